@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <tinymp/numeric/dtype.h>
+#include <variant>
+
+/// How precise a run is, in one run-time value. A lesson trains the same model with the same seed under several
+/// recipes and compares the curves; nothing else changes between them.
+namespace tinymp {
+
+/// The loss is not multiplied (S = 1) and a step is never skipped.
+struct NoScaling {
+  bool operator==(const NoScaling&) const = default;
+};
+
+/// The loss is multiplied by a constant S. Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2.
+struct StaticScaling {
+  float factor = 1024;
+  bool skip_nonfinite = false;  ///< leave the step out when a gradient is not finite (S stays as it is)
+  bool operator==(const StaticScaling&) const = default;
+};
+
+/// S follows the gradients: halved when one overflows (and that step is skipped), doubled after
+/// `growth_interval` good steps in a row. Names, defaults and rounding are those of PyTorch's GradScaler.
+struct DynamicScaling {
+  float initial = 65536;
+  double growth = 2;
+  double backoff = 0.5;
+  int growth_interval = 2000;
+  bool operator==(const DynamicScaling&) const = default;
+};
+
+using LossScaling = std::variant<NoScaling, StaticScaling, DynamicScaling>;
+
+struct Recipe {
+  DType compute = DType::f32;     ///< weights, activations and their gradients as the model sees them
+  DType accumulate = DType::f32;  ///< the running sum inside a matmul
+  DType gradient = DType::f32;    ///< parameter gradients at rest, where micro-batches add up
+  DType master = DType::f32;      ///< the copy of the weights that the optimizer updates (== compute: none)
+  DType state = DType::f32;       ///< the optimizer's moments
+  LossScaling scaling = NoScaling{};
+  bool operator==(const Recipe&) const = default;
+};
+
+namespace recipes {
+using enum DType;
+inline constexpr Recipe fp32{};
+/// Everything in FP16, weights included: an update smaller than half a step of the format is lost.
+inline constexpr Recipe fp16_weights{.compute = f16, .gradient = f16, .master = f16, .state = f32};
+inline constexpr Recipe fp16_master{.compute = f16, .gradient = f16};
+inline constexpr Recipe fp16_static{.compute = f16, .gradient = f16, .scaling = StaticScaling{}};
+inline constexpr Recipe fp16_dynamic{.compute = f16, .gradient = f16, .scaling = DynamicScaling{}};
+}  // namespace recipes
+
+/// "fp16_dynamic" -> recipes::fp16_dynamic; throws UsageError naming the choices.
+Recipe recipe_from_name(const std::string& name);
+
+/// One line for tables and logs: "f16, master f32, S dynamic from 65536".
+std::string describe(const Recipe& recipe);
+
+}  // namespace tinymp
