@@ -1,10 +1,59 @@
+# What others wrote and tinymp uses: the system's package first, else the release named here, checked by its hash.
+#   -DTINYMP_FETCH=AUTO | ALWAYS (leave the system's packages alone) | NEVER (download nothing)
+#   -DFETCHCONTENT_SOURCE_DIR_FMT=folder   take these sources, download nothing (the name in capitals: ..._ZLIB, ...)
+# The next dependency is one more tinymp_dependency() here, and a line in tests/consumer/fallback.
+include(cmake/Fetch.cmake)
 find_package(Threads REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
+
+tinymp_dependency(ZLIB TARGET ZLIB::ZLIB  # data sets are gzip files
+  APT zlib1g-dev  DNF zlib-devel  BREW zlib
+  URL https://github.com/madler/zlib/releases/download/v1.3.1/zlib-1.3.1.tar.gz
+  SHA256 9a93b2b7dfdac77ceba5a558a580e74667dd6fede4585b91eefb60f03b72df23)
+if(zlib_SOURCE_DIR)  # its own CMakeLists.txt renames a file of the source tree, so it is not used
+  enable_language(C)
+  file(GLOB zlib_sources ${zlib_SOURCE_DIR}/*.c)
+  add_library(tinymp_zlib STATIC ${zlib_sources})
+  add_library(ZLIB::ZLIB ALIAS tinymp_zlib)
+  target_include_directories(tinymp_zlib SYSTEM PUBLIC $<BUILD_INTERFACE:${zlib_SOURCE_DIR}>)
+  target_compile_definitions(tinymp_zlib PRIVATE HAVE_UNISTD_H)
+endif()
+
+tinymp_dependency(fmt VERSION 8 TARGET fmt::fmt-header-only HEADERS include  # text of tables and messages
+  APT libfmt-dev  DNF fmt-devel  BREW fmt
+  URL https://github.com/fmtlib/fmt/archive/refs/tags/10.2.1.tar.gz
+  SHA256 1250e4cc58bf06ee631567523f48848dc4596133e163f02615c97f78bab6c811)
+if(fmt_SOURCE_DIR)
+  target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
+endif()
+
+tinymp_dependency(nlohmann_json VERSION 3.10 TARGET nlohmann_json::nlohmann_json HEADERS include  # run logs
+  APT nlohmann-json3-dev  DNF json-devel  BREW nlohmann-json
+  URL https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
+  SHA256 d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
+
 if(TINYMP_LESSONS)
-  find_package(CLI11 REQUIRED)
+  tinymp_dependency(CLI11 VERSION 2.1 TARGET CLI11::CLI11 HEADERS include  # command lines
+    APT libcli11-dev  DNF cli11-devel  BREW cli11
+    URL https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.4.2.tar.gz
+    SHA256 f2d893a65c3b1324c50d4e682c0cdc021dd0477ae2c048544f39eed6654b699a)
 endif()
+
 if(TINYMP_TESTS)
-  find_package(Catch2 REQUIRED)
+  tinymp_dependency(Catch2 TARGET Catch2::Catch2 PROJECT  # version 2 or 3: tests/catch.h
+    APT catch2  DNF catch-devel  BREW catch2
+    URL https://github.com/catchorg/Catch2/archive/refs/tags/v3.7.1.tar.gz
+    SHA256 c991b247a1a0d7bb9c39aa35faf0fe9e19764213f28ffba3109388e62ee0269c)
+  if(catch2_SOURCE_DIR)
+    list(APPEND CMAKE_MODULE_PATH ${catch2_SOURCE_DIR}/extras)
+  endif()
 endif()
+
+tinymp_report_missing()
+
+# The charts of report.html. Sets TINYMP_DYGRAPHS_JS and TINYMP_DYGRAPHS_CSS, empty where there is no dygraphs: the
+# page then draws plain SVG. The archive is Debian's package, since the upstream release holds no built file.
+tinymp_javascript(dygraphs JS dygraph.min.js CSS dygraph.min.css
+  APT libjs-dygraphs
+  URL https://deb.debian.org/debian/pool/main/d/dygraphs/libjs-dygraphs_2.2.1-1_all.deb
+      https://snapshot.debian.org/archive/debian/20250520T000000Z/pool/main/d/dygraphs/libjs-dygraphs_2.2.1-1_all.deb
+  SHA256 64ba6b442cac22374f01412bc6b0b6116dcf32bc251ed6c1dc7c5134c9ec2a00)

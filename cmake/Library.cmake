@@ -1,17 +1,42 @@
-# The library: every .cpp under tinymp/ and kernels/cpu, one static archive.
-file(GLOB_RECURSE TINYMP_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-     tinymp/*.cpp kernels/*.cpp kernels/cpu/*.cpp kernels/no_cuda/*.cpp)
+# The library: every .cpp under tinymp/ and kernels/, one static archive. A new file is found by itself; what runs on
+# the GPU goes into kernels/cuda/*.cu, with a stand-in for builds without nvcc in kernels/no_cuda/*.cpp.
+file(GLOB_RECURSE TINYMP_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*.cpp kernels/*.cpp)
+list(FILTER TINYMP_SOURCES EXCLUDE REGEX "^kernels/(no_cuda|bench)/")
 add_library(tinymp STATIC ${TINYMP_SOURCES})
 add_library(tinymp::tinymp ALIAS tinymp)
-target_include_directories(tinymp PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+target_include_directories(tinymp PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
 target_compile_features(tinymp PUBLIC cxx_std_20)
 # The same bits from every compiler: no fused multiply-add that the text does not ask for.
-target_compile_options(tinymp PUBLIC -ffp-contract=off PRIVATE -Wall -Wextra -Wconversion
-                       $<$<BOOL:${TINYMP_WERROR}>:-Werror>)
-target_link_libraries(tinymp PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB fmt::fmt nlohmann_json::nlohmann_json)
+target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> PRIVATE ${TINYMP_WARNINGS})
+target_compile_definitions(tinymp PRIVATE TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # data lies in datasets/
+# BUILD_INTERFACE: headers only, and none of ours names them, so who links tinymp needs neither.
+target_link_libraries(tinymp PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB
+                      $<BUILD_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 
 # GEMM micro-kernels: one source, one object for each instruction set, chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(kernels/cpu/fast/gemm_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
+  set_source_files_properties(tinymp/numeric/convert_f16c.cpp PROPERTIES COMPILE_OPTIONS "-mavx;-mf16c")
   set_source_files_properties(kernels/cpu/fast/gemm_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c")
 endif()
+
+# GPU kernels. An object library, so that programs go on being linked as C++.
+if(TINYMP_HAS_CUDA)
+  file(GLOB TINYMP_CUDA_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
+  add_library(tinymp_cuda OBJECT ${TINYMP_CUDA_SOURCES})
+  target_include_directories(tinymp_cuda PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(tinymp_cuda PRIVATE ${TINYMP_CUDA_FLAGS})
+  target_sources(tinymp PRIVATE $<TARGET_OBJECTS:tinymp_cuda>)
+  target_link_libraries(tinymp PRIVATE CUDA::cudart_static)  # static: starts without a driver
+else()
+  file(GLOB TINYMP_NO_CUDA_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/no_cuda/*.cpp)
+  target_sources(tinymp PRIVATE ${TINYMP_NO_CUDA_SOURCES})
+endif()
+
+# The git commit for run logs: asked at every build, recompiled only when it changed.
+set(commit_source ${PROJECT_BINARY_DIR}/generated/commit.cpp)
+add_custom_target(tinymp_commit BYPRODUCTS ${commit_source} COMMENT "" VERBATIM
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${commit_source}
+          -P ${PROJECT_SOURCE_DIR}/cmake/Commit.cmake)
+add_dependencies(tinymp tinymp_commit)
+target_sources(tinymp PRIVATE ${commit_source})

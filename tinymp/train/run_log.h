@@ -1,51 +1,60 @@
 #pragma once
 
+#include <tinymp/numeric/recipe.h>
 #include <cstdint>
-#include <fstream>
+#include <cstdio>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
-#include <tinymp/numeric/recipe.h>
 #include <vector>
 
 /// A training run on disk: one JSON object a line, a header first, then a line a logged step, a result last.
 /// Each line is flushed as it is written, so an interrupted run keeps everything up to its last logged step.
-/// NaN and infinities are written as the strings "nan", "inf" and "-inf".
+/// NaN and infinities are written as the strings "nan", "inf" and "-inf"; what was not measured is left out.
+///   {"tinymp_run":1,"lesson":"06_loss_scaling","name":"FP16, S = 1","recipe":{...},"seed":0,...}
+///   {"step":1,"loss":0.231,"scale":1.0,"skipped":false,"skips":0,"flushed":0.62}
+///   {"result":{"value":0.0735,"taken":400,"skipped":0,"first_nonfinite_step":0,"seconds":11.2}}
 namespace tinymp::train {
 
 inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 /// What was run, and on what. The second half is filled in by RunLog.
 struct RunHeader {
-  std::string lesson;     ///< "06_loss_scaling", "quickstart", "train"
-  std::string question;   ///< the panel a curve belongs to: "Do small gradients survive?"
-  std::string name;       ///< the curve: "FP16, S = 1"
-  Recipe recipe;
+  std::string lesson{};    ///< "06_loss_scaling", "quickstart", "train"
+  std::string question{};  ///< the panel a curve belongs to: "Do small gradients survive?"
+  std::string name{};      ///< the curve: "FP16, S = 1"
+  Recipe recipe{};
   std::uint64_t seed = 0;
-  std::string model;      ///< "autoencoder 784-64-32-64-784 sigmoid"
-  std::string data;       ///< "mnist (55000 train, 5000 validation, 10000 test)"
-  std::string optimizer;  ///< "adam lr=0.01"
+  std::string model{};      ///< "autoencoder 784-64-32-64-784 sigmoid"
+  std::string data{};       ///< "mnist (55000 train, 5000 validation, 10000 test)"
+  std::string optimizer{};  ///< "adam lr=0.01"
   std::int64_t steps = 0;
   std::int64_t batch = 0;
-  std::string metric;             ///< what RunResult::value is: "test accuracy (%)", "test MSE"
+  std::string metric{};           ///< what RunResult::value is: "test accuracy (%)", "test MSE"
   bool higher_is_better = false;  ///< of that metric
+  std::string command{};          ///< what repeats this run: "./learn run 6 --seeds 3"
 
-  std::string date, commit, compiler, device;
+  std::string date{};      ///< UTC, "2026-05-04T09:30:00Z"
+  std::string commit{};    ///< "44ca0ca1f20b", a "+" after it: with changes; "unknown" outside a git checkout
+  std::string compiler{};  ///< "g++ 12.2.0"
+  std::string device{};    ///< the name of the CPU, unless the caller put another device there
   int threads = 0;
 };
 
-/// One logged step. Shares are fractions of all gradient values (0 .. 1); NaN means not measured at this step.
+/// One logged step. Shares are fractions of all gradient values (0 .. 1); NaN means not measured at this
+/// step.
 struct StepRecord {
-  std::int64_t step = 0;               ///< 1 is the first
-  double loss = 0;                     ///< of this batch, unscaled
-  double scale = 1;                    ///< S in force during the step
-  bool skipped = false;                ///< a gradient was not finite and the optimizer did not move
-  std::int64_t skips = 0;              ///< skipped so far, this step included
-  double zero = not_measured;          ///< gradients that are exactly zero
-  double subnormal = not_measured;     ///< gradients below the smallest normal number of their format
-  double flushed = not_measured;       ///< zero here, yet not zero in an FP32 shadow of the same step
-  double underflowed = not_measured;   ///< updates that are not zero in FP32 but zero in the master's format
-  double absorbed = not_measured;      ///< updates that are not zero yet leave the weight as it was
+  std::int64_t step = 0;              ///< 1 is the first
+  double loss = 0;                    ///< of this batch, unscaled
+  double scale = 1;                   ///< S in force during the step
+  bool skipped = false;               ///< a gradient was not finite and the optimizer did not move
+  std::int64_t skips = 0;             ///< skipped so far, this step included
+  double zero = not_measured;         ///< gradients that are exactly zero
+  double subnormal = not_measured;    ///< gradients below the smallest normal number of their format
+  double flushed = not_measured;      ///< zero here, yet not zero in an FP32 shadow of the same step
+  double underflowed = not_measured;  ///< updates that are not zero in FP32 but zero in the master's format
+  double absorbed = not_measured;     ///< updates that are not zero yet leave the weight as it was
 };
 
 struct RunResult {
@@ -55,19 +64,23 @@ struct RunResult {
   double seconds = 0;                     ///< wall time of training
 };
 
-/// Writes one run. Refuses to write over a file that exists; throws Error naming the path and the reason when the
-/// disk is full or the folder read-only.
+/// Writes one run. Refuses to write over a file that exists; throws Error naming the path and the reason when
+/// the disk is full or the folder read-only, at the very line that did not fit. Nothing can be written after
+/// that.
 class RunLog {
  public:
   RunLog(std::string path, RunHeader header);  ///< writes the header line
   void write(const StepRecord& step);
-  void finish(const RunResult& result);
+  void finish(const RunResult& result);  ///< the last line; closes the file
   const std::string& path() const { return path_; }
 
  private:
-  void write_line(const std::string& json);
+  void write_line(std::string json);
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
   std::string path_;
-  std::ofstream out_;
+  std::unique_ptr<std::FILE, Close> out_;
 };
 
 /// A run read back. `result` is empty when the run was interrupted.
@@ -78,11 +91,16 @@ struct Run {
   std::optional<RunResult> result;
 };
 
-/// Reads a run log; throws Error naming file and line when it is not one. A last line that was cut short by an
-/// interruption is left out, as if it had not been written.
+/// Reads a run log; throws Error naming file and line when it is not one, or when its steps do not go up. A
+/// last line that was cut short by an interruption is left out, as if it had not been written.
 Run load_run(const std::string& path);
 
-/// DIR/NAME-001, DIR/NAME-002, ...: makes and returns the first that does not exist yet. No run is ever overwritten.
+/// DIR/NAME-001, DIR/NAME-002, ...: makes and returns the first that does not exist yet. No run is ever
+/// overwritten, not even when two programs ask at once.
 std::string new_run_folder(const std::string& dir, const std::string& name);
+
+/// The one message for a file or folder that cannot be written: what, where, the reason behind `error_number`
+/// (errno), how to mend it.
+std::string write_failure(const std::string& what, const std::string& path, int error_number);
 
 }  // namespace tinymp::train

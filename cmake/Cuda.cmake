@@ -1,0 +1,96 @@
+# TINYMP_CUDA=AUTO | ON | OFF. Sets TINYMP_HAS_CUDA and enables the language, or says in one line why not.
+# AUTO trusts nothing but a trial: cuda_probe/ is configured and compiled apart, so that an nvcc that is too old, does
+# not like the host compiler or lacks its libraries costs a line and not the build.
+set(TINYMP_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON (an error when there is no working nvcc), OFF")
+set_property(CACHE TINYMP_CUDA PROPERTY STRINGS AUTO ON OFF)
+string(TOUPPER "${TINYMP_CUDA}" tinymp_cuda)
+if(NOT tinymp_cuda MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "TINYMP_CUDA=${TINYMP_CUDA}: choose AUTO, ON or OFF")
+endif()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real 90-virtual)  # needs no GPU here, runs on all since Turing
+endif()
+# CMake 3.25 does not know that nvcc has C++20, hence the option. -fmad=false: an unasked fused multiply-add would
+# give other bits than the CPU.
+set(TINYMP_CUDA_FLAGS -std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off)
+
+# tinymp_try_cuda(NVCC OUT): OUT is empty when it compiles and links our kind of code, else the reason.
+function(tinymp_try_cuda nvcc out)
+  set(folder "${PROJECT_BINARY_DIR}/cuda_probe")
+  file(REMOVE_RECURSE "${folder}")
+  set(options "")
+  foreach(name CMAKE_MAKE_PROGRAM CMAKE_CXX_COMPILER CMAKE_CUDA_HOST_COMPILER CMAKE_CUDA_ARCHITECTURES
+               CMAKE_TOOLCHAIN_FILE TINYMP_CUDA_FLAGS)
+    if(DEFINED ${name})
+      list(JOIN ${name} "\\;" value)
+      list(APPEND options "-D${name}=${value}")
+    endif()
+  endforeach()
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cuda_probe" -B "${folder}" -G ${CMAKE_GENERATOR}
+            "-DCMAKE_CUDA_COMPILER=${nvcc}" ${options}
+    OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE failed TIMEOUT 120)
+  if(NOT failed)
+    execute_process(COMMAND ${CMAKE_COMMAND} --build "${folder}" --verbose
+                    OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE failed TIMEOUT 120)
+  endif()
+  if(NOT failed)
+    set(${out} "" PARENT_SCOPE)
+    return()
+  endif()
+  # The first line that looks like the cause, without colours and line breaks.
+  set(reason "it does not answer as nvcc does")
+  if(log MATCHES "(nvcc fatal *:[^\n]*|#error[^\n]*|[Ee]rror:[^\n]*|cannot find -l[^\n]*|fatal error[^\n]*)")
+    string(REGEX REPLACE "[ \t\r]+" " " reason "${CMAKE_MATCH_1}")
+    string(STRIP "${reason}" reason)
+  endif()
+  set(${out} "${reason}" PARENT_SCOPE)
+endfunction()
+
+set(TINYMP_HAS_CUDA FALSE)
+set(tinymp_why "TINYMP_CUDA=OFF")
+if(NOT tinymp_cuda STREQUAL "OFF")
+  set(tinymp_nvcc "${CMAKE_CUDA_COMPILER}")
+  if(NOT tinymp_nvcc)
+    unset(tinymp_nvcc)
+    find_program(tinymp_nvcc nvcc HINTS ENV CUDACXX ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin NO_CACHE)
+    if(DEFINED ENV{CUDACXX} AND EXISTS "$ENV{CUDACXX}")
+      set(tinymp_nvcc "$ENV{CUDACXX}")
+    endif()
+  endif()
+  if(NOT EXISTS "${tinymp_nvcc}")
+    set(tinymp_why "no nvcc found")
+  else()
+    file(TIMESTAMP "${tinymp_nvcc}" tinymp_key)
+    string(PREPEND tinymp_key "${tinymp_nvcc} of ")
+    if(NOT TINYMP_CUDA_TRIED STREQUAL tinymp_key)  # the trial takes seconds: once for each nvcc
+      tinymp_try_cuda("${tinymp_nvcc}" tinymp_why)
+      set(TINYMP_CUDA_TRIED "${tinymp_key}" CACHE INTERNAL "the nvcc that was tried")
+      set(TINYMP_CUDA_WHY "${tinymp_why}" CACHE INTERNAL "why it does not work")
+    endif()
+    execute_process(COMMAND "${tinymp_nvcc}" --version OUTPUT_VARIABLE tinymp_version ERROR_QUIET RESULT_VARIABLE _)
+    if(tinymp_version MATCHES "release ([0-9]+[.][0-9]+)")
+      set(tinymp_version "nvcc ${CMAKE_MATCH_1}")
+    else()
+      set(tinymp_version "${tinymp_nvcc}")
+    endif()
+    if(TINYMP_CUDA_WHY STREQUAL "")
+      set(TINYMP_HAS_CUDA TRUE)
+      set(CMAKE_CUDA_COMPILER "${tinymp_nvcc}" CACHE FILEPATH "CUDA compiler")
+    else()
+      set(tinymp_why "${tinymp_version} cannot compile C++20 kernels: ${TINYMP_CUDA_WHY}")
+    endif()
+  endif()
+endif()
+
+if(TINYMP_HAS_CUDA)
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  message(STATUS "CUDA: on (${tinymp_version}, architectures ${CMAKE_CUDA_ARCHITECTURES})")
+elseif(tinymp_cuda STREQUAL "ON")
+  message(FATAL_ERROR "TINYMP_CUDA=ON, but ${tinymp_why}.
+Install the CUDA toolkit, 12.0 or newer, and name its compiler with -DCMAKE_CUDA_COMPILER=/path/to/nvcc, or configure \
+with -DTINYMP_CUDA=OFF. The trial's log: ${PROJECT_BINARY_DIR}/cuda_probe/CMakeFiles")
+else()
+  message(STATUS "CUDA: off (${tinymp_why})")
+endif()

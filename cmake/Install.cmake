@@ -1,0 +1,18 @@
+# cmake --install: the archive, the headers, and what find_package(tinymp) reads.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tinymp)
+
+install(TARGETS tinymp EXPORT tinympTargets)
+if(TARGET tinymp_zlib)  # built here: goes along, as tinymp::tinymp_zlib
+  install(TARGETS tinymp_zlib EXPORT tinympTargets)
+endif()
+install(EXPORT tinympTargets NAMESPACE tinymp:: DESTINATION ${package_dir})
+install(DIRECTORY tinymp kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
+
+configure_package_config_file(cmake/tinympConfig.cmake.in ${PROJECT_BINARY_DIR}/tinympConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tinympConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tinympConfig.cmake ${PROJECT_BINARY_DIR}/tinympConfigVersion.cmake
+        DESTINATION ${package_dir})

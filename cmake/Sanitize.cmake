@@ -1,0 +1,12 @@
+# TINYMP_SANITIZE: before the first target, so that it holds for everything that is linked together.
+if(TINYMP_SANITIZE STREQUAL "address")
+  set(sanitize -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer)
+elseif(TINYMP_SANITIZE STREQUAL "thread")
+  set(sanitize -fsanitize=thread -fno-omit-frame-pointer)
+elseif(TINYMP_SANITIZE)
+  message(FATAL_ERROR "TINYMP_SANITIZE=${TINYMP_SANITIZE}: choose address or thread, or leave it empty")
+else()
+  return()
+endif()
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize}>")
+add_link_options(${sanitize})

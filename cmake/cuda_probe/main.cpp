@@ -1,0 +1,2 @@
+int launch();
+int main() { return launch(); }

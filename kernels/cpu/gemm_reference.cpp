@@ -1,0 +1,52 @@
+#include <cmath>
+#include <kernels/cpu/cpu.h>
+
+/// Matrix multiplication by its definition, with nothing to make it fast: the oracle of cpu/fast/gemm.cpp.
+namespace tinymp::kernels::cpu {
+namespace {
+
+/// How to walk op(x): element (row, col) lies at row * down + col * right.
+struct Strides {
+  std::int64_t down, right;
+};
+Strides strides_of(const View& x, Trans t) { return t == Trans::no ? Strides{x.cols(), 1} : Strides{1, x.cols()}; }
+
+/// One step of the chain. The product is exact inside the fma; the sum rounds once to FP32 and, when the accumulator
+/// is half, once more to that.
+template <class Acc>
+Acc fused_multiply_add(float a, float b, Acc sum) {
+  return static_cast<Acc>(std::fma(a, b, static_cast<float>(sum)));
+}
+double fused_multiply_add(double a, double b, double sum) { return std::fma(a, b, sum); }
+
+template <class T, class Acc, class C>
+void multiply(const View& a, Strides sa, const View& b, Strides sb, const View& c, std::int64_t K) {
+  for (std::int64_t m = 0; m < c.rows(); ++m) {
+    for (std::int64_t n = 0; n < c.cols(); ++n) {
+      Acc sum{};
+      for (std::int64_t k = 0; k < K; ++k) {
+        const T x = a.data<T>()[m * sa.down + k * sa.right];
+        const T y = b.data<T>()[k * sb.down + n * sb.right];
+        sum = fused_multiply_add(static_cast<C>(x), static_cast<C>(y), sum);
+      }
+      c.data<T>()[m * c.cols() + n] = static_cast<T>(static_cast<C>(sum));
+    }
+  }
+}
+
+}  // namespace
+
+void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
+  const std::int64_t K = ta == Trans::no ? a.cols() : a.rows();
+  const Strides sa = strides_of(a, ta), sb = strides_of(b, tb);
+  const bool half_sums = accumulate == DType::f16;
+  switch (c.dtype) {
+    case DType::f64: return multiply<double, double, double>(a, sa, b, sb, c, K);
+    case DType::f32:
+      return half_sums ? multiply<float, half, float>(a, sa, b, sb, c, K) : multiply<float, float, float>(a, sa, b, sb, c, K);
+    case DType::f16:
+      return half_sums ? multiply<half, half, float>(a, sa, b, sb, c, K) : multiply<half, float, float>(a, sa, b, sb, c, K);
+  }
+}
+
+}  // namespace tinymp::kernels::cpu

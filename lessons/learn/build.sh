@@ -1,0 +1,163 @@
+# Configuring and building in the right folder, one at a time, as parallel as the memory allows.
+# Sourced by ./learn; sees its variables: root, build_root, cuda, sanitize, tests, jobs.
+# shellcheck shell=bash
+
+# ---- how many files at once ----
+
+cores() { nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1; }
+
+memory_mb() { # MEMINFO CGROUP_LIMIT: what is available, or the container's limit; nothing when unknown
+  if [ "$(uname -s)" = Darwin ]; then
+    sysctl -n hw.memsize 2>/dev/null | awk '{ print int($1 / 1048576) }'
+    return
+  fi
+  cat "$2" "$1" 2>/dev/null | awk '
+    /^[0-9]+$/ { limit = int($1 / 1048576) }
+    /^MemAvailable:/ { free = int($2 / 1024) }
+    END { if (limit != "" && (free == "" || limit < free)) free = limit; print free }'
+}
+
+jobs_for() { # CORES [MEMORY_MB]: one compiler takes up to 1 GB
+  local count=$1 fit=$((${2:-1000000} / 1000))
+  if [ "$fit" -lt "$count" ]; then count=$fit; fi
+  if [ "$count" -lt 1 ]; then count=1; fi
+  echo "$count"
+}
+
+# ---- the folder: one for each compiler and set of options ----
+
+choose_compiler() { # sets CXX; false when no compiler knows C++20
+  local candidate
+  if [ -n "${CXX:-}" ]; then return 0; fi
+  for candidate in g++ clang++ c++ g++-14 g++-13 g++-12 clang++-18 clang++-16 clang++-14; do
+    if knows_cxx20 "$candidate"; then
+      CXX=$candidate
+      return 0
+    fi
+  done
+  return 1
+}
+
+name_build_folder() { # sets build, program, cmake_args and signature
+  local flags='' type=Release name
+  name=${sanitize:-release}-$(printf %s "${CXX##*/}" | tr -c 'A-Za-z0-9+.-' '_')
+  case $sanitize in
+    address) flags='-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all' ;;
+    thread) flags='-fsanitize=thread' ;;
+  esac
+  cmake_args=("-DTINYMP_CUDA=$cuda")
+  if [ "$cuda" != AUTO ]; then name=$name-cuda-$cuda; fi
+  if [ -n "$flags" ]; then
+    type=RelWithDebInfo
+    cmake_args+=("-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g -fno-omit-frame-pointer $flags")
+  fi
+  cmake_args+=("-DCMAKE_BUILD_TYPE=$type")
+  if [ -n "${TINYMP_CMAKE_ARGS:-}" ]; then
+    set -f # words, but no file names
+    # shellcheck disable=SC2206
+    cmake_args+=($TINYMP_CMAKE_ARGS)
+    set +f
+    name=$name-$(printf %s "$TINYMP_CMAKE_ARGS" | cksum | cut -d ' ' -f 1)
+  fi
+  build=$build_root/$name
+  program=$build/lessons/learn/learn
+  # What the folder was configured for. When it differs (the tree was moved, g++ is another) we start afresh.
+  signature="$root $build $(command -v "${CXX%% *}") $CXX ${CC:-} ${cmake_args[*]}"
+}
+
+configured() {
+  [ "$(cat "$build/configured" 2>/dev/null)" = "$signature" ] && command -v cmake >/dev/null &&
+    { [ "$tests" = OFF ] || grep -q '^TINYMP_TESTS:BOOL=ON' "$build/CMakeCache.txt"; }
+}
+
+configure() {
+  local log=$build/configure.log first=()
+  if [ "$(cat "$build/configured" 2>/dev/null)" != "$signature" ]; then
+    first=(--fresh)
+    if [ -z "${CMAKE_GENERATOR:-}" ] && command -v ninja >/dev/null; then first+=(-G Ninja); fi
+    if command -v ccache >/dev/null; then first+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  fi
+  rm -f "$build/configured"
+  say "configuring tinymp in $build ..."
+  if ! CXX=$CXX cmake -S "$root" -B "$build" ${first[@]+"${first[@]}"} "${cmake_args[@]}" "-DTINYMP_TESTS=$tests" \
+    >"$log" 2>&1; then
+    explain_failed_configure "$log"
+  fi
+  printf '%s\n' "$signature" >"$build/configured"
+}
+
+# CMake itself finds out whether anything is to be done: an edited source is always built.
+compile() { # TARGET...
+  local log=$build/build.log what='building tinymp'
+  if [ ! -x "$program" ]; then what="$what (first time: a few minutes)"; fi
+  cmake --build "$build" --parallel "$jobs" --target "$@" 2>&1 | tee "$log" | progress "$what ..."
+  if [ "${PIPESTATUS[0]}" != 0 ]; then
+    tail -n 30 "$log" >&2
+    if grep -q 'Killed\|[Cc]annot allocate memory\|virtual memory exhausted' "$log"; then
+      say "The compiler ran out of memory: fewer at once may do, ./learn --jobs 1 ..."
+    fi
+    die 1 "the build failed; the whole log: $log"
+  fi
+}
+
+progress() { # MESSAGE: said once something is being built; on a terminal, with the step it is at
+  local line announced=0
+  while IFS= read -r line; do
+    case $line in "["*"] Building "* | "["*"] Linking "*) ;; *) continue ;; esac
+    if [ $announced = 0 ]; then say "$1"; fi
+    announced=1
+    if [ -t 2 ]; then printf '\r%s ' "${line%%]*}]" >&2; fi
+  done
+  if [ $announced = 1 ] && [ -t 2 ]; then printf '\r            \r' >&2; fi
+}
+
+# ---- one build at a time ----
+
+alive() { kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null 2>&1; }
+
+holder_is_gone() { # SECONDS_WAITED: it no longer runs, or died before it wrote its number
+  local holder
+  holder=$(cat "$build_root/lock/pid" 2>/dev/null)
+  if [ -n "$holder" ]; then ! alive "$holder"; else [ -d "$build_root/lock" ] && [ "$1" -gt 5 ]; fi
+}
+
+lock() {
+  local waited=0
+  until mkdir "$build_root/lock" 2>/dev/null; do
+    # Of all who see a lock that was left behind, only the one that makes the second folder may remove it.
+    if holder_is_gone $waited && mkdir "$build_root/lock.stale" 2>/dev/null; then
+      if holder_is_gone $waited; then rm -rf "$build_root/lock"; fi
+      rmdir "$build_root/lock.stale"
+    else
+      if [ $waited = 1 ]; then say "another ./learn builds; waiting (if none does: rm -r '$build_root'/lock*) ..."; fi
+      sleep 1
+      waited=$((waited + 1))
+    fi
+  done
+  locked=1
+  echo $$ >"$build_root/lock/pid"
+}
+
+unlock() {
+  if [ $locked = 1 ]; then rm -rf "$build_root/lock"; fi
+  locked=0
+}
+
+prepare() { # TARGET... are up to date afterwards, whatever it takes
+  if ! mkdir -p "$build_root" 2>/dev/null || [ ! -w "$build_root" ]; then
+    die 1 "cannot write to $build_root; to build elsewhere: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ..."
+  fi
+  # ccache and others want a home to write to.
+  if [ ! -w "${HOME:-/nonexistent}" ]; then export CCACHE_DIR=$build_root/ccache; fi
+  lock
+  use_own_tools
+  if choose_compiler; then name_build_folder; fi
+  if [ -z "${build:-}" ] || ! configured; then
+    install_missing
+    name_build_folder
+    mkdir -p "$build"
+    configure
+  fi
+  compile "$@"
+  unlock
+}

@@ -1,0 +1,417 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2016  # the fakes are scripts in quotes
+# usage: launcher_test.sh ROOT
+# What ./learn decides, on machines made of small fakes: a PATH with the common tools and a pretended cmake, g++,
+# apt-get, sudo, id ... that write down how they were called.
+set -u
+root=$(cd "${1:?usage: launcher_test.sh ROOT}" && pwd -P) || exit 1
+work=$(mktemp -d) && work=$(cd "$work" && pwd -P) || exit 1
+trap 'rm -rf "$work"' EXIT
+tree="$work/a tree"
+build="$tree/build"
+bin=$work/bin
+passed=0
+failed=0
+
+# ---- the pretended machine ------------------------------------------------------------------------------------------
+
+fake() { # FOLDER NAME SCRIPT
+  printf '#!/bin/sh\necho "%s $*" >>"%s/calls"\n%s\n' "$2" "$work" "$3" >"$1/$2"
+  chmod +x "$1/$2"
+}
+
+fake_compiler() { # FOLDER NAME: knows C++20 unless it is old; prints what the preprocessor would of lacking headers
+  fake "$1" "$2" 'cat >/dev/null
+    case "$*" in
+      *-std=c++20*) [ ! -e "'"$work"'/old_compiler" ] ;;
+      *) sed s/^/lacks_/ "'"$work"'/lacks" ;;
+    esac'
+}
+
+fake_cmake() { # FOLDER VERSION: configuring and building fail with the text of these files, when they exist
+  fake "$1" cmake 'case "$1" in
+      --version) echo "cmake version '"$2"'" ;;
+      -S)
+        if [ -e "'"$work"'/configure_fails" ]; then cat "'"$work"'/configure_fails"; exit 1; fi
+        for word; do
+          case "$word" in -DTINYMP_TESTS=*) echo "TINYMP_TESTS:BOOL=${word#*=}" >"$4/CMakeCache.txt" ;; esac
+        done ;;
+      --build)
+        echo "[1/2] Building CXX object x.o"
+        if [ -e "'"$work"'/build_takes" ]; then sleep "$(cat "'"$work"'/build_takes")"; fi
+        if [ -e "'"$work"'/build_fails" ]; then cat "'"$work"'/build_fails"; exit 1; fi
+        mkdir -p "$2/lessons/learn"
+        printf "%s\n" "#!/bin/sh" "echo program" "for word; do echo \"<\$word>\"; done" "exit 7" >"$2/lessons/learn/learn"
+        chmod +x "$2/lessons/learn/learn" ;;
+    esac'
+}
+
+mkdir -p "$work/installable"
+fake_compiler "$work/installable" g++
+fake_compiler "$work/installable" clang++
+fake_cmake "$work/installable" 3.25.1
+fake "$work/installable" ninja true
+
+machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, ninja, libraries; and a fresh tree
+  local word tool install='[ ! -e "'$work'/offline" ] && cp "'$work'/installable/"* "'$bin'/" && : >"'$work'/lacks"'
+  rm -rf "$bin" "$tree" "$work"/{old_compiler,offline,configure_fails,build_fails,build_takes}
+  mkdir -p "$bin" "$tree/lessons/learn" "$tree/datasets"
+  cp -p "$root/learn" "$tree/learn"
+  cp -p "$root/lessons/learn/"*.sh "$tree/lessons/learn/"
+  echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
+  : >"$work/calls"
+  for tool in bash sh env awk sed grep cat cp mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod; do
+    ln -s "$(command -v $tool)" "$bin/$tool"
+  done
+  fake "$bin" uname 'echo Linux'
+  fake "$bin" nproc 'echo 4'
+  fake "$bin" id 'echo 0'
+  fake "$bin" ctest 'exit 8'
+  printf '%s\n' zlib fmt json CLI11 dygraphs >"$work/lacks"
+  for word; do
+    case $word in
+      user) fake "$bin" id 'echo 1000' ;;
+      sudo) fake "$bin" sudo 'exec "$@"' ;;
+      apt)
+        fake "$bin" apt-cache true
+        fake "$bin" apt-get 'case "$*" in *install*) '"$install"' ;; esac'
+        ;;
+      dnf) fake "$bin" dnf "$install" ;;
+      brew) fake "$bin" brew 'case $1 in --prefix) echo /opt/homebrew ;; *) '"$install"' ;; esac' ;;
+      compiler) fake_compiler "$bin" g++ ;;
+      cmake) fake_cmake "$bin" 3.25.1 ;;
+      ninja) fake "$bin" ninja true ;;
+      libraries) : >"$work/lacks" ;;
+    esac
+  done
+}
+
+learn() { # ARGUMENTS, with VARIABLE=value before them: runs ./learn without a terminal; sets code and said
+  local settings=()
+  while case ${1:-} in [A-Z]*=*) true ;; *) false ;; esac do
+    settings+=("$1")
+    shift
+  done
+  said=$(env -i PATH="$bin" HOME="$work" ${settings[@]+"${settings[@]}"} "$tree/learn" "$@" 2>&1 </dev/null)
+  code=$?
+}
+
+learn_at_terminal() { # ANSWER ARGUMENTS
+  local answer=$1
+  shift
+  said=$(printf '%s\n' "$answer" |
+    script -qec "env -i PATH='$bin' HOME='$work' '$tree/learn' $*; echo code=\$?" /dev/null | tr -d '\r')
+  code=${said##*code=}
+}
+
+# ---- expectations ---------------------------------------------------------------------------------------------------
+
+check() { # WHAT CONDITION...
+  local what=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf '%s\n' "FAILED: $what" "  exit code ${code:-}, output:" "${said:-}" '  calls:' "$(cat "$work/calls")"
+  fi
+}
+
+ends_with() { [ "$code" = "$1" ]; }
+says() { case $said in *"$1"*) true ;; *) false ;; esac }
+is_silent_about() { ! says "$1"; }
+called() { grep -qF -- "$1" "$work/calls"; }
+not_called() { ! called "$1"; }
+count_of() { [ "$(grep -c -- "$2" "$work/calls")" = "$1" ]; }
+
+# ---- installing -----------------------------------------------------------------------------------------------------
+
+libraries='zlib1g-dev libfmt-dev nlohmann-json3-dev libcli11-dev libjs-dygraphs'
+
+machine apt
+learn quickstart 'two words' --smoke
+line="apt-get install -y --no-install-recommends g++ cmake ninja-build $libraries"
+check 'a bare Debian, root: shows the exact line' says "  $line
+"
+check 'and installs without asking' called "--no-install-recommends g++ cmake ninja-build $libraries"
+check 'after an update of the lists' called 'apt-get update'
+check 'with ninja' called '-G Ninja'
+check 'without tests' called '-DTINYMP_TESTS=OFF'
+check 'builds the lessons' called '--target lessons'
+check 'and hands over: arguments' says '<quickstart>
+<two words>
+<--smoke>'
+check 'and hands over: exit code' ends_with 7
+
+machine apt
+learn test
+check 'test: Catch2 too' called "$libraries catch2"
+check 'test: builds all' called '--target all'
+check 'test: the exit code of CTest' ends_with 8
+
+machine apt
+learn CXX=clang++ quickstart
+check 'CXX=clang++: installs clang' called '--no-install-recommends clang cmake'
+
+machine apt compiler cmake ninja libraries
+learn quickstart
+check 'nothing lacks: nothing is installed' not_called apt-get
+
+machine user sudo apt
+learn quickstart
+check 'a user, no terminal: does not call sudo' not_called sudo
+check 'says why' says 'no terminal'
+check 'names the packages for apt' says 'apt-get install -y --no-install-recommends g++ cmake ninja-build'
+check 'and for dnf' says 'dnf install -y gcc-c++ cmake ninja-build zlib-devel fmt-devel json-devel cli11-devel'
+check 'and for brew' says 'brew install gcc cmake ninja zlib fmt nlohmann-json cli11'
+check 'exit code 3' ends_with 3
+
+machine user sudo apt
+learn --yes quickstart
+check 'a user, --yes: sudo' called 'sudo apt-get'
+check 'and goes on' ends_with 7
+
+if [ "$(uname -s)" = Linux ] && command -v script >/dev/null; then
+  machine user sudo apt
+  learn_at_terminal n quickstart
+  check 'a user at a terminal: asks' says 'Run this now? [Y/n]'
+  check 'shows what it would run with sudo' says "  sudo $line"
+  check 'no: does not call sudo' not_called sudo
+  check 'no, without a compiler: exit code 3' ends_with 3
+  machine user sudo apt
+  learn_at_terminal '' quickstart
+  check 'Enter: installs' called 'sudo apt-get'
+  check 'and goes on after the question' ends_with 7
+  check 'and tells how far the build is' says '[1/2]'
+fi
+
+machine user compiler cmake
+fake "$bin" make true
+learn quickstart
+check 'no right to install, but compiler and cmake: goes on' ends_with 7
+check 'and says so in one line' says 'downloaded and built from source: zlib fmt json CLI11 dygraphs'
+check 'with make' not_called Ninja
+
+machine user compiler ninja
+learn quickstart
+check 'no cmake, nobody may install: exit code 3' ends_with 3
+check 'says what' says 'CMake 3.24 or newer is missing'
+
+machine dnf
+learn quickstart
+check 'dnf' called 'gcc-c++ cmake ninja-build zlib-devel fmt-devel json-devel cli11-devel'
+check 'dnf: goes on' ends_with 7
+
+machine brew user compiler
+learn quickstart --yes
+check 'brew: without sudo, only what lacks' called 'brew install cmake ninja zlib fmt nlohmann-json cli11'
+check 'brew: looks for headers where brew puts them' called '-I/opt/homebrew/include'
+
+machine apt
+touch "$work/offline"
+learn quickstart
+check 'no network, no compiler: exit code 3' ends_with 3
+check 'no network: says so' says 'No network?'
+
+machine apt compiler cmake ninja
+touch "$work/offline"
+echo 'CMake Error: tinymp needs what is not installed here: fmt.' >"$work/configure_fails"
+learn quickstart
+check 'no network, libraries lack: exit code 3' ends_with 3
+check 'no network: one line with what and how' says \
+  "lacks zlib fmt json CLI11 dygraphs and they could not be downloaded (no network?): apt-get install -y --no-install-recommends $libraries"
+
+machine apt cmake ninja libraries
+touch "$work/old_compiler"
+learn CXX=g++ quickstart
+check 'an old compiler: exit code 3' ends_with 3
+check 'an old compiler: says so' says 'CXX=g++ does not compile C++20'
+
+machine user compiler ninja libraries
+fake_cmake "$bin" 3.22.1
+learn quickstart
+check 'an old cmake: exit code 3' ends_with 3
+check 'an old cmake: says where there is a newer one' says 'pip install cmake'
+# python3 -m venv FOLDER makes a pip that makes a new cmake.
+fake "$work" pip 'cp "'"$work"'/installable/cmake" "$(dirname "$0")"'
+fake "$bin" python3 'mkdir -p "$3/bin" && cp "'"$work"'/pip" "$3/bin/pip"'
+learn quickstart
+check 'an old cmake, no answer: asks first' not_called pip
+learn quickstart --yes
+check 'an old cmake: from pip, in the build folder' called "venv $build/tools"
+check 'an old cmake: goes on' ends_with 7
+: >"$work/calls"
+learn quickstart
+check 'the second time the new cmake is there' ends_with 7
+check 'and pip is not' not_called pip
+
+# ---- building -------------------------------------------------------------------------------------------------------
+
+machine compiler cmake ninja libraries
+learn quickstart
+check 'the first time it configures' called 'cmake -S'
+check 'and says that it builds' says 'building tinymp (first time'
+: >"$work/calls"
+learn run 3
+check 'the second time it does not configure' not_called 'cmake -S'
+check 'but lets CMake see to edited sources' called 'cmake --build'
+check 'nothing else on standard output' [ "$(env -i PATH="$bin" HOME="$work" "$tree/learn" run 2>/dev/null </dev/null)" = 'program
+<run>' ]
+: >"$work/calls"
+learn test --filter half
+check 'test after quickstart: configures with tests' called '-DTINYMP_TESTS=ON'
+check 'test --filter' called '-R half'
+: >"$work/calls"
+learn quickstart
+check 'quickstart after test: keeps them' not_called 'cmake -S'
+learn
+check 'alone: the program tells' says program
+
+machine compiler cmake ninja libraries
+learn
+check 'alone, before the build: what is next' says './learn quickstart'
+check 'alone, before the build: exit code 0' ends_with 0
+check 'alone: builds nothing' not_called 'cmake -'
+for command in '' quickstart test; do
+  # shellcheck disable=SC2086
+  learn $command --help
+  check "$command --help: exit code 0" ends_with 0
+  check "$command --help: usage" says 'usage: ./learn'
+  check "$command --help: builds nothing" not_called 'cmake -'
+done
+learn data mnist --from 'x'
+check 'data goes to fetch.sh' says 'fetch: mnist --from x'
+
+fake_compiler "$bin" clang++
+learn quickstart
+learn CXX=clang++ quickstart
+learn --cuda off quickstart
+learn TINYMP_CUDA=ON quickstart
+learn TINYMP_CMAKE_ARGS='-DTINYMP_WERROR=ON -DX=*' quickstart
+check 'extra arguments, unglobbed' called '-DTINYMP_WERROR=ON -DX=*'
+learn test --sanitize address
+check 'a sanitizer: without the exhaustive tests' called '-LE ^exhaustive$'
+check 'a sanitizer: its flags' called '-fsanitize=address,undefined'
+learn test --sanitize=thread --all
+check 'a folder for each compiler and set of options' count_of 7 'cmake -S'
+check 'CUDA as it was asked for: off' called '-DTINYMP_CUDA=OFF'
+check 'CUDA as it was asked for: on' called '-DTINYMP_CUDA=ON'
+check '--all: with the exhaustive tests' count_of 1 '-LE'
+: >"$work/calls"
+learn quickstart
+learn CXX=clang++ quickstart
+check 'back again: both are still there' not_called 'cmake -S'
+: >"$work/calls"
+mv "$tree" "$work/moved"
+tree=$work/moved learn quickstart
+check 'a moved tree: starts afresh' called '--fresh'
+mv "$work/moved" "$tree"
+
+machine compiler cmake ninja libraries
+printf '%s\n' 'x.cpp:3: error: no such thing' >"$work/build_fails"
+learn quickstart
+check 'a failed build: exit code 1' ends_with 1
+check 'a failed build: the error' says 'x.cpp:3: error: no such thing'
+check 'a failed build: where the log is' says "$build/release-g++/build.log"
+echo 'c++: fatal error: Killed signal terminated program cc1plus' >"$work/build_fails"
+learn quickstart
+check 'out of memory: says what helps' says '--jobs 1'
+machine compiler cmake ninja libraries
+echo 'CMake Error at CMakeLists.txt:3: oh' >"$work/configure_fails"
+learn quickstart
+check 'a failed configure: exit code 1' ends_with 1
+check 'a failed configure: the error' says 'CMake Error at CMakeLists.txt:3: oh'
+rm "$work/configure_fails"
+learn quickstart
+check 'and is tried again' ends_with 7
+
+learn TINYMP_BUILD_DIR=/dev/null/build quickstart
+check 'a read-only tree: exit code 1' ends_with 1
+check 'a read-only tree: says how' says 'TINYMP_BUILD_DIR='
+learn TINYMP_BUILD_DIR="$work/else where" quickstart
+check 'a build folder elsewhere' [ -x "$work/else where/release-g++/lessons/learn/learn" ]
+ln -s "$tree/learn" "$work/link"
+said=$(cd / && env -i PATH="$bin" "$work/link" run 2>&1)
+code=$?
+check 'through a link, from another folder, without HOME' ends_with 7
+said=$(cd "$tree" && env -i PATH="$bin" sh learn run 2>&1)
+code=$?
+check 'started as sh learn' ends_with 7
+
+# ---- one at a time --------------------------------------------------------------------------------------------------
+
+machine compiler cmake ninja libraries
+echo 1 >"$work/build_takes"
+(learn quickstart) &
+(learn quickstart) &
+wait
+check 'two at once: the first configures, the second finds it done' count_of 1 'cmake -S'
+check 'two at once: no lock is left' [ ! -e "$build/lock" ]
+rm "$work/build_takes"
+mkdir -p "$build/lock"
+sh -c 'exit 0' &
+echo $! >"$build/lock/pid"
+wait
+learn quickstart
+check 'a lock left by a killed build: goes on' ends_with 7
+
+# ---- memory and cores -----------------------------------------------------------------------------------------------
+
+(
+  . "$root/lessons/learn/build.sh"
+  printf 'MemTotal: 9000000 kB\nMemAvailable:    3500000 kB\n' >"$work/meminfo"
+  echo max >"$work/no_limit"
+  echo 1500000000 >"$work/limit"
+  echo "$(jobs_for 4 7000) $(jobs_for 4 2500) $(jobs_for 4 300) $(jobs_for 4 '')" \
+    "$(memory_mb "$work/meminfo" "$work/no_limit") $(memory_mb "$work/meminfo" "$work/limit")" \
+    "$(memory_mb "$work/none" "$work/limit") $(memory_mb "$work/none" "$work/none")"
+) >"$work/numbers" 2>&1
+said=$(cat "$work/numbers")
+if [ "$(uname -s)" = Darwin ]; then wanted='4 2 1 4'; else wanted='4 2 1 4 3417 1430 1430 '; fi
+check 'jobs: cores, or as many as fit into memory' says "$wanted"
+machine compiler cmake ninja libraries
+fake "$bin" uname 'echo Darwin'
+fake "$bin" sysctl 'echo 2147483648'
+learn quickstart
+check 'macOS with 2 GB: two at once' called '--parallel 2'
+fake "$bin" sysctl 'echo 536870912'
+learn quickstart
+check 'macOS with half a GB: one at once' called '--parallel 1'
+learn --jobs 3 run
+check '--jobs' called '--parallel 3'
+
+# ---- wrong use ------------------------------------------------------------------------------------------------------
+
+: >"$work/calls"
+for pair in quikstart:quickstart tets:test rnu:run comp:compare; do
+  learn "${pair%:*}"
+  check "$pair: exit code 2" ends_with 2
+  check "$pair: suggests it" says "Did you mean '${pair#*:}'?"
+done
+learn xyzzy
+check 'xyzzy: exit code 2' ends_with 2
+check 'xyzzy: suggests nothing' is_silent_about 'Did you mean'
+for wrong in '--jobs 0' '--jobs x' '--jobs' '--cuda maybe' 'test --sanitize' 'test --sanitize memory' 'test --fliter x'; do
+  # shellcheck disable=SC2086
+  learn $wrong
+  check "$wrong: exit code 2" ends_with 2
+done
+check 'wrong use builds nothing' not_called 'cmake -'
+
+# ---- the text of the scripts ----------------------------------------------------------------------------------------
+
+code=
+for script in "$root/learn" "$root/lessons/learn/"*.sh "$root/datasets/fetch.sh"; do
+  said=$(bash -n "$script" 2>&1)
+  check "$script is bash" [ -z "$said" ]
+  said=$(sed 's/^[[:space:]]*#.*//' "$script" | grep -nE \
+    'declare -[aA-Z]*A|local -[nA]|\$\{[A-Za-z_]+(,|\^|@)|mapfile|readarray|coproc|\|&|&>>|\[\[ -v|wait -n|printf .%\(|sed -i|readlink -[a-z]*f|realpath|date -d|stat -c|grep -[a-zA-Z]*P|(^|[;&| ])timeout |;;&|\$EPOCH|head -n -|sort -V|xargs -r|mktemp --|tr .*\\x')
+  check "$script: nothing newer than bash 3.2, nothing of GNU alone" [ -z "$said" ]
+done
+said=$(sed -n 's/.*APT \([a-z0-9-]*\).*/\1/p' "$root/cmake/Dependencies.cmake" | while read -r package; do
+  grep -qw -- "$package" "$root/lessons/learn/install.sh" || echo "$package"
+done)
+check 'install.sh knows every package of cmake/Dependencies.cmake' [ -z "$said" ]
+
+echo "launcher_test: $passed passed, $failed failed"
+[ $failed = 0 ]

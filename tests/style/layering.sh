@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# usage: layering.sh ROOT
+# shellcheck disable=SC2016  # awk in quotes
+# Includes point down the layers only, and are never quoted: <tinymp/...> goes through the include path, which an
+# exercise overlays, and "..." would not.
+set -u
+# shellcheck source=tests/style/sources.sh
+. "$(dirname "$0")/sources.sh"
+root=${1:?usage: layering.sh ROOT}
+
+found=$(sources "$root" tinymp kernels lessons | tr '\n' '\0' | xargs -0 awk -v root="$root/" '
+  BEGIN {
+    count = split("base numeric tensor kernels autograd ops nn optim amp data train report tinymp.h lessons", order, " ")
+    for (i = 1; i <= count; i++) rank[order[i]] = i
+  }
+  function layer(path,   part, parts) {  # tinymp/amp/x.h: amp; kernels/cpu/x.h: kernels; tinymp/tinymp.h: above them all
+    parts = split(path, part, "/")
+    if (part[1] == "kernels" && part[2] == "bench") return "lessons"  # programs, as the lessons are
+    if (part[1] != "tinymp") return part[1]
+    return parts == 2 ? "tinymp.h" : part[2]
+  }
+  function bad(what) { print substr(FILENAME, length(root) + 1) ":" FNR ": " what }
+  FNR == 1 {
+    from = layer(substr(FILENAME, length(root) + 1))
+    if (!(from in rank)) bad("the folder " from "/ has no place in the order of the layers (tests/style/layering.sh)")
+  }
+  /^[ \t]*#[ \t]*include[ \t]*"/ { bad("a quoted include; write <tinymp/...> or <kernels/...>") }
+  match($0, /^[ \t]*#[ \t]*include[ \t]*<(tinymp|kernels|lessons|tests)\//) {
+    path = $0
+    sub(/^[^<]*</, "", path)
+    sub(/>.*/, "", path)
+    to = layer(path)
+    if (to == "tests") bad("includes <" path ">: tests are for tests")
+    else if (!(to in rank)) bad("includes <" path ">, of no known layer")
+    else if (rank[to] > rank[from]) bad("includes <" path ">: " to " lies above " from)
+  }')
+[ -z "$found" ] && exit 0
+printf '%s\n' "$found"
+exit 1

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <cmath>
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/ops/ops.h>
+
+namespace tinymp {
+namespace {
+
+void expect_scale(float scale) {
+  expect(std::isfinite(scale) && scale > 0, "LossScaler: the scale is ", scale, "; it must be finite and above 0");
+}
+
+}  // namespace
+
+LossScaler::LossScaler(const LossScaling& policy) : policy_(policy) {
+  if (const auto* fixed = std::get_if<StaticScaling>(&policy)) {
+    expect_scale(fixed->factor);
+    state_.scale = fixed->factor;
+  } else if (const auto* dynamic = std::get_if<DynamicScaling>(&policy)) {
+    expect_scale(dynamic->initial);
+    expect(std::isfinite(dynamic->growth) && dynamic->growth > 1, "LossScaler: growth is ", dynamic->growth,
+           "; it must be above 1");
+    expect(dynamic->backoff > 0 && dynamic->backoff < 1, "LossScaler: backoff is ", dynamic->backoff,
+           "; it must lie between 0 and 1");
+    expect(dynamic->growth_interval >= 1, "LossScaler: growth_interval is ", dynamic->growth_interval,
+           "; it must be at least 1");
+    state_.scale = dynamic->initial;
+  }
+}
+
+Tensor LossScaler::scale(const Tensor& loss) const {
+  expect(loss.size() == 1 && loss.dtype() == DType::f32, "LossScaler::scale: the loss is ", loss.dtype(), loss.shape(),
+         "; it must be one FP32 value: FP16 ends at 65504");
+  return tinymp::scale(loss, state_.scale);
+}
+
+GradCheck LossScaler::unscale(Gradients& gradients) {
+  gradients.expect_current("unscale");
+  GradientState& state = *gradients.state_;
+  expect(!state.unscaled, "LossScaler::unscale was called before on these gradients; once a step is enough");
+  expect(std::ranges::find(open_, gradients.state_) == open_.end(),
+         "LossScaler: the last step was never ended; hand its checks to update()");
+
+  GradCheck check;
+  check.found_ = kernels::scan(state.arena.view());
+  if (std::holds_alternative<DynamicScaling>(policy_)) check.skips_ = !check.finite();
+  if (const auto* fixed = std::get_if<StaticScaling>(&policy_)) check.skips_ = !check.finite() && fixed->skip_nonfinite;
+  check.of_ = gradients.state_;
+  check.round_ = state.round;
+  state.factor = static_cast<float>(1 / static_cast<double>(state_.scale));
+  state.unscaled = true;
+  open_.push_back(gradients.state_);
+  return check;
+}
+
+void LossScaler::hand_in(GradCheck& check) {
+  expect(check.of_ != nullptr, "LossScaler::update: this check was handed in before");
+  const auto open = std::ranges::find(open_, check.of_);
+  expect(open != open_.end(), "LossScaler::update: this check is of another step or another scaler");
+  found_nonfinite_ = found_nonfinite_ || !check.finite();
+  open_.erase(open);
+  check.of_ = nullptr;
+}
+
+void LossScaler::finish_update() {
+  expect(open_.empty(), "LossScaler::update: ", open_.size(), " more check(s) of this step are missing; hand in every "
+                        "check that unscale() returned, in one call");
+  const bool bad = found_nonfinite_;
+  found_nonfinite_ = false;
+  const auto* dynamic = std::get_if<DynamicScaling>(&policy_);
+  if (dynamic == nullptr) return;
+  if (bad) {
+    state_.scale = static_cast<float>(static_cast<double>(state_.scale) * dynamic->backoff);
+    state_.growth_tracker = 0;
+  } else if (++state_.growth_tracker == dynamic->growth_interval) {
+    const auto grown = static_cast<float>(static_cast<double>(state_.scale) * dynamic->growth);
+    if (std::isfinite(grown)) state_.scale = grown;
+    state_.growth_tracker = 0;
+  }
+}
+
+void LossScaler::restore(const State& state) {
+  expect(open_.empty(), "LossScaler::restore: a step is under way; end it with update() first");
+  expect(std::isfinite(state.scale) && state.scale >= 0 && state.growth_tracker >= 0, "LossScaler::restore: scale ",
+         state.scale, " with ", state.growth_tracker, " good steps is not a state that a scaler can be in");
+  state_ = state;
+}
+
+}  // namespace tinymp

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <kernels/kernels.h>
+#include <tinymp/autograd/tape.h>
+
+namespace tinymp {
+namespace {
+
+thread_local Tape* current_tape = nullptr;
+
+/// grad of x += g. A gradient may be shared (reshape and add hand dy on as it is), so sums go into a new tensor; only
+/// a buffer that an optimizer has bound is written in place.
+void add_gradient(const Tensor& x, const Tensor& g) {
+  if (const Tensor buffer = x.bound_grad()) {
+    if (x.grad()) {
+      kernels::accumulate(g.view(), buffer.view());
+    } else {
+      kernels::cast(g.view(), buffer.view());
+      x.set_grad(buffer);
+    }
+  } else if (const Tensor so_far = x.grad()) {
+    Tensor total(x.shape(), x.dtype(), x.device());
+    kernels::add(so_far.view(), g.view(), total.view());
+    x.set_grad(total);
+  } else {
+    x.set_grad(g);
+  }
+}
+
+}  // namespace
+
+Tape::Tape() : outer_(current_tape) { current_tape = this; }
+Tape::~Tape() { current_tape = outer_; }
+Tape* Tape::current() { return current_tape; }
+
+Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward) {
+  const bool needed = std::ranges::any_of(inputs, [](const Tensor& x) { return x.requires_grad(); });
+  if (current_tape == nullptr || !needed) return output;
+  expect(!current_tape->has_run_, op, ": this tape has run backward; make a new Tape for the next step");
+  output.set_requires_grad(true);
+  current_tape->nodes_.push_back({std::move(op), std::move(inputs), output, std::move(backward)});
+  return output;
+}
+
+void Tape::backward(const Tensor& loss) {
+  expect(loss.size() == 1, "backward() starts from a scalar loss, this tensor has shape ", loss.shape());
+  expect(!has_run_, "backward() was called before on this tape, and its activations are gone: make a new Tape");
+  const bool recorded = std::ranges::any_of(nodes_, [&](const Node& n) { return n.output.id() == loss.id(); });
+  expect(recorded, "backward(): the loss was not computed under this tape out of anything that requires a gradient");
+  has_run_ = true;
+
+  Tensor one(loss.shape(), loss.dtype(), loss.device());
+  kernels::fill(one.view(), 1);
+  loss.set_grad(one);
+  for (; !nodes_.empty(); nodes_.pop_back()) {
+    const Node& node = nodes_.back();
+    const Tensor dy = node.output.grad();
+    if (!dy) continue;  // did not reach the loss
+    const std::vector<Tensor> grads = node.backward(dy, Needs(node.inputs));
+    expect(grads.size() == node.inputs.size(), node.op, ": ", grads.size(), " gradients for ", node.inputs.size(),
+           " inputs");
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+      const Tensor& x = node.inputs[i];
+      if (!x.requires_grad()) continue;
+      expect(grads[i] && grads[i].shape() == x.shape() && grads[i].dtype() == x.dtype(), node.op, ": input ", i, " is ",
+             x.dtype(), x.shape(), " and its gradient is not");
+      add_gradient(x, grads[i]);
+    }
+    node.output.clear_grad();
+  }
+}
+
+}  // namespace tinymp

@@ -1,0 +1,66 @@
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tinymp/base/error.h>
+#include <tinymp/base/float_environment.h>
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+namespace tinymp {
+namespace {
+
+// volatile: computed when the program runs, not by the compiler, which always does it right.
+
+template <class T>
+bool flushes_results() {
+  const volatile T smallest_normal = std::numeric_limits<T>::min();
+  const volatile T quarter = smallest_normal / 4;
+  return quarter == 0 || quarter * 4 != smallest_normal;
+}
+
+template <class T>
+bool flushes_operands() {
+  const volatile T subnormal = std::numeric_limits<T>::denorm_min();
+  const volatile T normal = subnormal * (2 / std::numeric_limits<T>::epsilon());
+  return normal == 0;
+}
+
+// Nearest takes 1 + ulp/4 down and 1 + 3 ulp/4 up; each other direction fails one of the two.
+template <class T>
+bool rounds_to_nearest() {
+  const volatile T one = 1;
+  const volatile T quarter_ulp = std::numeric_limits<T>::epsilon() / 4;
+  const volatile T down = one + quarter_ulp;
+  const volatile T up = one + 3 * quarter_ulp;
+  return down == 1 && up == 1 + std::numeric_limits<T>::epsilon();
+}
+
+// The control register, where there is one that we know.
+std::string control_register() {
+#if defined(__SSE__)
+  const unsigned value = _mm_getcsr();
+  std::string bits;
+  for (int bit = 15; bit >= 0; --bit) bits += ((value >> bit) & 1) != 0 ? '1' : '0';
+  return concat(" MXCSR is 0b", bits, " (bit 15: flush results, 14-13: rounding, 6: flush operands); 0b0'00'111111'0'000000 is usual.");
+#else
+  return "";
+#endif
+}
+
+}  // namespace
+
+void check_float_environment() {
+  std::string faults;
+  const auto note = [&faults](bool fault, const char* text) {
+    if (fault) faults += concat(faults.empty() ? "" : ", ", text);
+  };
+  note(flushes_results<float>() || flushes_results<double>(), "flush-to-zero is on");
+  note(flushes_operands<float>() || flushes_operands<double>(), "denormals-are-zero is on");
+  note(!rounds_to_nearest<float>() || !rounds_to_nearest<double>(), "rounding is not to nearest");
+  expect(faults.empty(), "floating-point environment: ", faults, ".", control_register(),
+         " Look for a library that was built with -ffast-math or -Ofast, or for a call that sets this, and remove it.");
+}
+
+}  // namespace tinymp

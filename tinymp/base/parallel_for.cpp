@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <tinymp/base/error.h>
+#include <tinymp/base/parallel_for.h>
+#include <vector>
+
+namespace tinymp {
+namespace {
+
+thread_local bool inside_parallel_for = false;
+
+/// One loop that is being shared out. Threads take the next piece until none is left.
+struct Loop {
+  std::int64_t n, grain;
+  detail::RangeBody body;
+  void* context;
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+
+  void work() {
+    const bool outer = inside_parallel_for;
+    inside_parallel_for = true;
+    for (std::int64_t begin; !failed && (begin = next.fetch_add(grain)) < n;) {
+      try {
+        body(context, begin, std::min(n, begin + grain));
+      } catch (...) {
+        if (!failed.exchange(true)) error = std::current_exception();
+      }
+    }
+    inside_parallel_for = outer;
+  }
+};
+
+/// Threads that sleep between loops. The caller of run() works too, so n threads mean n - 1 workers.
+class Pool {
+ public:
+  explicit Pool(int workers) {
+    for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { serve(); });
+  }
+
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+      ticket_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+  int workers() const { return static_cast<int>(workers_.size()); }
+
+  void run(Loop& loop) {
+    {
+      const std::lock_guard lock(mutex_);
+      loop_ = &loop;
+      ticket_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    loop.work();
+    {
+      const std::lock_guard lock(mutex_);
+      loop_ = nullptr;  // a worker that wakes only now finds nothing to do, and nobody waits for it
+    }
+    while (busy_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  }
+
+ private:
+  void serve() {
+    std::uint64_t seen = 0;
+    for (;;) {
+      // A training step is many short loops: look for the next one for a moment before going to sleep.
+      for (int spin = 0; spin < 200 && ticket_.load(std::memory_order_acquire) == seen; ++spin) {
+        std::this_thread::yield();
+      }
+      if (ticket_.load(std::memory_order_acquire) == seen) {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return ticket_.load(std::memory_order_relaxed) != seen; });
+      }
+      Loop* loop = nullptr;
+      {
+        const std::lock_guard lock(mutex_);
+        if (stop_) return;
+        seen = ticket_.load(std::memory_order_relaxed);
+        loop = loop_;
+        if (loop != nullptr) busy_.fetch_add(1, std::memory_order_relaxed);
+      }
+      if (loop != nullptr) {
+        loop->work();
+        busy_.fetch_sub(1, std::memory_order_release);
+      }
+    }
+  }
+
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<std::uint64_t> ticket_{0};
+  std::atomic<int> busy_{0};
+  Loop* loop_ = nullptr;
+  bool stop_ = false;
+};
+
+int initial_threads() {
+  if (const char* text = std::getenv("TINYMP_THREADS")) {
+    char* end = nullptr;
+    const long n = std::strtol(text, &end, 10);
+    if (end == text || *end != '\0' || n < 1 || n > 1024) {
+      throw UsageError(concat("TINYMP_THREADS is '", text, "': set it to a number from 1 to 1024, or unset it"));
+    }
+    return static_cast<int>(n);
+  }
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u));
+}
+
+int& thread_count() {
+  static int count = initial_threads();
+  return count;
+}
+
+std::mutex pool_mutex;  // one loop at a time; a second caller runs its loop alone
+std::unique_ptr<Pool> pool;
+
+}  // namespace
+
+int threads() { return thread_count(); }
+
+void set_threads(int n) {
+  if (n < 1 || n > 1024) throw UsageError(concat("set_threads: ", n, " is not between 1 and 1024"));
+  const std::lock_guard lock(pool_mutex);
+  thread_count() = n;
+  pool.reset();
+}
+
+void detail::parallel_ranges(std::int64_t n, std::int64_t grain, RangeBody body, void* context) {
+  grain = std::max<std::int64_t>(grain, 1);
+  if (n <= 0) return;
+  std::unique_lock lock(pool_mutex, std::defer_lock);
+  if (n <= grain || inside_parallel_for || threads() == 1 || !lock.try_lock()) {
+    for (std::int64_t begin = 0; begin < n; begin += grain) body(context, begin, std::min(n, begin + grain));
+    return;
+  }
+  if (!pool || pool->workers() != threads() - 1) pool = std::make_unique<Pool>(threads() - 1);
+  Loop loop{n, grain, body, context, {}, {}, {}};
+  pool->run(loop);
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+}  // namespace tinymp

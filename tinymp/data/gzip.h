@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tinymp::data {
+
+/// All bytes of a file, unpacked when it is gzip (seen by its first bytes, not by its name).
+/// Throws MissingError when there is no such file, Error when it cannot be read or its gzip is damaged or cut
+/// short; the message names the file and ends with `mend`.
+std::vector<std::uint8_t> read_maybe_gzip(const std::string& path, const std::string& mend);
+
+}  // namespace tinymp::data

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <tinymp/data/dataset.h>
+#include <tinymp/tensor/tensor.h>
+#include <cstdint>
+#include <vector>
+
+/// From bytes on disk to what a model sees: batches of FP32 images.
+namespace tinymp::data {
+
+struct Batch {
+  Tensor images;                     ///< (B, 784), f32
+  std::vector<std::int32_t> labels;  ///< (B), 0 .. 9
+
+  std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
+};
+
+enum class PixelScale : std::uint8_t {
+  unit,  ///< pixel / 255: 0 .. 1
+  raw,   ///< 0 .. 255 as they are: large inputs, large gradients
+};
+
+struct LoaderOptions {
+  PixelScale scale = PixelScale::unit;
+  bool transpose = false;  ///< rows become columns: digits lie on their side, a new task for a trained model
+};
+
+/// Shuffled batches of one size without an end: one epoch follows another, each in a new order, each image at
+/// most once an epoch. What is left of an epoch when no full batch fits is dropped (it gets its turn in other
+/// epochs). The order of epoch e depends on (seed, e) alone.
+///
+///   Loader loader(split.train, 64, seed);
+///   for (int step = 0; step < 1000; ++step) { const Batch batch = loader.next(); ... }
+class Loader {
+ public:
+  /// Keeps a reference to `dataset`. Throws UsageError unless 1 <= batch_size <= dataset.count.
+  Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t seed, LoaderOptions options = {});
+  Loader(Dataset&&, std::int64_t, std::uint64_t, LoaderOptions = {}) = delete;  // the reference would dangle
+
+  Batch next();
+  std::int64_t epoch() const { return epoch_; }  ///< of the batch that next() gives, from 0
+  std::int64_t batches_per_epoch() const { return dataset_->count / batch_size_; }
+
+ private:
+  void shuffle();
+
+  const Dataset* dataset_;
+  std::int64_t batch_size_;
+  std::uint64_t seed_;
+  LoaderOptions options_;
+  std::vector<std::int64_t> order_;
+  std::int64_t epoch_ = 0, drawn_ = 0;  // drawn_: batches taken of this epoch
+};
+
+/// Every image once, in the order of the file, the last batch as short as it comes: for measuring. Images
+/// that make no full batch count as well.
+///
+///   for (const Batch& batch : InOrder(split.test, 512)) ...
+class InOrder {
+ public:
+  /// Keeps a reference to `dataset`. Throws UsageError unless batch_size >= 1.
+  InOrder(const Dataset& dataset, std::int64_t batch_size, LoaderOptions options = {});
+  InOrder(Dataset&&, std::int64_t, LoaderOptions = {}) = delete;
+
+  std::int64_t size() const {
+    return (dataset_->count + batch_size_ - 1) / batch_size_;
+  }  ///< how many batches
+  Batch operator[](std::int64_t i) const;
+
+  class Iterator {
+   public:
+    Iterator(const InOrder* batches, std::int64_t i) : batches_(batches), i_(i) {}
+    Batch operator*() const { return (*batches_)[i_]; }
+    Iterator& operator++() { return ++i_, *this; }
+    bool operator!=(const Iterator& other) const { return i_ != other.i_; }
+
+   private:
+    const InOrder* batches_;
+    std::int64_t i_;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, size()}; }
+
+ private:
+  const Dataset* dataset_;
+  std::int64_t batch_size_;
+  LoaderOptions options_;
+};
+
+}  // namespace tinymp::data

@@ -1,0 +1,24 @@
+#include <cmath>
+#include <tinymp/nn/linear.h>
+#include <vector>
+
+namespace tinymp::nn {
+namespace {
+
+Tensor uniform(Shape shape, float bound, DType dtype, Rng& rng) {
+  std::vector<float> values(static_cast<std::size_t>(shape.size()));
+  for (float& v : values) v = rng.uniform(-bound, bound);
+  return Tensor::from(shape, values, dtype).set_requires_grad(true);
+}
+
+}  // namespace
+
+Linear::Linear(std::int64_t inputs, std::int64_t outputs, const Recipe& recipe, Rng& rng, float gain)
+    : accumulate(recipe.accumulate) {
+  expect(inputs > 0 && outputs > 0, "Linear: ", inputs, " inputs and ", outputs, " outputs; both must be above 0");
+  const float bound = 1 / std::sqrt(static_cast<float>(inputs));
+  weight = uniform({inputs, outputs}, gain * bound, recipe.compute, rng);
+  bias = uniform({outputs}, bound, recipe.compute, rng);
+}
+
+}  // namespace tinymp::nn

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tinymp/base/rng.h>
+#include <tinymp/numeric/recipe.h>
+#include <tinymp/ops/ops.h>
+
+namespace tinymp::nn {
+
+/// How wide the first weights spread: uniform in +- gain / sqrt(inputs).
+inline constexpr float gain_default = 1.0f;     ///< PyTorch's default for a linear layer
+inline constexpr float gain_he = 2.44948974f;   ///< sqrt 6: keeps the variance through relu (He et al. 2015, eq. 10)
+
+/// y = x . weight + bias      (B,O) = (B,I)(I,O) + (O)
+struct Linear {
+  Tensor weight;  ///< (I,O), recipe.compute
+  Tensor bias;    ///< (O), uniform in +- 1 / sqrt(inputs) at first
+  DType accumulate;
+
+  /// The same rng gives the same weights under every recipe, but for their rounding.
+  Linear(std::int64_t inputs, std::int64_t outputs, const Recipe& recipe, Rng& rng, float gain = gain_default);
+
+  Tensor operator()(const Tensor& x) const { return add_bias(matmul(x, weight, {accumulate}), bias); }
+};
+
+}  // namespace tinymp::nn

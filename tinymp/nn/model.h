@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <tinymp/nn/linear.h>
+#include <vector>
+
+/// The models of the lessons. Each takes FP32 images (B,784) and casts them to its own format first.
+namespace tinymp::nn {
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual Tensor operator()(const Tensor& images) const = 0;
+  /// Every weight and bias, in a fixed order.
+  virtual std::vector<Tensor> parameters() const = 0;
+  virtual std::string name() const = 0;  ///< "mlp 784-64-10"
+};
+
+/// The values of one model, rounded to the other's format: how fine-tuning starts, and how an FP32 shadow follows.
+/// Throws Error when the models' shapes differ.
+void copy_parameters(const Model& from, const Model& to);
+
+}  // namespace tinymp::nn

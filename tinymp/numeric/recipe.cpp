@@ -1,0 +1,68 @@
+#include <array>
+#include <sstream>
+#include <tinymp/numeric/recipe.h>
+
+namespace tinymp {
+namespace {
+
+struct Named {
+  std::string_view name;
+  Recipe recipe;
+};
+constexpr std::array<Named, 5> kRecipes{{
+    {"fp32", recipes::fp32},
+    {"fp16_weights", recipes::fp16_weights},
+    {"fp16_master", recipes::fp16_master},
+    {"fp16_static", recipes::fp16_static},
+    {"fp16_dynamic", recipes::fp16_dynamic},
+}};
+
+// 9 digits: enough for every float, so that 16777216 is not printed as 1.67772e+07.
+std::string number(double x) {
+  std::ostringstream out;
+  out.precision(9);
+  out << x;
+  return out.str();
+}
+
+std::string describe_scaling(const NoScaling&) { return ""; }
+
+std::string describe_scaling(const StaticScaling& s) {
+  return ", S static " + number(s.factor) + (s.skip_nonfinite ? ", skips non-finite steps" : "");
+}
+
+std::string describe_scaling(const DynamicScaling& s) {
+  const DynamicScaling usual;
+  std::string text = ", S dynamic from " + number(s.initial);
+  if (s.growth != usual.growth || s.growth_interval != usual.growth_interval)
+    text += ", times " + number(s.growth) + " after " + std::to_string(s.growth_interval) + " good steps";
+  if (s.backoff != usual.backoff) text += ", times " + number(s.backoff) + " after a bad one";
+  return text;
+}
+
+}  // namespace
+
+Recipe recipe_from_name(const std::string& name) {
+  std::string choices;
+  for (const Named& known : kRecipes) {
+    if (name == known.name) return known.recipe;
+    choices += concat(choices.empty() ? "" : ", ", known.name);
+  }
+  throw UsageError(concat("\"", name, "\" is not a recipe; choose one of ", choices));
+}
+
+std::string describe(const Recipe& recipe) {
+  const Recipe usual;
+  std::string text(name_of(recipe.compute));
+  const auto add = [&text](std::string_view what, DType dtype) { text += concat(", ", what, " ", dtype); };
+  if (recipe.master != recipe.compute)
+    add("master", recipe.master);
+  else if (recipe.compute == DType::f16)
+    text += ", no master";
+  if (recipe.gradient != recipe.compute) add("gradient", recipe.gradient);
+  if (recipe.accumulate != usual.accumulate) add("accumulate", recipe.accumulate);
+  if (recipe.state != usual.state) add("state", recipe.state);
+  return text + std::visit([](const auto& scaling) { return describe_scaling(scaling); }, recipe.scaling);
+}
+
+}  // namespace tinymp

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+#include <tinymp/tensor/tensor.h>
+
+namespace tinymp {
+
+/// Throws Error unless a and b have one format. Casting is never silent: it is where mixed precision happens.
+inline void expect_same_dtype(std::string_view op, const Tensor& a, const Tensor& b) {
+  expect(a.dtype() == b.dtype(), op, ": ", a.dtype(), a.shape(), " meets ", b.dtype(), b.shape(),
+         "; cast() one of them to the other's format");
+}
+
+inline void expect_same_shape(std::string_view op, const Tensor& a, const Tensor& b) {
+  expect(a.shape() == b.shape(), op, ": shapes ", a.shape(), " and ", b.shape(), " differ");
+}
+
+/// FP32 for 16-bit and 32-bit tensors, f64 for f64: what sums and losses come back in.
+inline DType wide(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+}  // namespace tinymp

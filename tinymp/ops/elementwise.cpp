@@ -1,0 +1,62 @@
+#include <kernels/kernels.h>
+#include <tinymp/ops/check.h>
+#include <tinymp/ops/ops.h>
+
+namespace tinymp {
+namespace {
+
+//   y = f(x)
+//  dx = f'(x) dy, written in terms of y: kernels/formulas.h
+Tensor unary(const char* op, kernels::Unary f, const Tensor& x) {
+  Tensor y(x.shape(), x.dtype(), x.device());
+  kernels::unary(f, x.view(), y.view());
+  return record(op, {x}, y, [f, y](const Tensor& dy, const Needs&) {
+    Tensor dx(y.shape(), y.dtype(), y.device());
+    kernels::unary_backward(f, y.view(), dy.view(), dx.view());
+    return std::vector{dx};
+  });
+}
+
+}  // namespace
+
+Tensor relu(const Tensor& x) { return unary("relu", kernels::Unary::relu, x); }
+Tensor sigmoid(const Tensor& x) { return unary("sigmoid", kernels::Unary::sigmoid, x); }
+Tensor tanh(const Tensor& x) { return unary("tanh", kernels::Unary::tanh, x); }
+
+//   y = a + b,  da = db = dy
+Tensor add(const Tensor& a, const Tensor& b) {
+  expect_same_dtype("add", a, b);
+  expect_same_shape("add", a, b);
+  Tensor y(a.shape(), a.dtype(), a.device());
+  kernels::add(a.view(), b.view(), y.view());
+  return record("add", {a, b}, y, [](const Tensor& dy, const Needs&) { return std::vector{dy, dy}; });
+}
+
+//   y = factor x,  dx = factor dy
+Tensor scale(const Tensor& x, float factor) {
+  const auto times = [factor](const Tensor& t) {
+    Tensor scaled(t.shape(), t.dtype(), t.device());
+    kernels::scale(t.view(), static_cast<double>(factor), scaled.view());
+    return scaled;
+  };
+  return record("scale", {x}, times(x), [times](const Tensor& dy, const Needs&) { return std::vector{times(dy)}; });
+}
+
+//   y = round(x),  dx = round(dy), each to the other's format: this is where small gradients can vanish
+Tensor cast(const Tensor& x, DType dtype) {
+  const auto to = [](const Tensor& t, DType format) {
+    Tensor rounded(t.shape(), format, t.device());
+    kernels::cast(t.view(), rounded.view());
+    return rounded;
+  };
+  if (x.dtype() == dtype) return x;
+  return record("cast", {x}, to(x, dtype),
+                [to, back = x.dtype()](const Tensor& dy, const Needs&) { return std::vector{to(dy, back)}; });
+}
+
+Tensor reshape(const Tensor& x, Shape shape) {
+  return record("reshape", {x}, x.viewed_as(shape),
+                [before = x.shape()](const Tensor& dy, const Needs&) { return std::vector{dy.viewed_as(before)}; });
+}
+
+}  // namespace tinymp

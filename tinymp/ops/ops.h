@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tinymp/autograd/tape.h>
+
+/// Every public op. Capital letters are dimensions: B batch, I inputs, O outputs, C classes.
+///
+/// Inputs of one op share a format and a device, or it throws Error naming the op, the shapes and the formats: cast()
+/// is the only crossing. 16-bit values are computed on in FP32 and rounded once as they are stored. Losses and sums
+/// over a whole tensor come back in FP32 (f64 of f64), because FP16 cannot hold them.
+namespace tinymp {
+
+struct MatmulOptions {
+  DType accumulate = DType::f32;  ///< the running sum, forward and backward; f64 tensors always use f64
+};
+
+Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
+Tensor add_bias(const Tensor& x, const Tensor& bias);                         ///< (B,O) = (B,O) + (O)
+Tensor add(const Tensor& a, const Tensor& b);                                 ///< a + b, equal shapes
+Tensor scale(const Tensor& x, float factor);                                  ///< factor x
+
+Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN
+Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + exp(-x))
+Tensor tanh(const Tensor& x);
+
+Tensor cast(const Tensor& x, DType dtype);     ///< rounded to nearest even; the gradient is cast back
+Tensor reshape(const Tensor& x, Shape shape);  ///< the same values in the same order, sharing memory
+
+Tensor sum(const Tensor& x);   ///< () of all values
+Tensor mean(const Tensor& x);  ///< () of all values
+
+/// () mean over the batch of -log softmax(logits)[label], fused so that no exp overflows and no log sees zero.
+/// logits:(B,C), labels: B numbers in 0 .. C-1.
+Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels);
+
+/// () mean over all values of (x - target)^2. The target is data: f32 (f64 for an f64 x), and gets no gradient.
+Tensor mse(const Tensor& x, const Tensor& target);
+
+}  // namespace tinymp

@@ -1,0 +1,16 @@
+#include <tinymp/optim/adagrad.h>
+#include <tinymp/optim/options.h>
+
+namespace tinymp {
+
+Adagrad::Adagrad(std::vector<Tensor> parameters, Options options, const Recipe& recipe)
+    : Optimizer("Adagrad", std::move(parameters), options.lr, 1, recipe), options_(options) {
+  expect_not_negative("Adagrad: epsilon", options.epsilon);
+  expect_not_negative("Adagrad: weight_decay", options.weight_decay);
+}
+
+kernels::UpdateRule Adagrad::rule(std::int64_t) const {
+  return kernels::AdagradRule{learning_rate(), options_.epsilon, options_.weight_decay};
+}
+
+}  // namespace tinymp

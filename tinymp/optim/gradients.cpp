@@ -1,0 +1,21 @@
+#include <cmath>
+#include <tinymp/optim/gradients.h>
+
+namespace tinymp {
+
+void Gradients::expect_current(const char* who) const {
+  expect(round_ == state_->round, who, ": these gradients are from before zero_grad(); call gradients() again");
+}
+
+float clip_norm(Gradients& gradients, float max_norm) {
+  expect(max_norm > 0, "clip_norm: max_norm is ", max_norm, "; it must be above 0");
+  gradients.expect_current("clip_norm");
+  GradientState& state = *gradients.state_;
+  expect(state.unscaled, "clip_norm: these gradients are still multiplied by the loss scale, so their norm means "
+                         "nothing; call LossScaler::unscale() first");
+  const auto norm = static_cast<float>(std::sqrt(kernels::sum_of_squares(state.arena.view(), state.factor)));
+  if (std::isfinite(norm) && norm > max_norm) state.factor *= max_norm / (norm + 1e-6f);
+  return norm;
+}
+
+}  // namespace tinymp

@@ -1,0 +1,118 @@
+#include <cmath>
+#include <tinymp/optim/optimizer.h>
+
+namespace tinymp {
+namespace {
+
+Tensor copy_of(const Tensor& x) {
+  Tensor copy(x.shape(), x.dtype(), x.device());
+  kernels::cast(x.view(), copy.view());
+  return copy;
+}
+
+void copy_into(const char* what, const Tensor& from, const Tensor& to) {
+  expect(from.shape() == to.shape() && from.dtype() == to.dtype(), "restore: ", what, " is ", from.dtype(), from.shape(),
+         " in the state and ", to.dtype(), to.shape(), " here; it was saved by another optimizer or recipe");
+  kernels::cast(from.view(), to.view());
+}
+
+}  // namespace
+
+Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe)
+    : name_(name), parameters_(std::move(parameters)), gradients_(std::make_shared<GradientState>()) {
+  set_learning_rate(lr);
+  expect(!parameters_.empty(), name_, ": there are no parameters to train");
+  std::int64_t total = 0;
+  for (const Tensor& p : parameters_) {
+    expect(p.dtype() == recipe.compute, name_, ": a parameter is ", p.dtype(), " but the recipe computes in ",
+           recipe.compute);
+    expect(p.requires_grad(), name_, ": a parameter of shape ", p.shape(), " does not require a gradient");
+    expect(!p.bound_grad(), name_, ": a parameter of shape ", p.shape(), " belongs to another optimizer already");
+    total += p.size();
+  }
+
+  const Device device = parameters_.front().device();
+  weights_ = Tensor({total}, recipe.compute, device);
+  gradients_->arena = Tensor({total}, recipe.gradient, device);
+  std::int64_t offset = 0;
+  for (const Tensor& p : parameters_) {
+    p.move_into(weights_, offset);
+    p.bind_grad(gradients_->arena.slice(offset, p.shape()));
+    offset += p.size();
+  }
+  master_ = weights_;
+  if (recipe.master != recipe.compute) {
+    master_ = Tensor({total}, recipe.master, device);
+    kernels::cast(weights_.view(), master_.view());
+  }
+  for (int m = 0; m < moments; ++m) {
+    moments_.emplace_back(Shape{total}, recipe.state, device);
+    kernels::fill(moments_.back().view(), 0);
+  }
+}
+
+Optimizer::~Optimizer() {
+  for (const Tensor& p : parameters_) p.unbind_grad();
+}
+
+void Optimizer::set_learning_rate(float lr) {
+  expect(std::isfinite(lr) && lr >= 0, name_, ": the learning rate is ", lr, "; it must be a finite number, 0 or above");
+  learning_rate_ = lr;
+}
+
+Gradients Optimizer::gradients() {
+  bool any = false;
+  for (const Tensor& p : parameters_) any = any || p.grad();
+  expect(any, name_, ": there are no gradients; call Tape::backward() on a loss of these parameters first");
+  for (const Tensor& p : parameters_) {
+    if (p.grad()) continue;
+    kernels::fill(p.bound_grad().view(), 0);
+    p.set_grad(p.bound_grad());
+  }
+  return Gradients(gradients_);
+}
+
+StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
+  expect(gradients.state_ == gradients_, name_, "::step: these are another optimizer's gradients");
+  gradients.expect_current("step");
+  expect(gradients_->unscaled, name_, "::step: the gradients are still multiplied by the loss scale; call "
+                                      "LossScaler::unscale() first");
+  expect(check.of_ == gradients_ && check.round_ == gradients_->round, name_,
+         "::step: this check is not of these gradients; pass the one that unscale() returned for them");
+  expect(!gradients_->stepped, name_, "::step: this step was taken already; call zero_grad() and backward() first");
+  gradients_->stepped = true;
+
+  StepResult result;
+  if (check.skips()) return result;
+  kernels::UpdateArenas arenas{weights_.view(), master_.view(), gradients_->arena.view(), {}};
+  for (std::size_t m = 0; m < moments_.size(); ++m) arenas.moments[m] = moments_[m].view();
+  result.updates_ = kernels::update(rule(steps_ + 1), arenas, gradients_->factor);
+  result.taken_ = true;
+  ++steps_;
+  return result;
+}
+
+void Optimizer::zero_grad() {
+  for (const Tensor& p : parameters_) p.clear_grad();
+  gradients_->factor = 1;
+  gradients_->unscaled = gradients_->stepped = false;
+  ++gradients_->round;
+}
+
+Optimizer::State Optimizer::state() const {
+  State saved{steps_, learning_rate_, copy_of(weights_), copy_of(master_), {}};
+  for (const Tensor& m : moments_) saved.moments.push_back(copy_of(m));
+  return saved;
+}
+
+void Optimizer::restore(const State& state) {
+  expect(state.moments.size() == moments_.size(), "restore: ", state.moments.size(), " moments in the state and ",
+         moments_.size(), " here; it was saved by another optimizer");
+  copy_into("weights", state.weights, weights_);
+  copy_into("master", state.master, master_);
+  for (std::size_t m = 0; m < moments_.size(); ++m) copy_into("a moment", state.moments[m], moments_[m]);
+  set_learning_rate(state.learning_rate);
+  steps_ = state.steps;
+}
+
+}  // namespace tinymp

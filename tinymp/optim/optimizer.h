@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <tinymp/numeric/recipe.h>
+#include <tinymp/optim/gradients.h>
+#include <vector>
+
+/// What every optimizer shares: flat arenas, the two passes over them, and the master copies.
+namespace tinymp {
+
+/// What a step did.
+class StepResult {
+ public:
+  bool taken() const { return taken_; }
+  /// Of a step that was taken: how many updates changed no weight, and why.
+  const kernels::UpdateCounts& updates() const { return updates_; }
+
+ private:
+  friend class Optimizer;
+  bool taken_ = false;
+  kernels::UpdateCounts updates_;
+};
+
+/// Lays its parameters, their gradients, the master copy and the moments one behind the other in flat arenas, so that
+/// a step is two passes: the check (LossScaler::unscale), then unscale + clip + update + cast in one.
+class Optimizer {
+ public:
+  virtual ~Optimizer();  ///< the parameters keep their values and are free for another optimizer
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// The gradients that backward has left since zero_grad(); those of a parameter that took no part are zero.
+  /// Throws Error when backward has left none at all.
+  Gradients gradients();
+
+  /// Updates every parameter, or nothing at all - weights, masters, moments and the step counter keep their bits -
+  /// when the check says that a gradient was not finite and the scaling skips such steps.
+  /// Throws Error when the gradients were not unscaled, the check is not theirs, or this step was taken already.
+  StepResult step(const Gradients& gradients, const GradCheck& check);
+
+  /// Forgets the gradients: the next backward writes new ones.
+  void zero_grad();
+
+  float learning_rate() const { return learning_rate_; }
+  void set_learning_rate(float lr);  ///< throws Error unless lr is finite and not negative
+  std::int64_t steps() const { return steps_; }  ///< taken so far
+
+  const Tensor& weights() const { return weights_; }   ///< all parameters, compute format
+  const Tensor& master() const { return master_; }     ///< the copy that is updated; weights() itself when there is none
+  const std::vector<Tensor>& moments() const { return moments_; }
+
+  /// Everything needed to go on: copies, not handles.
+  struct State {
+    std::int64_t steps = 0;
+    float learning_rate = 0;
+    Tensor weights, master;
+    std::vector<Tensor> moments;
+  };
+  State state() const;
+  void restore(const State& state);  ///< throws Error when shapes or formats are another optimizer's
+
+ protected:
+  /// `recipe` says in which formats gradients, master and moments are kept; the parameters' own is recipe.compute.
+  Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
+
+  /// The formula of step t (1 is the first).
+  virtual kernels::UpdateRule rule(std::int64_t t) const = 0;
+
+ private:
+  const char* name_;
+  std::vector<Tensor> parameters_;
+  float learning_rate_ = 0;
+  std::int64_t steps_ = 0;
+  Tensor weights_, master_;
+  std::vector<Tensor> moments_;
+  std::shared_ptr<GradientState> gradients_;
+};
+
+}  // namespace tinymp

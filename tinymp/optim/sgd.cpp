@@ -1,0 +1,16 @@
+#include <tinymp/optim/options.h>
+#include <tinymp/optim/sgd.h>
+
+namespace tinymp {
+
+Sgd::Sgd(std::vector<Tensor> parameters, Options options, const Recipe& recipe)
+    : Optimizer("Sgd", std::move(parameters), options.lr, options.momentum != 0 ? 1 : 0, recipe), options_(options) {
+  expect_fraction("Sgd: momentum", options.momentum);
+  expect_not_negative("Sgd: weight_decay", options.weight_decay);
+}
+
+kernels::UpdateRule Sgd::rule(std::int64_t) const {
+  return kernels::SgdRule{learning_rate(), options_.momentum, options_.weight_decay};
+}
+
+}  // namespace tinymp

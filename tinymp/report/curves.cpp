@@ -1,0 +1,200 @@
+#include <tinymp/base/error.h>
+#include <tinymp/report/curves.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace tinymp::report {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// What may tell groups of the same name apart, the most telling first.
+std::vector<std::string> traits(const train::RunHeader& h) {
+  return {describe(h.recipe),        h.optimizer, h.model,  h.data,   concat("batch ", h.batch),
+          concat(h.steps, " steps"), h.question,  h.metric, h.device, "commit " + h.commit};
+}
+
+/// Adds, to groups that share a name, the first trait in which they differ.
+void tell_apart(std::vector<Group>& groups) {
+  std::map<std::string, std::vector<std::size_t>> same_name;
+  for (std::size_t i = 0; i < groups.size(); ++i) same_name[groups[i].name].push_back(i);
+  for (const auto& [name, members] : same_name) {
+    const auto first = traits(groups[members[0]].runs[0]->header);
+    for (std::size_t trait = 0; members.size() > 1 && trait < first.size(); ++trait) {
+      const bool differ = std::any_of(members.begin(), members.end(), [&](std::size_t i) {
+        return traits(groups[i].runs[0]->header)[trait] != first[trait];
+      });
+      if (!differ) continue;
+      for (std::size_t i : members) groups[i].name += " (" + traits(groups[i].runs[0]->header)[trait] + ")";
+      break;
+    }
+  }
+}
+
+struct Point {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  double sum = 0;
+  int finite = 0;
+
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+    sum += value;
+    ++finite;
+  }
+};
+
+/// Where the loss of one seed leaves the finite numbers for good.
+void find_end(const Run& run, std::vector<CurveEnd>& ends) {
+  const auto& steps = run.steps;
+  if (steps.empty() || std::isfinite(steps.back().loss)) return;
+  std::size_t first_bad = steps.size();
+  while (first_bad > 0 && !std::isfinite(steps[first_bad - 1].loss)) --first_bad;
+  CurveEnd end{0, nan, static_cast<double>(steps[first_bad].step)};
+  if (first_bad > 0) {
+    end.step = static_cast<double>(steps[first_bad - 1].step);
+    end.value = steps[first_bad - 1].loss;
+  }
+  ends.push_back(end);
+}
+
+void add_panel(std::vector<Panel>& panels, std::span<const Group> groups, Panel panel) {
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    Curve curve = make_curve(groups[g], panel.quantity);
+    if (curve.step.empty()) continue;
+    panel.curves.push_back(std::move(curve));
+    panel.group.push_back(g);
+  }
+  if (!panel.curves.empty()) panels.push_back(std::move(panel));
+}
+
+bool scale_moves(std::span<const Group> groups) {
+  double first = nan;
+  for (const Group& group : groups) {
+    for (const Run* run : group.runs) {
+      for (const auto& record : run->steps) {
+        if (std::isnan(first)) first = record.scale;
+        if (record.scale != first) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Losses that span more than two decades need a logarithmic axis to be seen at all.
+Scale loss_scale(const Panel& panel) {
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+  for (const Curve& curve : panel.curves) {
+    for (double value : curve.mean) {
+      if (!std::isfinite(value)) continue;
+      if (value <= 0) return Scale::linear;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+  return high > 100 * low ? Scale::decades : Scale::linear;
+}
+
+}  // namespace
+
+std::vector<Group> group_by_recipe(std::span<const Run> runs) {
+  std::vector<Group> groups;
+  for (const Run& run : runs) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      const train::RunHeader& other = group.runs[0]->header;
+      return other.name == run.header.name && other.recipe == run.header.recipe &&
+             traits(other) == traits(run.header);
+    });
+    if (same == groups.end()) {
+      groups.push_back({run.header.name.empty() ? describe(run.header.recipe) : run.header.name, {&run}});
+    } else {
+      same->runs.push_back(&run);
+    }
+  }
+  tell_apart(groups);
+  return groups;
+}
+
+double value_of(Quantity quantity, const train::StepRecord& record) {
+  switch (quantity) {
+    case Quantity::loss:
+      return record.loss;
+    case Quantity::scale:
+      return record.scale;
+    case Quantity::flushed:
+      return record.flushed;
+    case Quantity::lost:
+      break;
+  }
+  // An FP32 master absorbs but never underflows, say: what was not measured adds nothing.
+  if (std::isnan(record.underflowed)) return record.absorbed;
+  return std::isnan(record.absorbed) ? record.underflowed : record.underflowed + record.absorbed;
+}
+
+Curve make_curve(const Group& group, Quantity quantity) {
+  std::map<std::int64_t, Point> points;
+  Curve curve{.name = group.name, .seeds = group.runs.size()};
+  for (const Run* run : group.runs) {
+    for (const auto& record : run->steps) {
+      const double value = value_of(quantity, record);
+      // A loss that is NaN was measured and is a gap; a share that is NaN was not measured and is nothing.
+      if (quantity == Quantity::loss || !std::isnan(value)) points[record.step].add(value);
+    }
+    if (quantity == Quantity::loss) find_end(*run, curve.ends);
+  }
+  for (const auto& [step, point] : points) {
+    curve.step.push_back(static_cast<double>(step));
+    curve.mean.push_back(point.finite > 0 ? point.sum / point.finite : nan);
+    curve.low.push_back(point.finite > 0 ? point.low : nan);
+    curve.high.push_back(point.finite > 0 ? point.high : nan);
+  }
+  return curve;
+}
+
+Curve thin(const Curve& curve, std::size_t max_points) {
+  const std::size_t points = curve.step.size();
+  if (points <= max_points || max_points == 0) return curve;
+  const std::size_t bundle = (points + max_points - 1) / max_points;
+  Curve thinned{.name = curve.name, .ends = curve.ends, .seeds = curve.seeds};
+  for (std::size_t begin = 0; begin < points; begin += bundle) {
+    const std::size_t end = std::min(points, begin + bundle);
+    Point point;
+    double steps = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      point.add(curve.mean[i]);
+      steps += curve.step[i];
+    }
+    const bool gap = point.finite == 0;
+    thinned.step.push_back(steps / static_cast<double>(end - begin));
+    thinned.mean.push_back(gap ? nan : point.sum / point.finite);
+    for (std::size_t i = begin; i < end; ++i) {
+      point.add(curve.low[i]);
+      point.add(curve.high[i]);
+    }
+    thinned.low.push_back(gap ? nan : point.low);
+    thinned.high.push_back(gap ? nan : point.high);
+  }
+  return thinned;
+}
+
+std::vector<Panel> make_panels(std::span<const Group> groups) {
+  std::vector<Panel> panels;
+  add_panel(panels, groups, {.quantity = Quantity::loss, .title = "Training loss"});
+  if (!panels.empty()) panels.back().scale = loss_scale(panels.back());
+  if (scale_moves(groups)) {
+    add_panel(panels, groups,
+              {.quantity = Quantity::scale, .title = "Loss scale S", .scale = Scale::powers_of_two});
+  }
+  add_panel(panels, groups,
+            {.quantity = Quantity::lost, .title = "Updates that moved nothing", .scale = Scale::share});
+  add_panel(panels, groups,
+            {.quantity = Quantity::flushed, .title = "Gradients flushed to zero", .scale = Scale::share});
+  return panels;
+}
+
+}  // namespace tinymp::report

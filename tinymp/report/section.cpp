@@ -1,0 +1,32 @@
+#include <tinymp/report/section.h>
+#include <tinymp/report/table.h>
+#include <tinymp/report/terminal_curves.h>
+#include <algorithm>
+#include <utility>
+
+namespace tinymp::report {
+
+void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style) {
+  const std::string question = section.question.empty() ? "Recorded runs" : section.question;
+  out << bold(printable(question, style.unicode), style) << "\n\n";
+  const std::vector<Group> groups = group_by_recipe(section.runs);
+  for (const Panel& panel : make_panels(groups)) {
+    out << terminal_chart(panel, style, {.height = panel.quantity == Quantity::loss ? 14 : 7}) << "\n";
+  }
+  out << format_table(groups_table(groups), style);
+  if (!section.verdict.empty()) out << "\n" << printable(section.verdict, style.unicode) << "\n";
+}
+
+std::vector<ReportSection> sections_by_question(std::vector<Run> runs) {
+  std::vector<ReportSection> sections;
+  for (Run& run : runs) {
+    auto same = std::find_if(sections.begin(), sections.end(), [&](const ReportSection& section) {
+      return section.question == run.header.question;
+    });
+    if (same == sections.end()) same = sections.insert(same, {run.header.question, "", {}});
+    same->runs.push_back(std::move(run));
+  }
+  return sections;
+}
+
+}  // namespace tinymp::report

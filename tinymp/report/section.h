@@ -1,0 +1,24 @@
+#pragma once
+
+#include <tinymp/report/curves.h>
+#include <tinymp/report/terminal.h>
+#include <ostream>
+#include <string>
+#include <vector>
+
+/// One question, what was run to answer it, and the answer.
+namespace tinymp::report {
+
+struct ReportSection {
+  std::string question;  ///< RunHeader::question of its runs
+  std::string verdict;   ///< one line, computed from what was measured
+  std::vector<Run> runs;
+};
+
+/// Question, curves of the loss and (where they tell something) of the scale and the shares, table, verdict.
+void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style);
+
+/// One section for each question, in the order in which they first appear; verdicts are left empty.
+std::vector<ReportSection> sections_by_question(std::vector<Run> runs);
+
+}  // namespace tinymp::report

@@ -1,0 +1,75 @@
+#include <tinymp/report/table.h>
+#include <algorithm>
+#include <utility>
+
+namespace tinymp::report {
+namespace {
+
+constexpr int gap = 2;
+
+Align align_of(const Table& table, std::size_t column) {
+  return column < table.align.size() ? table.align[column] : Align::left;
+}
+
+std::vector<int> column_widths(const Table& table) {
+  std::vector<int> widths;
+  for (const std::string& name : table.header) widths.push_back(display_width(name));
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < std::min(row.size(), widths.size()); ++i) {
+      widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+  }
+  return widths;
+}
+
+/// Takes columns away from the widest left-aligned one, down to 8, until the table fits.
+void fit(std::vector<int>& widths, const Table& table, int available) {
+  int total = -gap;
+  for (int width : widths) total += width + gap;
+  while (total > available) {
+    std::size_t widest = widths.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const bool may_shrink = align_of(table, i) == Align::left && widths[i] > 8;
+      if (may_shrink && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+    }
+    if (widest == widths.size()) return;  // no column can give: better too wide than unreadable
+    --widths[widest];
+    --total;
+  }
+}
+
+std::string line_of(const std::vector<std::string>& cells, const std::vector<int>& widths, const Table& table,
+                    bool unicode) {
+  std::string line;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    const std::string cell = i < cells.size() ? shorten(cells[i], widths[i], unicode) : "";
+    if (i > 0) line += std::string(gap, ' ');
+    line += pad(cell, widths[i], align_of(table, i));
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+}  // namespace
+
+std::string format_table(const Table& given, const TerminalStyle& style) {
+  Table table = given;
+  for (std::string& cell : table.header) cell = printable(cell, style.unicode);
+  for (auto& row : table.rows) {
+    for (std::string& cell : row) cell = printable(cell, style.unicode);
+  }
+  std::vector<int> widths = column_widths(table);
+  fit(widths, table, style.width);
+
+  std::string rule;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (i > 0) rule += std::string(gap, ' ');
+    for (int c = 0; c < widths[i]; ++c) rule += style.unicode ? "─" : "-";
+  }
+  std::string text = bold(line_of(table.header, widths, table, style.unicode), style) + "\n";
+  text += faint(rule, style) + "\n";
+  for (const auto& row : table.rows) text += line_of(row, widths, table, style.unicode) + "\n";
+  return text;
+}
+
+}  // namespace tinymp::report

@@ -1,0 +1,205 @@
+#include <tinymp/base/error.h>
+#include <tinymp/report/axis.h>
+#include <tinymp/report/canvas.h>
+#include <tinymp/report/number.h>
+#include <tinymp/report/terminal_curves.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tinymp::report {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+struct Axes {
+  Axis step, value;
+};
+
+/// 0 .. 1 -> 0 .. count - 1, the nearest; -1 for NaN.
+int cell_of(double position, int count) {
+  if (std::isnan(position)) return -1;
+  return static_cast<int>(std::clamp(position, 0.0, 1.0) * (count - 1) + 0.5);
+}
+
+/// For each dot across: the mean of the values whose steps fall on it, NaN where there is none.
+std::vector<double> columns_of(const Curve& curve, const std::vector<double>& values, const Axis& axis,
+                               int across) {
+  std::vector<double> sum(static_cast<std::size_t>(across), 0.0), count(sum);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) continue;
+    const auto column = static_cast<std::size_t>(cell_of(axis.position(curve.step[i]), across));
+    sum[column] += values[i];
+    count[column] += 1;
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = count[i] > 0 ? sum[i] / count[i] : nan;
+  return sum;
+}
+
+struct Spot {
+  int x, y;
+};
+
+/// The curve as dots, left to right, where it can be shown.
+std::vector<Spot> spots_of(const std::vector<double>& columns, const Axis& axis, int down) {
+  std::vector<Spot> spots;
+  for (std::size_t x = 0; x < columns.size(); ++x) {
+    const int up = cell_of(axis.position(columns[x]), down);
+    if (up >= 0) spots.push_back({static_cast<int>(x), down - 1 - up});
+  }
+  return spots;
+}
+
+/// A scale stays as it is until it jumps; everything else goes straight from point to point. A gap of many
+/// columns (steps not finite) is left open.
+void draw_line(Canvas& canvas, const std::vector<Spot>& spots, bool steps, int widest_gap,
+               std::size_t index) {
+  for (std::size_t i = 0; i < spots.size(); ++i) {
+    canvas.dot(spots[i].x, spots[i].y, index);
+    if (i == 0 || spots[i].x - spots[i - 1].x > widest_gap) continue;
+    if (steps) {
+      canvas.line(spots[i - 1].x, spots[i - 1].y, spots[i].x, spots[i - 1].y, index);
+      canvas.line(spots[i].x, spots[i - 1].y, spots[i].x, spots[i].y, index);
+    } else {
+      canvas.line(spots[i - 1].x, spots[i - 1].y, spots[i].x, spots[i].y, index);
+    }
+  }
+}
+
+/// Logged steps lie this many dots apart at most.
+int spacing(const Curve& curve, const Axis& axis, int across) {
+  int widest = 1;
+  for (std::size_t i = 1; i < curve.step.size(); ++i) {
+    widest = std::max(widest, cell_of(axis.position(curve.step[i]), across) -
+                                  cell_of(axis.position(curve.step[i - 1]), across));
+  }
+  return widest;
+}
+
+void draw_curve(Canvas& canvas, const Panel& panel, std::size_t which, const Axes& axes, bool band) {
+  const Curve& curve = panel.curves[which];
+  const std::size_t index = panel.group[which];
+  const int across = canvas.dots_across(), down = canvas.dots_down();
+  if (band && curve.seeds > 1) {
+    for (const auto* edge : {&curve.low, &curve.high}) {
+      for (const Spot& spot : spots_of(columns_of(curve, *edge, axes.step, across), axes.value, down)) {
+        if (spot.x % 2 == 0) canvas.dot(spot.x, spot.y, index);
+      }
+    }
+  }
+  const auto spots = spots_of(columns_of(curve, curve.mean, axes.step, across), axes.value, down);
+  draw_line(canvas, spots, panel.quantity == Quantity::scale, spacing(curve, axes.step, across), index);
+}
+
+/// Markers at regular places, shifted from curve to curve so that one on top of another still shows.
+void mark_curve(Canvas& canvas, const Panel& panel, std::size_t which, const Axes& axes,
+                const TerminalStyle& style) {
+  const Curve& curve = panel.curves[which];
+  const std::size_t index = panel.group[which];
+  const int across = canvas.dots_across(), down = canvas.dots_down();
+  const auto spots = spots_of(columns_of(curve, curve.mean, axes.step, across), axes.value, down);
+  const int period = across / 5;
+  int next = period * static_cast<int>(2 * which + 1) / static_cast<int>(2 * panel.curves.size());
+  for (const Spot& spot : spots) {
+    if (spot.x < next) continue;
+    canvas.put(spot.x, spot.y, marker(index, style), index);
+    while (next <= spot.x) next += std::max(1, period);
+  }
+  if (spots.size() == 1) canvas.put(spots[0].x, spots[0].y, marker(index, style), index);
+  for (const CurveEnd& end : curve.ends) {
+    const int x = cell_of(axes.step.position(end.step), across),
+              up = cell_of(axes.value.position(end.value), down);
+    canvas.put(x, up < 0 ? 0 : down - 1 - up, style.unicode ? "✗" : "X", index);
+  }
+}
+
+std::string spaces(int count) { return std::string(static_cast<std::size_t>(std::max(0, count)), ' '); }
+
+std::string bottom_axis(const Axis& axis, int label_width, int columns, bool unicode) {
+  std::vector<std::string> rule(static_cast<std::size_t>(columns), unicode ? "─" : "-");
+  std::string labels;
+  for (const Tick& tick : axis.ticks()) {
+    const int column = cell_of(axis.position(tick.value), columns);
+    rule[static_cast<std::size_t>(column)] = unicode ? "┬" : "+";
+    const int width = display_width(tick.label);
+    const int start = std::clamp(column - width / 2, 0, columns - width);
+    const int used = display_width(labels);
+    if (start > used || labels.empty()) labels += spaces(start - used) + tick.label;
+  }
+  std::string line = spaces(label_width) + (unicode ? " └" : " +");
+  for (const std::string& piece : rule) line += piece;
+  return line + "\n" + spaces(label_width + 2) + labels + "\n";
+}
+
+std::string last_value(const Panel& panel, const Curve& curve) {
+  const auto last =
+      std::find_if(curve.mean.rbegin(), curve.mean.rend(), [](double v) { return std::isfinite(v); });
+  if (last == curve.mean.rend()) return "never finite";
+  if (panel.scale == Scale::share) return percent(*last);
+  return panel.quantity == Quantity::scale ? scale_text(*last) : short_number(*last, 4);
+}
+
+std::string legend_line(const Panel& panel, std::size_t which, const TerminalStyle& style) {
+  const Curve& curve = panel.curves[which];
+  std::string ends;
+  if (!curve.ends.empty()) {
+    ends = concat(style.unicode ? "  ✗ " : "  X ", "not finite from step ", curve.ends[0].nonfinite_step);
+    if (curve.seeds > 1) ends += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
+  }
+  const std::string value = "  " + last_value(panel, curve);
+  const int room = std::max(8, style.width - 4 - display_width(value) - display_width(ends));
+  const std::string name = shorten(printable(curve.name, style.unicode), room, style.unicode);
+  return "  " + paint(marker(panel.group[which], style), panel.group[which], style) + " " + name +
+         faint(value, style) + ends + "\n";
+}
+
+std::string title_line(const Panel& panel, const TerminalStyle& style) {
+  std::string title = panel.title;
+  if (panel.scale == Scale::decades) title += ", logarithmic";
+  std::size_t seeds = 0;
+  for (const Curve& curve : panel.curves) seeds = std::max(seeds, curve.seeds);
+  if (seeds > 1) title += concat(", mean of ", seeds, " seeds");
+  return bold(shorten(printable(title, style.unicode), style.width, style.unicode), style) + "\n";
+}
+
+}  // namespace
+
+std::string marker(std::size_t index, const TerminalStyle& style) {
+  constexpr std::array<const char*, 7> unicode = {"●", "▲", "■", "◆", "○", "△", "□"};
+  constexpr std::array<const char*, 7> ascii = {"o", "#", "+", "*", "@", "%", "="};
+  return style.unicode ? unicode[index % unicode.size()] : ascii[index % ascii.size()];
+}
+
+std::string terminal_chart(const Panel& panel, const TerminalStyle& style, const ChartOptions& options) {
+  const int rows = std::max(4, options.height);
+  const int width = std::clamp(style.width, 40, 100);
+  Axes axes{step_axis(panel.curves, std::max(3, width / 12)),
+            value_axis(panel, options.band, std::max(3, rows / 3))};
+
+  std::vector<std::string> labels(static_cast<std::size_t>(rows));
+  int label_width = 0;
+  for (const Tick& tick : axes.value.ticks()) {
+    const int up = cell_of(axes.value.position(tick.value), rows);
+    labels[static_cast<std::size_t>(rows - 1 - up)] = tick.label;
+    label_width = std::max(label_width, display_width(tick.label));
+  }
+
+  const int columns = width - label_width - 2;
+  Canvas canvas(columns, rows, style);
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) draw_curve(canvas, panel, i, axes, options.band);
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) mark_curve(canvas, panel, i, axes, style);
+
+  std::string text = title_line(panel, style);
+  for (int row = 0; row < rows; ++row) {
+    const std::string& label = labels[static_cast<std::size_t>(row)];
+    const char* bar = style.unicode ? (label.empty() ? " │" : " ┤") : " |";
+    text += pad(label, label_width, Align::right) + bar + canvas.row(row) + "\n";
+  }
+  text += bottom_axis(axes.step, label_width, columns, style.unicode);
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) text += legend_line(panel, i, style);
+  return text;
+}
+
+}  // namespace tinymp::report

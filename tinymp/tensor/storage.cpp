@@ -1,0 +1,80 @@
+#include <bit>
+#include <map>
+#include <mutex>
+#include <tinymp/tensor/storage.h>
+#include <utility>
+#include <vector>
+
+namespace tinymp {
+namespace {
+
+/// Blocks are rounded up to a power of two or one and a half times one, so that at most a third is wasted and a block
+/// fits the next tensor of nearly the same size.
+std::size_t block_size(std::size_t bytes) {
+  if (bytes <= 64) return 64;
+  const std::size_t power = std::bit_ceil(bytes);
+  const std::size_t three_quarters = power / 4 * 3;
+  return bytes <= three_quarters ? three_quarters : power;
+}
+
+class Pool {
+ public:
+  std::byte* acquire(std::size_t size, Device device) {
+    {
+      const std::lock_guard lock(mutex_);
+      statistics_.bytes_in_use += size;
+      auto& waiting = blocks_[{device, size}];
+      if (!waiting.empty()) {
+        std::byte* block = waiting.back();
+        waiting.pop_back();
+        ++statistics_.from_pool;
+        return block;
+      }
+      ++statistics_.from_system;
+    }
+    return static_cast<std::byte*>(allocator(device).allocate(size));
+  }
+
+  void release(std::byte* block, std::size_t size, Device device) {
+    const std::lock_guard lock(mutex_);
+    statistics_.bytes_in_use -= size;
+    blocks_[{device, size}].push_back(block);
+  }
+
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [key, waiting] : blocks_) {
+      for (std::byte* block : waiting) allocator(key.first).release(block, key.second);
+      waiting.clear();
+    }
+  }
+
+  PoolStatistics statistics() {
+    const std::lock_guard lock(mutex_);
+    return statistics_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<Device, std::size_t>, std::vector<std::byte*>> blocks_;
+  PoolStatistics statistics_;
+};
+
+/// Never destroyed: tensors in static storage may outlive any static object.
+Pool& pool() {
+  static Pool& instance = *new Pool;
+  return instance;
+}
+
+}  // namespace
+
+Storage::Storage(std::size_t bytes, Device device)
+    : data_(pool().acquire(block_size(bytes), device)), bytes_(bytes), device_(device) {}
+
+Storage::~Storage() { pool().release(data_, block_size(bytes_), device_); }
+
+PoolStatistics pool_statistics() { return pool().statistics(); }
+
+void empty_pool() { pool().clear(); }
+
+}  // namespace tinymp

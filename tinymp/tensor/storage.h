@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <tinymp/base/device.h>
+
+/// Memory of tensors. A training step frees and wants the same blocks over and over, so released blocks wait in a
+/// pool: after the first step nothing is asked of the system.
+namespace tinymp {
+
+class Storage {
+ public:
+  Storage(std::size_t bytes, Device device);  ///< not initialised
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+
+ private:
+  std::byte* data_;
+  std::size_t bytes_;
+  Device device_;
+};
+
+/// What the pool did so far, over all devices.
+struct PoolStatistics {
+  std::size_t from_system = 0;   ///< blocks asked of the system
+  std::size_t from_pool = 0;     ///< blocks served again
+  std::size_t bytes_in_use = 0;  ///< held by tensors now
+};
+PoolStatistics pool_statistics();
+
+/// Gives all waiting blocks back to the system.
+void empty_pool();
+
+}  // namespace tinymp

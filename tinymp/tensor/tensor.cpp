@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <cstring>
+#include <tinymp/numeric/convert.h>
+#include <tinymp/tensor/tensor.h>
+
+namespace tinymp {
+
+Tensor::Tensor(Shape shape, DType dtype, Device device) : self_(std::make_shared<Self>()) {
+  self_->shape = shape;
+  self_->dtype = dtype;
+  self_->device = device;
+  self_->storage = std::make_shared<Storage>(static_cast<std::size_t>(shape.size()) * size_of(dtype), device);
+}
+
+Tensor Tensor::from(Shape shape, std::span<const float> values, DType dtype) {
+  Tensor t(shape, dtype);
+  expect(static_cast<std::int64_t>(values.size()) == t.size(), "Tensor::from: ", values.size(),
+         " values for a tensor of shape ", shape);
+  visit_dtype(dtype, [&]<class T> {
+    std::transform(values.begin(), values.end(), t.data<T>(), [](float v) { return static_cast<T>(v); });
+  });
+  return t;
+}
+
+Tensor Tensor::from(Shape shape, std::span<const double> values) {
+  Tensor t(shape, DType::f64);
+  expect(static_cast<std::int64_t>(values.size()) == t.size(), "Tensor::from: ", values.size(),
+         " values for a tensor of shape ", shape);
+  std::copy(values.begin(), values.end(), t.data<double>());
+  return t;
+}
+
+std::vector<float> Tensor::to_floats() const {
+  std::vector<float> values(static_cast<std::size_t>(size()));
+  visit_dtype(dtype(), [&]<class T> {
+    std::transform(data<T>(), data<T>() + size(), values.begin(), [](T v) { return static_cast<float>(v); });
+  });
+  return values;
+}
+
+std::vector<double> Tensor::to_doubles() const {
+  if (dtype() == DType::f64) return {data<double>(), data<double>() + size()};
+  const std::vector<float> values = to_floats();
+  return {values.begin(), values.end()};
+}
+
+double Tensor::item() const {
+  expect(size() == 1, "item() needs a tensor of one value, this one has shape ", shape());
+  return to_doubles()[0];
+}
+
+Tensor Tensor::viewed_as(Shape shape) const {
+  expect(shape.size() == size(), "a tensor of shape ", this->shape(), " cannot be seen as ", shape);
+  return slice(0, shape);
+}
+
+Tensor Tensor::slice(std::int64_t offset, Shape shape) const {
+  expect(offset >= 0 && offset + shape.size() <= size(), "slice: ", shape, " from element ", offset,
+         " on does not lie inside ", this->shape());
+  Tensor part;
+  part.self_ = std::make_shared<Self>();
+  part.self_->shape = shape;
+  part.self_->dtype = dtype();
+  part.self_->device = device();
+  part.self_->storage = self_->storage;
+  part.self_->offset = self_->offset + offset;
+  return part;
+}
+
+const Tensor& Tensor::set_requires_grad(bool on) const {
+  self_->requires_grad = on;
+  return *this;
+}
+
+void Tensor::clear_grad() const {
+  self_->has_grad = false;
+  if (!self_->grad_is_bound) self_->grad = nullptr;
+}
+
+void Tensor::set_grad(Tensor grad) const {
+  self_->grad = std::move(grad.self_);
+  self_->has_grad = true;
+}
+
+void Tensor::bind_grad(Tensor buffer) const {
+  expect(buffer.shape() == shape(), "bind_grad: a buffer of shape ", buffer.shape(), " for a parameter of ", shape());
+  self_->grad = std::move(buffer.self_);
+  self_->grad_is_bound = true;
+  self_->has_grad = false;
+}
+
+void Tensor::unbind_grad() const {
+  self_->grad_is_bound = false;
+  clear_grad();
+}
+
+void Tensor::move_into(const Tensor& arena, std::int64_t offset) const {
+  const Tensor target = arena.slice(offset, shape());
+  expect(arena.dtype() == dtype() && arena.device() == device(), "move_into: ", dtype(), " values into an arena of ",
+         arena.dtype());
+  std::memcpy(target.self_->memory(), self_->memory(), static_cast<std::size_t>(size()) * size_of(dtype()));
+  self_->storage = target.self_->storage;
+  self_->offset = target.self_->offset;
+}
+
+}  // namespace tinymp

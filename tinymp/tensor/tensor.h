@@ -1,0 +1,82 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <tinymp/tensor/storage.h>
+#include <tinymp/tensor/view.h>
+#include <utility>
+#include <vector>
+
+namespace tinymp {
+
+/// A block of numbers with a shape, and a format that is known at run time, so that every recipe runs in one binary.
+/// Copies are handles on the same values. Types appear again inside the kernels, through visit_dtype.
+class Tensor {
+ public:
+  Tensor() = default;                                            ///< no tensor at all: operator bool is false
+  explicit Tensor(Shape shape, DType dtype = DType::f32, Device device = Device::cpu);  ///< not initialised
+  /// Each value is rounded to `dtype`. Throws Error when their number does not fit the shape.
+  static Tensor from(Shape shape, std::span<const float> values, DType dtype = DType::f32);
+  static Tensor from(Shape shape, std::span<const double> values);  ///< DType::f64
+
+  explicit operator bool() const { return self_ != nullptr; }
+  const Shape& shape() const { return self_->shape; }
+  DType dtype() const { return self_->dtype; }
+  Device device() const { return self_->device; }
+  std::int64_t size() const { return self_->shape.size(); }
+  View view() const { return {self_->memory(), self_->dtype, self_->device, self_->shape}; }
+
+  /// The values themselves. Throws Error unless T is the tensor's format.
+  template <class T>
+  T* data() const {
+    expect(dtype_of<T> == dtype(), "data<", name_of(dtype_of<T>), ">() of a tensor of ", dtype());
+    return reinterpret_cast<T*>(self_->memory());
+  }
+  std::vector<float> to_floats() const;    ///< f64 is rounded
+  std::vector<double> to_doubles() const;  ///< always exact
+  double item() const;                     ///< the one value of a scalar; throws Error for anything else
+
+  /// The same values under another shape of the same size, sharing memory. No autograd: see ops.h, reshape.
+  Tensor viewed_as(Shape shape) const;
+
+  // What autograd keeps with a tensor; copies share it. --------------------------------------------------------------
+
+  bool requires_grad() const { return self_->requires_grad; }
+  const Tensor& set_requires_grad(bool on) const;
+  /// dloss/dthis as the last backward left it, or no tensor.
+  Tensor grad() const { return self_->has_grad ? Tensor(self_->grad) : Tensor(); }
+  /// Forgets the gradient; a bound buffer stays and is written anew by the next backward.
+  void clear_grad() const;
+  void set_grad(Tensor grad) const;
+  /// From now on gradients are written into `buffer` (same shape; its format may differ). Optimizers bind each
+  /// parameter to its part of one flat arena, so that checking and updating are one pass over one array.
+  void bind_grad(Tensor buffer) const;
+  void unbind_grad() const;
+  Tensor bound_grad() const { return self_->grad_is_bound ? Tensor(self_->grad) : Tensor(); }
+  /// Moves the values to `offset` (in elements) inside another tensor's memory; every handle sees them there.
+  void move_into(const Tensor& arena, std::int64_t offset) const;
+  /// `shape` values of this tensor from element `offset` on, sharing memory.
+  Tensor slice(std::int64_t offset, Shape shape) const;
+
+  /// Equal for handles on the same tensor.
+  const void* id() const { return self_.get(); }
+
+ private:
+  struct Self {
+    Shape shape;
+    DType dtype = DType::f32;
+    Device device = Device::cpu;
+    std::shared_ptr<Storage> storage;
+    std::int64_t offset = 0;  ///< in elements
+    bool requires_grad = false;
+    bool has_grad = false, grad_is_bound = false;
+    std::shared_ptr<Self> grad;
+
+    std::byte* memory() const { return storage->data() + static_cast<std::size_t>(offset) * size_of(dtype); }
+  };
+  explicit Tensor(std::shared_ptr<Self> self) : self_(std::move(self)) {}
+
+  std::shared_ptr<Self> self_;
+};
+
+}  // namespace tinymp

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+/// Where a figure comes from: the second half of a run's header.
+namespace tinymp::train {
+
+std::string utc_now();         ///< "2026-05-04T09:30:00Z"
+std::string build_commit();    ///< "44ca0ca1f20b", with "+" when the tree had changes; "unknown" without git
+std::string compiler_name();   ///< "g++ 12.2.0"
+std::string processor_name();  ///< "AMD EPYC 7B13"; "cpu" when the system does not tell
+
+}  // namespace tinymp::train

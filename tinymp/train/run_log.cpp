@@ -1,0 +1,129 @@
+#include <tinymp/base/error.h>
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/train/provenance.h>
+#include <tinymp/train/run_log.h>
+#include <tinymp/train/run_log_fields.h>
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+// Writing. The reader is in run_log_reader.cpp; the keys of both are in run_log_fields.h.
+namespace tinymp::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Fills one JSON object, field by field.
+struct ToJson {
+  Json json = Json::object();
+
+  void operator()(const char* key, const std::string& value) { json[key] = value; }
+  void operator()(const char* key, std::integral auto value) { json[key] = value; }
+  void operator()(const char* key, DType value) { json[key] = name_of(value); }
+  void operator()(const char* key, float value) { (*this)(key, static_cast<double>(value)); }
+  void operator()(const char* key, double value) {
+    if (std::isfinite(value)) {
+      json[key] = value;
+    } else {  // JSON has no NaN and no infinity
+      json[key] = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+    }
+  }
+  void operator()(const char* key, const Recipe& recipe) {
+    ToJson inner;
+    fields(recipe, inner);
+    json[key] = std::move(inner.json);
+  }
+  void operator()(const char* key, const LossScaling& scaling) {
+    ToJson inner;
+    std::visit(
+        [&](const auto& kind) {
+          inner.json["kind"] = kind_of(kind);
+          fields(kind, inner);
+        },
+        scaling);
+    json[key] = std::move(inner.json);
+  }
+};
+
+/// Bytes that are not UTF-8 (in a path, say) become U+FFFD instead of an error in the middle of a run.
+std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string write_failure(const std::string& what, const std::string& path, int error_number) {
+  std::string mend = "write elsewhere: --out DIR";
+  if (error_number == ENOSPC || error_number == EDQUOT) mend = "free some space, or " + mend;
+  if (error_number == EEXIST) mend = "nothing is ever written over: move it away, or " + mend;
+  if (error_number == ENOENT) mend = "make its folder first, or " + mend;
+  return concat("cannot write ", what, " ", path, ": ", std::strerror(error_number), "; ", mend);
+}
+
+RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)) {
+  header.date = utc_now();
+  header.commit = build_commit();
+  header.compiler = compiler_name();
+  header.threads = threads();
+  if (header.device.empty()) header.device = processor_name();
+
+  out_.reset(std::fopen(path_.c_str(), "wx"));  // x: fails when the file exists
+  if (!out_) throw Error(write_failure("the run log", path_, errno));
+  std::setvbuf(out_.get(), nullptr, _IONBF, 0);  // a line is one write: on disk, or an error here and now
+
+  ToJson line;
+  line("tinymp_run", run_log_version);
+  fields(std::as_const(header), line);
+  try {
+    write_line(one_line(line.json));
+  } catch (const Error&) {
+    std::remove(path_.c_str());  // without its header it is no run
+    throw;
+  }
+}
+
+void RunLog::write(const StepRecord& step) {
+  ToJson line;
+  fields(step, line);
+  sampled_fields(step, [&](const char* key, double value) {
+    if (!std::isnan(value)) line(key, value);
+  });
+  write_line(one_line(line.json));
+}
+
+void RunLog::finish(const RunResult& result) {
+  ToJson inner;
+  fields(result, inner);
+  write_line(one_line({{"result", inner.json}}));
+  if (std::fclose(out_.release()) != 0) throw Error(write_failure("the run log", path_, errno));
+}
+
+void RunLog::write_line(std::string json) {
+  expect(out_ != nullptr, "run log ", path_, ": closed, after its result or a failure; nothing can follow");
+  json += '\n';
+  errno = 0;
+  if (std::fwrite(json.data(), 1, json.size(), out_.get()) == json.size()) return;
+  const int reason = errno;
+  out_.reset();
+  throw Error(write_failure("the run log", path_, reason));
+}
+
+std::string new_run_folder(const std::string& dir, const std::string& name) {
+  std::error_code failed;
+  if (!dir.empty()) std::filesystem::create_directories(dir, failed);
+  if (failed) throw Error(write_failure("to the folder", dir, failed.value()));
+  for (int number = 1;; ++number) {
+    const std::string digits = std::to_string(number);
+    const std::string padded = std::string(3 - std::min<std::size_t>(3, digits.size()), '0') + digits;
+    const auto folder = std::filesystem::path(dir) / (name + "-" + padded);
+    const bool made = std::filesystem::create_directory(folder, failed);  // false when it was there already
+    if (made) return folder.string();
+    // A plain file of that name is as much taken as a folder is.
+    if (failed && failed.value() != EEXIST)
+      throw Error(write_failure("the folder", folder.string(), failed.value()));
+  }
+}
+
+}  // namespace tinymp::train

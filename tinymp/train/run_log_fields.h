@@ -1,0 +1,98 @@
+#pragma once
+
+#include <tinymp/train/run_log.h>
+#include <concepts>
+#include <type_traits>
+
+/// The keys of a run log, each written down once: the writer and the reader both walk these lists.
+/// `field(key, member)` is called for every member, in the order in which a reader wants to see them.
+namespace tinymp::train {
+
+inline constexpr int run_log_version = 1;
+
+template <class T, class U>
+concept MaybeConst = std::same_as<std::remove_const_t<T>, U>;
+
+template <class F>
+void fields(MaybeConst<RunHeader> auto& h, F&& field) {
+  field("lesson", h.lesson);
+  field("question", h.question);
+  field("name", h.name);
+  field("recipe", h.recipe);
+  field("seed", h.seed);
+  field("model", h.model);
+  field("data", h.data);
+  field("optimizer", h.optimizer);
+  field("steps", h.steps);
+  field("batch", h.batch);
+  field("metric", h.metric);
+  field("higher_is_better", h.higher_is_better);
+  field("command", h.command);
+  field("date", h.date);
+  field("commit", h.commit);
+  field("compiler", h.compiler);
+  field("device", h.device);
+  field("threads", h.threads);
+}
+
+template <class F>
+void fields(MaybeConst<Recipe> auto& r, F&& field) {
+  field("compute", r.compute);
+  field("accumulate", r.accumulate);
+  field("gradient", r.gradient);
+  field("master", r.master);
+  field("state", r.state);
+  field("scaling", r.scaling);
+}
+
+/// A scaling also has a kind, which says which of the three it is.
+inline const char* kind_of(const NoScaling&) { return "none"; }
+inline const char* kind_of(const StaticScaling&) { return "static"; }
+inline const char* kind_of(const DynamicScaling&) { return "dynamic"; }
+
+template <class F>
+void fields(MaybeConst<NoScaling> auto&, F&&) {}
+
+template <class F>
+void fields(MaybeConst<StaticScaling> auto& s, F&& field) {
+  field("factor", s.factor);
+  field("skip_nonfinite", s.skip_nonfinite);
+}
+
+template <class F>
+void fields(MaybeConst<DynamicScaling> auto& s, F&& field) {
+  field("initial", s.initial);
+  field("growth", s.growth);
+  field("backoff", s.backoff);
+  field("growth_interval", s.growth_interval);
+}
+
+template <class F>
+void fields(MaybeConst<StepRecord> auto& r, F&& field) {
+  field("step", r.step);
+  field("loss", r.loss);
+  field("scale", r.scale);
+  field("skipped", r.skipped);
+  field("skips", r.skips);
+}
+
+/// These are left out of a line when they were not measured.
+template <class F>
+void sampled_fields(MaybeConst<StepRecord> auto& r, F&& field) {
+  field("zero", r.zero);
+  field("subnormal", r.subnormal);
+  field("flushed", r.flushed);
+  field("underflowed", r.underflowed);
+  field("absorbed", r.absorbed);
+}
+
+template <class F>
+void fields(MaybeConst<RunResult> auto& r, F&& field) {
+  field("value", r.value);
+  field("taken", r.taken);
+  field("skipped", r.skipped);
+  field("first_nonfinite_step", r.first_nonfinite_step);
+  field("seconds", r.seconds);
+}
+
+}  // namespace tinymp::train

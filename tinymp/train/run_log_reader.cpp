@@ -1,0 +1,172 @@
+#include <tinymp/base/error.h>
+#include <tinymp/train/run_log.h>
+#include <tinymp/train/run_log_fields.h>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+// Reading. A key that is missing leaves the default, so that older runs stay readable; a key of the wrong
+// type, an unknown format or scaling, a line that is no step: an error that names file and line.
+namespace tinymp::train {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A JSON object that knows which line it came from.
+class FromJson {
+ public:
+  FromJson(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
+    expect(json.is_object(), where_, ": not a line of a run log (a JSON object is expected)");
+  }
+
+  bool has(const char* key) const { return json_.contains(key); }
+  [[noreturn]] void fail(const std::string& what) const { throw Error(concat(where_, ": ", what)); }
+
+  FromJson object(const char* key) const {
+    if (!has(key)) fail(concat('"', key, "\" is missing"));
+    return {json_.at(key), where_};
+  }
+
+  void operator()(const char* key, std::string& value) const {
+    if (const Json* json = find(key, &Json::is_string)) value = json->get<std::string>();
+  }
+  void operator()(const char* key, bool& value) const {
+    if (const Json* json = find(key, &Json::is_boolean)) value = json->get<bool>();
+  }
+  void operator()(const char* key, std::uint64_t& value) const {
+    if (const Json* json = find(key, &Json::is_number_unsigned)) value = json->get<std::uint64_t>();
+  }
+  template <std::signed_integral Int>
+  void operator()(const char* key, Int& value) const {
+    const Json* json = find(key, &Json::is_number_integer);
+    if (json == nullptr) return;
+    const auto wide = json->get<std::int64_t>();
+    const bool wrapped = json->is_number_unsigned() && wide < 0;
+    if (wrapped || !std::in_range<Int>(wide)) fail(concat('"', key, "\" is out of range: ", *json));
+    value = static_cast<Int>(wide);
+  }
+  void operator()(const char* key, double& value) const {
+    if (!has(key)) return;
+    const Json& json = json_.at(key);
+    const std::string text = json.is_string() ? json.get<std::string>() : "";
+    if (json.is_number()) {
+      value = json.get<double>();
+    } else if (text == "nan") {
+      value = std::numeric_limits<double>::quiet_NaN();
+    } else if (text == "inf" || text == "-inf") {
+      value = std::numeric_limits<double>::infinity() * (text == "inf" ? 1 : -1);
+    } else {
+      fail(concat('"', key, "\" is not a number: ", json));
+    }
+  }
+  void operator()(const char* key, float& value) const {
+    double wide = static_cast<double>(value);
+    (*this)(key, wide);
+    value = static_cast<float>(wide);
+  }
+  void operator()(const char* key, DType& value) const {
+    std::string name(name_of(value));
+    (*this)(key, name);
+    try {
+      value = dtype_from_name(name);
+    } catch (const UsageError& error) {
+      fail(concat('"', key, "\": ", error.what()));
+    }
+  }
+  void operator()(const char* key, Recipe& recipe) const { fields(recipe, object(key)); }
+  void operator()(const char* key, LossScaling& scaling) const {
+    const FromJson inner = object(key);
+    std::string kind;
+    inner("kind", kind);
+    if (!(inner.read_as<NoScaling>(kind, scaling) || inner.read_as<StaticScaling>(kind, scaling) ||
+          inner.read_as<DynamicScaling>(kind, scaling))) {
+      fail(concat("unknown kind of loss scaling \"", kind, "\" (none, static, dynamic)"));
+    }
+  }
+
+ private:
+  template <class Scaling>
+  bool read_as(const std::string& kind, LossScaling& scaling) const {
+    Scaling read;
+    if (kind != kind_of(read)) return false;
+    fields(read, *this);
+    scaling = read;
+    return true;
+  }
+
+  const Json* find(const char* key, bool (Json::*is_right)() const noexcept) const {
+    if (!has(key)) return nullptr;
+    const Json& json = json_.at(key);
+    if (!(json.*is_right)()) fail(concat('"', key, "\" has the wrong type: ", json));
+    return &json;
+  }
+
+  const Json& json_;
+  std::string where_;
+};
+
+void read_header(const FromJson& line, RunHeader& header) {
+  int version = 0;
+  line("tinymp_run", version);
+  if (version == 0) line.fail("not a run log (its first line has no \"tinymp_run\")");
+  if (version != run_log_version) {
+    line.fail(concat("run log format ", version, ", but this program reads format ", run_log_version,
+                     ": use the version of tinymp that wrote it"));
+  }
+  fields(header, line);
+}
+
+void read_step(const FromJson& line, std::vector<StepRecord>& steps) {
+  if (!line.has("step") || !line.has("loss")) line.fail("neither a logged step nor a result");
+  StepRecord record;
+  fields(record, line);
+  sampled_fields(record, line);
+  if (!steps.empty() && record.step <= steps.back().step) {
+    line.fail(concat("step ", record.step, " after step ", steps.back().step, ": steps must go up"));
+  }
+  steps.push_back(record);
+}
+
+void read_line(const FromJson& line, bool is_first, Run& run) {
+  if (is_first) {
+    read_header(line, run.header);
+  } else if (run.result) {
+    line.fail("a line after the result: two runs in one file?");
+  } else if (line.has("result")) {
+    fields(run.result.emplace(), line.object("result"));
+  } else {
+    read_step(line, run.steps);
+  }
+}
+
+}  // namespace
+
+Run load_run(const std::string& path) {
+  std::error_code unknown;
+  expect(!std::filesystem::is_directory(path, unknown), "cannot read the run log ", path,
+         ": it is a folder; name a file in it");
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  expect(in.is_open(), "cannot read the run log ", path, ": ", std::strerror(errno));
+
+  Run run;
+  run.path = path;
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    const bool has_newline = !in.eof();
+    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (json.is_discarded() && !has_newline && number > 1) break;  // cut short by an interruption
+    const std::string where = concat(path, ":", number);
+    expect(!json.is_discarded(), where, ": not a line of a run log (not JSON)");
+    read_line({json, where}, number == 1, run);
+  }
+  expect(!in.bad(), "cannot read the run log ", path, ": the disk reports an error after line ", number);
+  expect(number > 0, path, ": empty: the run ended before its first line");
+  return run;
+}
+
+}  // namespace tinymp::train
