@@ -10,8 +10,10 @@ endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real 90-virtual)  # needs no GPU here, runs on all since Turing
 endif()
-# CMake 3.25 does not know that nvcc has C++20, hence the option. -fmad=false: an unasked fused multiply-add would
+# CMake 3.25 does not know that nvcc has C++20, hence the option (and no -std of its own, which is what EXTENSIONS ON
+# comes to). -fmad=false: an unasked fused multiply-add would
 # give other bits than the CPU.
+set(CMAKE_CUDA_EXTENSIONS ON)
 set(TINYMP_CUDA_FLAGS -std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off)
 
 # tinymp_try_cuda(NVCC OUT): OUT is empty when it compiles and links our kind of code, else the reason.
@@ -38,9 +40,15 @@ function(tinymp_try_cuda nvcc out)
     set(${out} "" PARENT_SCOPE)
     return()
   endif()
-  # The first line that looks like the cause, without colours and line breaks.
+  # CMake keeps to itself what nvcc said while it looked for a compiler, so ask nvcc once more.
+  execute_process(COMMAND "${nvcc}" ${TINYMP_CUDA_FLAGS} -c "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cuda_probe/probe.cu"
+                          -o "${folder}/probe.o"
+                  OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE failed TIMEOUT 120)
+  if(NOT failed)
+    set(said "${log}")
+  endif()
   set(reason "it does not answer as nvcc does")
-  if(log MATCHES "(nvcc fatal *:[^\n]*|#error[^\n]*|[Ee]rror:[^\n]*|cannot find -l[^\n]*|fatal error[^\n]*)")
+  if(said MATCHES "(nvcc fatal *:[^\n]*|#error[^\n]*|[^\n]*cannot find -l[^\n]*|error: [^\n]*|Could NOT find CUDAToolkit)")
     string(REGEX REPLACE "[ \t\r]+" " " reason "${CMAKE_MATCH_1}")
     string(STRIP "${reason}" reason)
   endif()

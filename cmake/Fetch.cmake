@@ -8,12 +8,12 @@ endif()
 set(tinymp_missing "")   # what could not be had, and how to install it
 set(tinymp_offline "")   # why the first download failed; after that no other is tried
 
-# tinymp_dependency(NAME TARGET t [VERSION v] [HEADERS folder | PROJECT] APT a DNF d BREW b URL u SHA256 h)
-# Afterwards TARGET exists. When the sources were taken instead of the system's package, name_SOURCE_DIR (lower case)
-# is where they lie; HEADERS then makes TARGET out of a folder of headers, PROJECT runs their own CMakeLists.txt, and
-# without either the caller builds them.
+# tinymp_dependency(NAME TARGET t [VERSION v] [HEADERS folder] APT a DNF d BREW b URL u SHA256 h)
+# Afterwards TARGET exists. Where sources were taken instead of the system's package, name_SOURCE_DIR (lower case) is
+# their folder; HEADERS makes TARGET out of its headers, and without it the caller builds them. Their own
+# CMakeLists.txt is never run.
 function(tinymp_dependency name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PROJECT" "TARGET;VERSION;HEADERS;APT;DNF;BREW;URL;SHA256" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;VERSION;HEADERS;APT;DNF;BREW;URL;SHA256" "")
   if(TARGET ${arg_TARGET})  # the project around us has brought it
     return()
   endif()
@@ -28,33 +28,23 @@ function(tinymp_dependency name)
 
   string(TOLOWER ${name} lower)
   string(TOUPPER ${name} upper)
-  set(location SOURCE_DIR "${FETCHCONTENT_SOURCE_DIR_${upper}}")
+  set(location "")
   if(NOT FETCHCONTENT_SOURCE_DIR_${upper})
     tinymp_download(archive ${arg_SHA256} ${arg_URL})
     if(NOT archive)
-      list(APPEND tinymp_missing "${name}|${arg_APT}|${arg_DNF}|${arg_BREW}")
-      set(tinymp_missing "${tinymp_missing}" PARENT_SCOPE)
+      set(tinymp_missing ${tinymp_missing} "${name}|${arg_APT}|${arg_DNF}|${arg_BREW}" PARENT_SCOPE)
       set(tinymp_offline "${tinymp_offline}" PARENT_SCOPE)
       return()
     endif()
     set(location URL "${archive}" URL_HASH SHA256=${arg_SHA256})
   endif()
-  if(NOT arg_PROJECT)
-    list(APPEND location SOURCE_SUBDIR only-the-sources)  # a folder without CMakeLists.txt: nothing is run
-  endif()
-  FetchContent_Declare(${name} ${location})
+  FetchContent_Declare(${name} ${location} SOURCE_SUBDIR sources-only)  # no CMakeLists.txt there: nothing is run
   FetchContent_MakeAvailable(${name})
-  set(source "${${lower}_SOURCE_DIR}")
-  set(${lower}_SOURCE_DIR "${source}" PARENT_SCOPE)
-  message(STATUS "${name}: sources in ${source}")
-
+  set(${lower}_SOURCE_DIR "${${lower}_SOURCE_DIR}" PARENT_SCOPE)
+  message(STATUS "${name}: sources in ${${lower}_SOURCE_DIR}")
   if(arg_HEADERS)  # imported: its headers are a system's headers, without our warnings
     add_library(${arg_TARGET} INTERFACE IMPORTED GLOBAL)
-    target_include_directories(${arg_TARGET} INTERFACE "${source}/${arg_HEADERS}")
-  elseif(arg_PROJECT)
-    get_target_property(real ${arg_TARGET} ALIASED_TARGET)
-    get_target_property(folders ${real} INTERFACE_INCLUDE_DIRECTORIES)
-    set_target_properties(${real} PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${folders}")
+    target_include_directories(${arg_TARGET} INTERFACE "${${lower}_SOURCE_DIR}/${arg_HEADERS}")
   endif()
 endfunction()
 

@@ -40,3 +40,11 @@ add_custom_target(tinymp_commit BYPRODUCTS ${commit_source} COMMENT "" VERBATIM
           -P ${PROJECT_SOURCE_DIR}/cmake/Commit.cmake)
 add_dependencies(tinymp tinymp_commit)
 target_sources(tinymp PRIVATE ${commit_source})
+
+# What report pages are made of, compiled in; without dygraphs those two are empty and charts are still.
+include(${CMAKE_CURRENT_LIST_DIR}/EmbedFile.cmake)
+embed_file(embedded page_css ${PROJECT_SOURCE_DIR}/tinymp/report/page.css)
+embed_file(embedded page_js ${PROJECT_SOURCE_DIR}/tinymp/report/page.js)
+embed_file(embedded dygraphs_js "${TINYMP_DYGRAPHS_JS}")
+embed_file(embedded dygraphs_css "${TINYMP_DYGRAPHS_CSS}")
+target_sources(tinymp PRIVATE ${embedded})

@@ -39,17 +39,13 @@ choose_compiler() { # sets CXX; false when no compiler knows C++20
 }
 
 name_build_folder() { # sets build, program, cmake_args and signature
-  local flags='' type=Release name
+  local type=Release name
   name=${sanitize:-release}-$(printf %s "${CXX##*/}" | tr -c 'A-Za-z0-9+.-' '_')
-  case $sanitize in
-    address) flags='-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all' ;;
-    thread) flags='-fsanitize=thread' ;;
-  esac
   cmake_args=("-DTINYMP_CUDA=$cuda")
   if [ "$cuda" != AUTO ]; then name=$name-cuda-$cuda; fi
-  if [ -n "$flags" ]; then
+  if [ -n "$sanitize" ]; then
     type=RelWithDebInfo
-    cmake_args+=("-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g -fno-omit-frame-pointer $flags")
+    cmake_args+=("-DTINYMP_SANITIZE=$sanitize" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g")
   fi
   cmake_args+=("-DCMAKE_BUILD_TYPE=$type")
   if [ -n "${TINYMP_CMAKE_ARGS:-}" ]; then

@@ -95,6 +95,7 @@ agreed() { # QUESTION: --yes, or the user says so, or root started us where nobo
   local answer
   if [ "$yes" = 1 ]; then return 0; fi
   if [ ! -t 0 ]; then
+    is_root || say "Not done: there is no terminal to ask at (--yes agrees)."
     is_root
     return
   fi
@@ -133,10 +134,7 @@ install_packages() { # NAME... if there is a manager, we have the right, and the
   line="${sudo:+sudo }$(install_line "$manager" "$@")"
   say "This machine lacks some of what tinymp needs. To install it:"
   say "  $line"
-  if ! agreed "Run this now?"; then
-    [ -t 0 ] || say "Not run: there is no terminal to ask at (--yes agrees)."
-    return 1
-  fi
+  agreed "Run this now?" || return 1
   say "installing ..."
   # shellcheck disable=SC2046
   if ! run_manager "$manager" "$sudo" $(package_names "$manager" "$@") >"$log" 2>&1; then
@@ -149,16 +147,21 @@ use_own_tools() { # what cmake_from_pip put into the build folder
   if [ -x "$build_root/tools/bin/cmake" ]; then PATH=$build_root/tools/bin:$PATH; fi
 }
 
-cmake_from_pip() {
-  local tools=$build_root/tools log=$build_root/install.log
-  command -v python3 >/dev/null || return 1
-  say "tinymp needs CMake 3.24; here is $(cmake --version 2>/dev/null | sed -n '1s/.*version //p' | grep . || echo none)."
-  agreed "Install one for this folder alone (python3 -m venv $tools; pip install cmake ninja)?" || return 1
-  say "installing cmake in $tools ..."
-  if is_root && [ "$(manager)" = apt-get ] && ! python3 -c 'import ensurepip' 2>/dev/null; then
-    run_manager apt-get '' python3-venv >"$log" 2>&1
+cmake_from_pip() { # into the build folder, where the package manager's is too old or nobody may use it
+  local tools=$build_root/tools log=$build_root/install.log install_python=0 found
+  if ! python3 -c 'import ensurepip' 2>/dev/null; then
+    if ! is_root || [ "$(manager)" != apt-get ]; then return 1; fi
+    install_python=1
   fi
-  { python3 -m venv "$tools" && "$tools/bin/pip" install 'cmake>=3.24,<4' ninja; } >>"$log" 2>&1 || return 1
+  found=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p')
+  say "tinymp needs CMake 3.24 or newer, and here is ${found:-none}."
+  agreed "Install one for this folder alone (python3 -m venv $tools; pip install cmake ninja)?" || return 1
+  say "installing CMake in $tools ..."
+  if [ $install_python = 1 ]; then run_manager apt-get '' python3-venv >"$log" 2>&1; fi
+  if ! { python3 -m venv "$tools" && "$tools/bin/pip" install 'cmake>=3.24,<4' ninja; } >>"$log" 2>&1; then
+    say "That failed; the whole log: $log"
+    return 1
+  fi
   use_own_tools
   hash -r
   cmake_is_new_enough
@@ -180,6 +183,10 @@ install_missing() { # everything that configuring needs, or exit 3 saying what
   names=$(missing)
   # shellcheck disable=SC2086
   if [ -n "$names" ]; then install_packages $names; fi
+  if ! choose_compiler && command -v g++ >/dev/null; then
+    die 3 "the g++ of this system ($(g++ -dumpfullversion)) is too old for C++20. Install g++ 11, clang++ 14 or newer beside" \
+      "it, and name it if it is not found by itself: CXX=clang++-16 ./learn ..."
+  fi
   if ! choose_compiler; then
     print_lists
     die 3 "there is no C++20 compiler on this machine (g++ 11, clang++ 14 or newer)"

@@ -4,10 +4,10 @@
 #   fetch_test.sh full_disk  full and read-only disks, on small tmpfs mounts (needs root)
 #   fetch_test.sh real       the checksums as they stand, on real MNIST ($TINYMP_DATA/mnist, datasets/mnist) and on
 #                            Debian's Fashion-MNIST
-# Ends with "[skipped]" where that, python3, curl or the right to mount is missing.
+# Ends with "[skipped]" and exit code 77 where that, python3, curl or the right to mount is missing.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
-skip() { echo "[skipped] $1" && exit 0; }
+skip() { echo "[skipped] $1" && exit 77; }
 for tool in python3 curl gzip sha256sum; do command -v $tool >/dev/null || skip "no $tool"; done
 
 # ---- The checksums as they stand ------------------------------------------------------------------------------------

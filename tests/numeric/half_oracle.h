@@ -48,7 +48,8 @@ inline std::uint16_t nearest_half(double x) {
 /// x rounded to a value of half, by letting the addition of a double do the rounding. Fast; exact while x is.
 inline double round_to_half(double x) {
   const double magnitude = std::fabs(x);
-  if (!(magnitude < 65536)) return x;  // infinity, NaN; the callers have nothing between 65536 and infinity ...
+  if (x != x) return x;
+  if (magnitude >= 65536) return std::copysign(std::numeric_limits<double>::infinity(), x);
   const auto exponent = std::max<std::int64_t>(
       static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023, -14);
   // The last bit of a half at this exponent is worth 2^(exponent - 10); that of a double of 2^52 times it the same.

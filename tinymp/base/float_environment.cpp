@@ -1,8 +1,10 @@
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <tinymp/base/error.h>
 #include <tinymp/base/float_environment.h>
+#include <type_traits>
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -13,11 +15,13 @@ namespace {
 
 // volatile: computed when the program runs, not by the compiler, which always does it right.
 
+// Looks at the bits: with denormals-are-zero a comparison would take a subnormal that is there for 0.
 template <class T>
 bool flushes_results() {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   const volatile T smallest_normal = std::numeric_limits<T>::min();
   const volatile T quarter = smallest_normal / 4;
-  return quarter == 0 || quarter * 4 != smallest_normal;
+  return std::bit_cast<Bits>(static_cast<T>(quarter)) == 0;
 }
 
 template <class T>
@@ -40,10 +44,14 @@ bool rounds_to_nearest() {
 // The control register, where there is one that we know.
 std::string control_register() {
 #if defined(__SSE__)
-  const unsigned value = _mm_getcsr();
-  std::string bits;
-  for (int bit = 15; bit >= 0; --bit) bits += ((value >> bit) & 1) != 0 ? '1' : '0';
-  return concat(" MXCSR is 0b", bits, " (bit 15: flush results, 14-13: rounding, 6: flush operands); 0b0'00'111111'0'000000 is usual.");
+  const auto binary = [](unsigned value) {
+    std::string bits;
+    for (int bit = 15; bit >= 0; --bit) bits += ((value >> bit) & 1) != 0 ? '1' : '0';
+    return bits;
+  };
+  // Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, section 10.2.3.
+  return concat(" The register MXCSR is ", binary(_mm_getcsr() & ~0x3fu), ", usual is ", binary(0x1f80),
+                " (bit 15: flush results, bits 14 and 13: rounding, bit 6: flush operands).");
 #else
   return "";
 #endif

@@ -40,7 +40,7 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 TINYMP_HD constexpr std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
 TINYMP_HD constexpr double double_of(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-/// -NaN-free clamp for double; NaN stays NaN.
+/// NaN stays NaN.
 TINYMP_HD constexpr double clamp(double x, double low, double high) {
   x = x < low ? low : x;
   return x > high ? high : x;
@@ -229,19 +229,19 @@ TINYMP_HD constexpr double tanh(double x) {
   using namespace detail;
   const std::uint64_t sign = bits_of(x) & bits_of(-0.0);
   const double magnitude = double_of(bits_of(x) ^ sign);
-  // t = e^(-2|x|) - 1 = high + low
+  // t = 1 - e^(-2|x|) = high + low
   const Reduced a = reduce(-2 * clamp(magnitude, 0, 22));
   const double scale = power_of_two(a.k);
-  const double base = scale - 1;
-  const double sum = base + scale * a.r;
-  const double tail = (scale * a.r - (sum - base)) + scale * (exp_tail(a.r) + a.r_low);
+  const double base = 1 - scale;
+  const double sum = base - scale * a.r;
+  const double tail = ((base - sum) - scale * a.r) - scale * (exp_tail(a.r) + a.r_low);
   const double high = sum + tail;
   const double low = tail - (high - sum);
-  // -t / (2 + t), and what the divisor lost
-  const double divisor = 2 + high;
-  const double divisor_low = (high - (divisor - 2)) + low;
-  const double quotient = -high / divisor;
-  const double result = quotient - (low + quotient * divisor_low) / divisor;
+  // tanh |x| = t / (2 - t), with what the divisor loses in rounding
+  const double divisor = 2 - high;
+  const double divisor_low = ((2 - divisor) - high) - low;
+  const double quotient = high / divisor;
+  const double result = quotient + (low - quotient * divisor_low) / divisor;
   return x == x ? double_of(bits_of(result) | sign) : kNaN;
 }
 
@@ -273,7 +273,8 @@ TINYMP_HD constexpr double sigmoid(double x) {
   return x < 0 ? result * scale1 * scale2 : result;
 }
 
-/// base^exponent by squaring: about 2 log2 |exponent| multiplications, each of which rounds.
+/// base^exponent by squaring: about 2 log2 |exponent| multiplications, each of which rounds. For a negative exponent
+/// the reciprocal of base^|exponent|, which is 0 where that overflows.
 TINYMP_HD constexpr double integer_power(double base, std::int64_t exponent) {
   const bool negative = exponent < 0;
   const auto bits = static_cast<std::uint64_t>(exponent);

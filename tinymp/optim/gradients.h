@@ -26,6 +26,7 @@ struct GradientState {
 class Gradients {
  public:
   View view() const { return state_->arena.view(); }  ///< as backward left them: multiplied by S
+  const Tensor& tensor() const { return state_->arena; }
   float factor() const { return state_->factor; }     ///< true gradient = value x factor
   bool unscaled() const { return state_->unscaled; }
 

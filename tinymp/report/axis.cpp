@@ -100,7 +100,7 @@ void Axis::set_log_ticks(int wanted) {
   }
   const int first = floor_of(low_ + 1e-9), last = std::max(first + 1, ceil_of(high_ - 1e-9));
   int stride = 1;
-  while ((last - first) / stride + 1 > std::max(2, wanted)) ++stride;
+  while ((last - first) / stride + 1 > std::max(2, wanted)) stride *= 2;
   for (int n = first; n <= last; n += stride) {
     const double value = power(decades ? 10 : 2, n);
     ticks_.push_back({value, decades ? short_number(value, 6) : scale_text(value)});

@@ -1,5 +1,7 @@
 #include <tinymp/base/error.h>
+#include <tinymp/numeric/exp_log.h>
 #include <tinymp/report/curves.h>
+#include <tinymp/report/number.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,10 +36,11 @@ void tell_apart(std::vector<Group>& groups) {
   }
 }
 
+/// What the seeds had at one step.
 struct Point {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
-  double sum = 0;
+  double sum = 0, sum_of_logs = 0;
   int finite = 0;
 
   void add(double value) {
@@ -45,7 +48,15 @@ struct Point {
     low = std::min(low, value);
     high = std::max(high, value);
     sum += value;
+    sum_of_logs += tinymp::log(value);
     ++finite;
+  }
+
+  /// Loss scales differ by factors: the middle of 1024 and 65536 is 8192.
+  double mean(Quantity quantity) const {
+    if (finite == 0) return nan;
+    if (low == high) return low;
+    return quantity == Quantity::scale && low > 0 ? tinymp::exp(sum_of_logs / finite) : sum / finite;
   }
 };
 
@@ -61,6 +72,13 @@ void find_end(const Run& run, std::vector<CurveEnd>& ends) {
     end.value = steps[first_bad - 1].loss;
   }
   ends.push_back(end);
+}
+
+std::string lost_how(const Group& group) {
+  const double underflowed = mean_share(group, [](const train::StepRecord& r) { return r.underflowed; });
+  const double absorbed = mean_share(group, [](const train::StepRecord& r) { return r.absorbed; });
+  if (std::isnan(underflowed) || std::isnan(absorbed)) return "";
+  return percent(underflowed) + " underflowed, " + percent(absorbed) + " absorbed";
 }
 
 void add_panel(std::vector<Panel>& panels, std::span<const Group> groups, Panel panel) {
@@ -136,6 +154,16 @@ double value_of(Quantity quantity, const train::StepRecord& record) {
   return std::isnan(record.absorbed) ? record.underflowed : record.underflowed + record.absorbed;
 }
 
+double mean_share(const Group& group, double (*share)(const train::StepRecord&)) {
+  Point runs;
+  for (const Run* run : group.runs) {
+    Point steps;
+    for (const auto& record : run->steps) steps.add(share(record));
+    runs.add(steps.mean(Quantity::lost));
+  }
+  return runs.mean(Quantity::lost);
+}
+
 Curve make_curve(const Group& group, Quantity quantity) {
   std::map<std::int64_t, Point> points;
   Curve curve{.name = group.name, .seeds = group.runs.size()};
@@ -147,20 +175,21 @@ Curve make_curve(const Group& group, Quantity quantity) {
     }
     if (quantity == Quantity::loss) find_end(*run, curve.ends);
   }
+  if (quantity == Quantity::lost) curve.note = lost_how(group);
   for (const auto& [step, point] : points) {
     curve.step.push_back(static_cast<double>(step));
-    curve.mean.push_back(point.finite > 0 ? point.sum / point.finite : nan);
+    curve.mean.push_back(point.mean(quantity));
     curve.low.push_back(point.finite > 0 ? point.low : nan);
     curve.high.push_back(point.finite > 0 ? point.high : nan);
   }
   return curve;
 }
 
-Curve thin(const Curve& curve, std::size_t max_points) {
+Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points) {
   const std::size_t points = curve.step.size();
   if (points <= max_points || max_points == 0) return curve;
   const std::size_t bundle = (points + max_points - 1) / max_points;
-  Curve thinned{.name = curve.name, .ends = curve.ends, .seeds = curve.seeds};
+  Curve thinned{.name = curve.name, .ends = curve.ends, .seeds = curve.seeds, .note = curve.note};
   for (std::size_t begin = 0; begin < points; begin += bundle) {
     const std::size_t end = std::min(points, begin + bundle);
     Point point;
@@ -171,7 +200,7 @@ Curve thin(const Curve& curve, std::size_t max_points) {
     }
     const bool gap = point.finite == 0;
     thinned.step.push_back(steps / static_cast<double>(end - begin));
-    thinned.mean.push_back(gap ? nan : point.sum / point.finite);
+    thinned.mean.push_back(point.mean(quantity));
     for (std::size_t i = begin; i < end; ++i) {
       point.add(curve.low[i]);
       point.add(curve.high[i]);

@@ -29,6 +29,9 @@ enum class Quantity {
 /// The value at one logged step; NaN when it was not measured there.
 double value_of(Quantity quantity, const train::StepRecord& record);
 
+/// The mean over all seeds of the mean over the steps where it was measured; NaN where it never was.
+double mean_share(const Group& group, double (*share)(const train::StepRecord&));
+
 /// One seed's loss stopped being finite; the cross is drawn here, at its last finite value.
 struct CurveEnd {
   double step, value;  ///< `step` 0: it never was finite
@@ -42,12 +45,13 @@ struct Curve {
   std::vector<double> step{}, mean{}, low{}, high{};
   std::vector<CurveEnd> ends{};
   std::size_t seeds = 0;
+  std::string note{};  ///< a lost share's two mechanisms: "15 % underflowed, 61 % absorbed"
 };
 
 Curve make_curve(const Group& group, Quantity quantity);
 
 /// At most `max_points`: runs of neighbours become one point, their mean (the band keeps its extremes).
-Curve thin(const Curve& curve, std::size_t max_points);
+Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points);
 
 /// How a panel's vertical axis counts.
 enum class Scale { linear, decades, powers_of_two, share };

@@ -28,17 +28,6 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? nan : sum / static_cast<double>(values.size());
 }
 
-/// Over the logged steps at which it was measured.
-Figure mean_over_steps(double (*value)(const train::StepRecord&)) {
-  return [value](const Run& run) {
-    std::vector<double> measured;
-    for (const auto& record : run.steps) {
-      if (!std::isnan(value(record))) measured.push_back(value(record));
-    }
-    return mean(measured);
-  };
-}
-
 double skips(const Run& run) {
   if (run.result) return static_cast<double>(run.result->skipped);
   return run.steps.empty() ? 0 : static_cast<double>(run.steps.back().skips);
@@ -46,32 +35,30 @@ double skips(const Run& run) {
 double final_scale(const Run& run) { return run.steps.empty() ? nan : run.steps.back().scale; }
 double seconds(const Run& run) { return run.result ? run.result->seconds : nan; }
 
-/// "93.88" or "93.88 (93.61 .. 94.02)"; a NaN among the seeds makes the mean NaN, as it should.
+std::string metric_text(double value) { return fixed_digits(value, std::abs(value) < 10 ? 3 : 4); }
+
+/// "93.88" or "93.88 (93.61..94.02)"; a NaN among the seeds makes the mean NaN, as it should.
 std::string metric_cell(const Group& group) {
   std::vector<double> values;
   for (const Run* run : group.runs) {
     if (run->result) values.push_back(run->result->value);
   }
   if (values.empty()) return "-";
-  if (values.size() == 1) return fixed_digits(values[0]);
   const auto by_size = [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };
   const auto [low, high] = std::minmax_element(values.begin(), values.end(), by_size);
-  return concat(fixed_digits(mean(values)), " (", fixed_digits(*low), " .. ", fixed_digits(*high), ")");
+  const std::string middle = metric_text(mean(values)), first = metric_text(*low), last = metric_text(*high);
+  return first == last ? middle : concat(middle, " (", first, "..", last, ")");
 }
 
-std::string share_cell(const Group& group, const Figure& figure) {
-  std::vector<double> measured = figures(group, figure);
-  std::erase_if(measured, [](double value) { return std::isnan(value); });
-  return measured.empty() ? "-" : percent(mean(measured));
-}
+std::string share_cell(double share) { return std::isnan(share) ? "-" : percent(share); }
 
-/// "7", or "5 .. 9" when the seeds differ.
+/// "7", or "5..9" when the seeds differ.
 std::string range_cell(const Group& group, const Figure& figure, std::string (*text)(double)) {
   std::vector<double> known = figures(group, figure);
   std::erase_if(known, [](double value) { return std::isnan(value); });
   if (known.empty()) return "-";
   const auto [low, high] = std::minmax_element(known.begin(), known.end());
-  return *low == *high ? text(*low) : text(*low) + " .. " + text(*high);
+  return *low == *high ? text(*low) : text(*low) + ".." + text(*high);
 }
 
 std::string whole(double value) { return short_number(value, 15); }
@@ -85,13 +72,13 @@ std::int64_t nonfinite_step(const Run& run) {
   return 0;
 }
 
-/// "NaN at step 12", "2 of 3 NaN at step 12 .. 40"; empty when it happened to none.
+/// "NaN at step 12", "2 of 3 NaN at step 12..40"; empty when it happened to none.
 std::string happened(const std::string& what, const std::vector<std::int64_t>& steps, std::size_t runs) {
   if (steps.empty()) return "";
   const auto [first, last] = std::minmax_element(steps.begin(), steps.end());
   const std::string some = steps.size() < runs ? concat(steps.size(), " of ", runs, " ") : "";
   return some + (*first == *last ? concat(what, " at step ", *first)
-                                 : concat(what, " at step ", *first, " .. ", *last));
+                                 : concat(what, " at step ", *first, "..", *last));
 }
 
 std::string state_cell(const Group& group) {
@@ -126,13 +113,17 @@ struct Column {
 
 std::vector<Column> columns_for(std::span<const Group> groups) {
   using train::StepRecord;
-  const Figure lost = mean_over_steps([](const StepRecord& r) { return value_of(Quantity::lost, r); });
-  const Figure flushed = mean_over_steps([](const StepRecord& r) { return r.flushed; });
+  const auto lost = [](const Group& group) {
+    return share_cell(mean_share(group, [](const StepRecord& r) { return value_of(Quantity::lost, r); }));
+  };
+  const auto flushed = [](const Group& group) {
+    return share_cell(mean_share(group, [](const StepRecord& r) { return r.flushed; }));
+  };
   return {
       {"run", Align::left, [](const Group& g) { return g.name; }, ""},
       {metric_name(groups), Align::right, metric_cell, ""},
-      {"lost", Align::right, [lost](const Group& g) { return share_cell(g, lost); }, "-"},
-      {"flushed", Align::right, [flushed](const Group& g) { return share_cell(g, flushed); }, "-"},
+      {"lost", Align::right, lost, "-"},
+      {"flushed", Align::right, flushed, "-"},
       {"skips", Align::right, [](const Group& g) { return range_cell(g, skips, whole); }, "0"},
       {"final S", Align::right, [](const Group& g) { return range_cell(g, final_scale, scale_text); }, "1"},
       {"time", Align::right,

@@ -13,8 +13,11 @@ void print_section(std::ostream& out, const ReportSection& section, const Termin
   for (const Panel& panel : make_panels(groups)) {
     out << terminal_chart(panel, style, {.height = panel.quantity == Quantity::loss ? 14 : 7}) << "\n";
   }
-  out << format_table(groups_table(groups), style);
-  if (!section.verdict.empty()) out << "\n" << printable(section.verdict, style.unicode) << "\n";
+  if (!groups.empty()) out << format_table(groups_table(groups), style);
+  if (section.verdict.empty()) return;
+  out << "\n";
+  for (const std::string& line : wrap(printable(section.verdict, style.unicode), style.width))
+    out << line << "\n";
 }
 
 std::vector<ReportSection> sections_by_question(std::vector<Run> runs) {

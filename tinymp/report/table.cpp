@@ -38,16 +38,26 @@ void fit(std::vector<int>& widths, const Table& table, int available) {
   }
 }
 
-std::string line_of(const std::vector<std::string>& cells, const std::vector<int>& widths, const Table& table,
-                    bool unicode) {
-  std::string line;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    const std::string cell = i < cells.size() ? shorten(cells[i], widths[i], unicode) : "";
-    if (i > 0) line += std::string(gap, ' ');
-    line += pad(cell, widths[i], align_of(table, i));
+/// One row as text: as many lines as its tallest cell needs.
+std::string row_text(const std::vector<std::string>& cells, const std::vector<int>& widths,
+                     const Table& table) {
+  std::vector<std::vector<std::string>> wrapped(widths.size());
+  std::size_t height = 1;
+  for (std::size_t i = 0; i < std::min(cells.size(), widths.size()); ++i) {
+    wrapped[i] = wrap(cells[i], widths[i]);
+    height = std::max(height, wrapped[i].size());
   }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
+  std::string text;
+  for (std::size_t line = 0; line < height; ++line) {
+    std::string columns;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (i > 0) columns += std::string(gap, ' ');
+      columns += pad(line < wrapped[i].size() ? wrapped[i][line] : "", widths[i], align_of(table, i));
+    }
+    columns.erase(columns.find_last_not_of(' ') + 1);
+    text += columns + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -66,9 +76,9 @@ std::string format_table(const Table& given, const TerminalStyle& style) {
     if (i > 0) rule += std::string(gap, ' ');
     for (int c = 0; c < widths[i]; ++c) rule += style.unicode ? "─" : "-";
   }
-  std::string text = bold(line_of(table.header, widths, table, style.unicode), style) + "\n";
+  std::string text = bold(row_text(table.header, widths, table), style);
   text += faint(rule, style) + "\n";
-  for (const auto& row : table.rows) text += line_of(row, widths, table, style.unicode) + "\n";
+  for (const auto& row : table.rows) text += row_text(row, widths, table);
   return text;
 }
 

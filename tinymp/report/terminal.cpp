@@ -99,10 +99,13 @@ int display_width(std::string_view text) {
 }
 
 std::string printable(std::string_view text, bool unicode) {
+  // C0 and C1 controls, line and paragraph separators, direction overrides.
+  constexpr std::array unsafe = {Range{0x00, 0x1F}, Range{0x7F, 0x9F}, Range{0x2028, 0x202E},
+                                 Range{0x2066, 0x2069}};
   std::string clean;
   while (!text.empty()) {
     const CodePoint c = first_code_point(text);
-    const bool control = c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0);
+    const bool control = in_any(c.value, unsafe);
     if (control || !c.valid) {
       clean += '?';
     } else if (c.value < 0x80 || unicode) {
@@ -113,6 +116,36 @@ std::string printable(std::string_view text, bool unicode) {
     text.remove_prefix(c.bytes);
   }
   return clean;
+}
+
+std::vector<std::string> wrap(std::string_view text, int width) {
+  std::vector<std::string> lines(1);
+  int used = 0;
+  while (!text.empty()) {
+    // The next word with the spaces before it.
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const int needed = display_width(text.substr(0, end));
+    if (used + needed <= width) {
+      lines.back() += text.substr(0, end);
+      used += needed;
+      text.remove_prefix(end);
+      continue;
+    }
+    text.remove_prefix(begin);
+    if (used > 0) {
+      lines.emplace_back();
+      used = 0;
+    } else {  // a word longer than a line: as much of it as fits, at least one character
+      do {
+        const CodePoint c = first_code_point(text);
+        used += width_of(c.value);
+        lines.back() += text.substr(0, c.bytes);
+        text.remove_prefix(c.bytes);
+      } while (!text.empty() && used + width_of(first_code_point(text).value) <= width);
+    }
+  }
+  return lines;
 }
 
 std::string shorten(std::string_view text, int width, bool unicode) {

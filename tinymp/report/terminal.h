@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// What a terminal can show, and how wide a text is on it.
 namespace tinymp::report {
@@ -26,6 +27,9 @@ int display_width(std::string_view text);
 /// The text as it may be sent to a terminal: control characters become "?" (a name read from a file must not
 /// move the cursor), and without Unicode so does what ASCII has no stand-in for.
 std::string printable(std::string_view text, bool unicode);
+
+/// The text in lines of at most `width` columns, broken at spaces; a longer word is cut. Never empty.
+std::vector<std::string> wrap(std::string_view text, int width);
 
 /// At most `width` columns: a longer text ends in "…" (or "~" without Unicode).
 std::string shorten(std::string_view text, int width, bool unicode);

@@ -136,7 +136,7 @@ std::string bottom_axis(const Axis& axis, int label_width, int columns, bool uni
 std::string last_value(const Panel& panel, const Curve& curve) {
   const auto last =
       std::find_if(curve.mean.rbegin(), curve.mean.rend(), [](double v) { return std::isfinite(v); });
-  if (last == curve.mean.rend()) return "never finite";
+  if (last == curve.mean.rend()) return "";
   if (panel.scale == Scale::share) return percent(*last);
   return panel.quantity == Quantity::scale ? scale_text(*last) : short_number(*last, 4);
 }
@@ -148,8 +148,10 @@ std::string legend_line(const Panel& panel, std::size_t which, const TerminalSty
     ends = concat(style.unicode ? "  ✗ " : "  X ", "not finite from step ", curve.ends[0].nonfinite_step);
     if (curve.seeds > 1) ends += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
   }
-  const std::string value = "  " + last_value(panel, curve);
+  std::string value = last_value(panel, curve);
+  if (!value.empty()) value = "  " + value;
   const int room = std::max(8, style.width - 4 - display_width(value) - display_width(ends));
+  if (!curve.note.empty()) ends = concat(" at the end; ", curve.note, " on average");
   const std::string name = shorten(printable(curve.name, style.unicode), room, style.unicode);
   return "  " + paint(marker(panel.group[which], style), panel.group[which], style) + " " + name +
          faint(value, style) + ends + "\n";
@@ -176,7 +178,7 @@ std::string terminal_chart(const Panel& panel, const TerminalStyle& style, const
   const int rows = std::max(4, options.height);
   const int width = std::clamp(style.width, 40, 100);
   Axes axes{step_axis(panel.curves, std::max(3, width / 12)),
-            value_axis(panel, options.band, std::max(3, rows / 3))};
+            value_axis(panel, options.band, std::max(3, rows / 2))};
 
   std::vector<std::string> labels(static_cast<std::size_t>(rows));
   int label_width = 0;

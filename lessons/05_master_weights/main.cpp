@@ -1,0 +1,59 @@
+// Lesson 05 - Master weights: do small updates survive?
+//
+// A digit reader is trained in FP32 and then fine-tuned, with the small steps that fine-tuning takes, on
+// digits that lie on their side. An FP16 weight near 1 has its neighbours 2^-10 away: an update smaller than
+// half of that is absorbed, every time. Expected: with FP16 weights the model stalls far below FP32; with an
+// FP32 master copy that takes the updates, and is rounded into the FP16 model after each of them, it learns
+// just as well. Loss scaling is no cure: gradients are not what gets lost here.
+
+#include <fmt/format.h>
+#include <lessons/learn/experiments.h>
+
+using namespace tinymp;
+using namespace tinymp::lab;
+
+namespace {
+
+const char* const weights_scaled = "FP16 weights, S = 1024";
+
+void experiment(Lab& lab) {
+  std::vector<Contender> contenders = small_updates_contenders();
+  Recipe scaled = recipes::fp16_weights;
+  scaled.scaling = StaticScaling{1024};
+  contenders.push_back({weights_scaled, scaled});
+
+  for (const std::uint64_t seed : lab.seeds()) {
+    const auto start = lab.prepare(pretraining_plan(lab, seed));
+    for (const Contender& contender : contenders) {
+      lab.train(fine_tuning_plan(lab, contender, seed, *start));
+    }
+  }
+
+  const SmallUpdates measured = measured_small_updates(lab);
+  lab.verdict(small_updates, verdict_on(measured));
+
+  // The chapter promises this of every seed, not of the mean. A NaN makes a claim fail.
+  const double asked = lab.is_cut() ? 15 : 25;
+  const double weights = smallest(differences(measured.fp32, measured.fp16_weights));
+  const double scaling = smallest(differences(measured.fp32, lab.results(small_updates, weights_scaled)));
+  const std::vector<double> master = differences(measured.fp32, measured.fp16_master);
+  lab.claim(weights >= asked,
+            fmt::format("FP16 weights end at least {:.1f} points below FP32 ({} asked)", weights, asked));
+  lab.claim(largest(master) <= 0.5 && smallest(master) >= -0.5,
+            fmt::format("an FP32 master ends {:.2f} to {:.2f} points below FP32 (0.5 allowed)",
+                        smallest(master), largest(master)));
+  lab.claim(scaling >= asked,
+            fmt::format("loss scaling does not help: still at least {:.1f} points below", scaling));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_lesson(
+      argc, argv,
+      {.name = "05_master_weights",
+       .title = "Master weights: do small updates survive?",
+       .question =
+           "Fine-tunes a digit reader with small steps: FP32, FP16 weights, FP16 with an FP32 master"},
+      experiment);
+}

@@ -1,0 +1,48 @@
+// Lesson 06 - Loss scaling: do small gradients survive?
+//
+// An autoencoder whose loss is the mean over a large batch and all pixels: every gradient starts out divided
+// by batch x 784 and shrinks on its way through four sigmoids, past 2^-25, where FP16 rounds to zero.
+// Expected: with S = 1 the first layers hardly learn; with the loss multiplied by S = 1024, and the gradients
+// divided by it in FP32 before the update, FP16 trains as FP32 does. So does a scale that finds S by itself
+// (lesson 07).
+
+#include <fmt/format.h>
+#include <lessons/learn/experiments.h>
+
+using namespace tinymp;
+using namespace tinymp::lab;
+
+namespace {
+
+void experiment(Lab& lab) {
+  for (const std::uint64_t seed : lab.seeds()) {
+    for (const Contender& contender : small_gradients_contenders()) {
+      lab.train(autoencoder_plan(lab, contender, seed));
+    }
+  }
+
+  const SmallGradients measured = measured_small_gradients(lab);
+  lab.verdict(small_gradients, verdict_on(measured));
+
+  // The chapter promises this of every seed, not of the mean. A NaN makes a claim fail.
+  const double asked = lab.is_cut() ? 1.15 : 1.30;
+  const double unscaled = smallest(ratios(measured.unscaled, measured.fp32));
+  const double fixed = largest(ratios(measured.static_scaled, measured.fp32));
+  const double dynamic = largest(ratios(measured.dynamic_scaled, measured.fp32));
+  lab.claim(unscaled >= asked,
+            fmt::format("S = 1: at least {:.2f} times FP32's MSE ({:.2f} asked)", unscaled, asked));
+  lab.claim(fixed <= 1.05, fmt::format("S = 1024: at most {:.3f} times FP32's MSE (1.05 allowed)", fixed));
+  lab.claim(dynamic <= 1.05,
+            fmt::format("dynamic S: at most {:.3f} times FP32's MSE (1.05 allowed)", dynamic));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_lesson(
+      argc, argv,
+      {.name = "06_loss_scaling",
+       .title = "Loss scaling: do small gradients survive?",
+       .question = "Trains an autoencoder in FP32 and in FP16 with S = 1, a static and a dynamic loss scale"},
+      experiment);
+}

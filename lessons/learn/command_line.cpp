@@ -1,0 +1,174 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <lessons/learn/command_line.h>
+#include <new>
+#include <tinymp/base/float_environment.h>
+
+namespace tinymp::lab {
+namespace {
+
+constexpr int wrong_use = 2, missing = 3;
+constexpr std::int64_t most_seeds = 1000, most_threads = 1024;
+
+std::optional<double> number(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(value)) return {};
+  return value;
+}
+
+CLI::Validator number_that(const std::string& is, bool (*fits)(double)) {
+  return {[is, fits](std::string& text) {
+            const std::optional<double> value = number(text);
+            return value && fits(*value) ? std::string() : concat("takes a finite number ", is, ", not '", text, "'");
+          },
+          ""};
+}
+
+/// CLI11's own sentence, or a better one with what was probably meant.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
+  const std::vector<std::string> rest = app.remaining();
+  if (rest.empty()) return error.what();
+  const std::string typed = rest.front().substr(0, rest.front().find('='));
+  if (typed.rfind('-', 0) != 0) return concat("'", typed, "' is one argument too many");
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& flag : option->get_lnames()) flags.push_back(flag);
+  }
+  const std::string meant = nearest(std::string_view(typed).substr(typed.find_first_not_of('-')), flags);
+  return concat("there is no option '", typed, "'", meant.empty() ? "" : "; did you mean '--" + meant + "'?");
+}
+
+void tell(const std::string& message) { std::fprintf(stderr, "learn: %s\n", message.c_str()); }
+
+}  // namespace
+
+CLI::Validator positive() {
+  return number_that("above 0", [](double x) { return x > 0; });
+}
+
+CLI::Validator not_negative() {
+  return number_that("that is 0 or above", [](double x) { return x >= 0; });
+}
+
+CLI::Validator whole(std::int64_t low, std::int64_t high) {
+  return {[low, high](std::string& text) {
+            std::int64_t value = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, failed] = std::from_chars(text.data(), end, value);
+            const bool fits = failed == std::errc() && stop == end && value >= low && value <= high;
+            return fits ? std::string() : concat("takes a whole number from ", low, " to ", high, ", not '", text, "'");
+          },
+          ""};
+}
+
+void add_output_flags(CLI::App& app, Options& options) {
+  app.add_option("--out", options.out, "Folder that gets a new folder for each run")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_flag("--open", options.open, "Show the page in the browser");
+  app.add_flag("--plain", options.plain, "ASCII only, no colour");
+}
+
+void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise) {
+  app.add_option("--data", options.data, "mnist, fashion, or cut, which comes with tinymp (" + otherwise + ")")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"mnist", "fashion", "cut"}).description(""));
+  app.add_option("--threads", options.threads, "Threads; the results do not depend on it (all cores)")
+      ->type_name("N")
+      ->check(whole(1, most_threads));
+  app.add_option("--device", options.device, "cpu or cuda")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
+      ->capture_default_str();
+}
+
+void add_experiment_flags(CLI::App& app, Options& options) {
+  app.add_option("--seeds", options.seeds, "How often everything is repeated, from other first weights")
+      ->type_name("K")
+      ->check(whole(1, most_seeds))
+      ->capture_default_str();
+  app.add_option("--first-seed", options.first_seed, "Seeds F, F + 1, ...")
+      ->type_name("F")
+      ->check(whole(0, std::numeric_limits<std::int64_t>::max() - most_seeds))
+      ->capture_default_str();
+  app.add_flag("--smoke", options.smoke, "A few steps only: shows that everything works, tells nothing");
+}
+
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
+  app.get_formatter()->column_width(30);
+  try {
+    app.parse(argc, argv);
+    return {};
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    tell(concat(explain(app, error), " (see ", app.get_name(), " --help)"));
+    return wrong_use;
+  }
+}
+
+int guarded(const std::function<int()>& work) {
+  try {
+    check_float_environment();
+    const int code = work();
+    std::cout.flush();
+    if (std::cout.good() && std::fflush(stdout) == 0) return code;
+    tell("cannot write the output: the disk is full, or the reader is gone");
+    return code == 0 ? 1 : code;
+  } catch (const UsageError& error) {
+    tell(error.what());
+    return wrong_use;
+  } catch (const MissingError& error) {
+    tell(error.what());
+    return missing;
+  } catch (const std::bad_alloc&) {
+    tell("out of memory; a smaller --batch or model takes less");
+  } catch (const std::exception& error) {
+    tell(error.what());
+  }
+  return 1;
+}
+
+std::string nearest(std::string_view typed, std::span<const std::string> known) {
+  std::string best;
+  std::size_t fewest = std::min<std::size_t>(3, typed.size());  // one letter is near to everything
+  for (const std::string& name : known) {
+    // Edits between all beginnings of both (Wagner and Fischer 1974), one row of the table at a time.
+    std::vector<std::size_t> row(typed.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= name.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j <= typed.size(); ++j) {
+        const std::size_t replaced = diagonal + (name[i - 1] != typed[j - 1]);
+        diagonal = row[j];
+        row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      }
+    }
+    const std::size_t edits = !typed.empty() && name.rfind(typed, 0) == 0 ? 0 : row.back();
+    if (edits >= fewest) continue;
+    fewest = edits;
+    best = name;
+  }
+  return best;
+}
+
+std::string lesson_number(std::string_view name) {
+  std::string digits(name.substr(0, name.find('_')));
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return "";
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
+  return digits;
+}
+
+std::string command_of(const Lesson& lesson) {
+  const std::string number = lesson_number(lesson.name);
+  return number.empty() ? concat("./learn ", lesson.name) : "./learn run " + number;
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+/// The commands of ./learn, one file each.
+namespace tinymp::lab {
+
+struct Command {
+  std::string_view name;
+  std::string_view usage;  ///< "run N"
+  std::string_view summary;
+  int (*run)(int argc, char** argv);  ///< argv[0] is the command itself; returns the exit code
+};
+std::span<const Command> commands();
+
+int overview();  ///< ./learn alone
+int quickstart(int argc, char** argv);
+int run_command(int argc, char** argv);
+int train_command(int argc, char** argv);
+int compare(int argc, char** argv);
+
+}  // namespace tinymp::lab

@@ -1,0 +1,45 @@
+#include <CLI/CLI.hpp>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/commands.h>
+#include <lessons/learn/experiments.h>
+
+namespace tinymp::lab {
+namespace {
+
+constexpr Lesson lesson{"quickstart", "tinymp quickstart: what FP16 loses, and what brings it back",
+                        "Do small updates survive in FP16? Do small gradients?"};
+
+void what_next(Lab& lab) {
+  lab.say("");
+  lab.say("What next?");
+  lab.say("  ./learn                                  the lessons, and where you are");
+  lab.say("  ./learn run 5                            master weights, from the bits to this curve");
+  lab.say("  ./learn run 6                            loss scaling, the same");
+  lab.say("  ./learn train --recipe fp16_weights      a run of your own; --help shows what can be turned");
+}
+
+}  // namespace
+
+int quickstart(int argc, char** argv) {
+  Options options;
+  CLI::App app(concat(lesson.title, ".\nTrains the same models under several recipes, and compares them."),
+               command_of(lesson));
+  add_experiment_flags(app, options);
+  options.data = "cut";
+  add_training_flags(app, options, "cut");
+  add_output_flags(app, options);
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+
+  Lab lab(lesson, options);
+  lab.say(lesson.title);
+  lab.say("Data: " + data::describe(lab.data()));
+  lab.say(concat("\n1. ", small_updates, " An MLP is fine-tuned with small steps."));
+  run_small_updates(lab);
+  lab.say(concat("\n2. ", small_gradients, " An autoencoder averages over a large batch."));
+  run_small_gradients(lab);
+  const int code = lab.finish();
+  if (code == 0) what_next(lab);
+  return code;
+}
+
+}  // namespace tinymp::lab

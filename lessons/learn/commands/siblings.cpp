@@ -1,0 +1,88 @@
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/siblings.h>
+#include <sstream>
+#include <tinymp/base/error.h>
+
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
+
+extern char** environ;
+
+namespace tinymp::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path own_folder() {
+#if defined(__APPLE__)
+  std::array<char, PATH_MAX> path{};
+  std::uint32_t size = path.size();
+  if (_NSGetExecutablePath(path.data(), &size) == 0) return fs::canonical(path.data()).parent_path();
+#endif
+  std::error_code failed;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  expect(!failed, "cannot find the folder of this program: ", failed.message(), "; is /proc mounted?");
+  return self.parent_path();
+}
+
+/// What a program writes to its output; nothing when it cannot be started.
+std::string output_of(std::string program, std::string argument) {
+  std::array<int, 2> pipe_ends{};
+  if (pipe(pipe_ends.data()) != 0) return "";
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
+  posix_spawn_file_actions_addclose(&actions, pipe_ends[1]);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  const std::array<char*, 3> arguments = {program.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  const bool started = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments.data(), environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe_ends[1]);
+  std::string text;
+  std::array<char, 4096> piece{};
+  for (ssize_t n = 0; started && (n = read(pipe_ends[0], piece.data(), piece.size())) > 0;) {
+    text.append(piece.data(), static_cast<std::size_t>(n));
+  }
+  close(pipe_ends[0]);
+  if (started) waitpid(child, nullptr, 0);
+  return text;
+}
+
+}  // namespace
+
+std::vector<Sibling> lesson_programs() {
+  constexpr std::string_view prefix = "lesson_";
+  std::vector<Sibling> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(own_folder())) {
+    const std::string file = entry.path().filename().string();
+    if (file.rfind(prefix, 0) != 0) continue;
+    const std::string number = lesson_number(file.substr(prefix.size()));
+    if (!number.empty()) found.push_back({number, entry.path().string()});
+  }
+  std::ranges::sort(found, [](const Sibling& a, const Sibling& b) { return std::stoi(a.number) < std::stoi(b.number); });
+  return found;
+}
+
+About about(const Sibling& lesson) {
+  std::istringstream lines(output_of(lesson.path, "--about"));
+  About told;
+  std::getline(lines, told.name);
+  std::getline(lines, told.title);
+  std::getline(lines, told.question);
+  return told;
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+/// The lessons' programs, which lie beside this one.
+namespace tinymp::lab {
+
+struct Sibling {
+  std::string number;  ///< "6"
+  std::string path;    ///< ".../lesson_06"
+};
+
+/// By number.
+std::vector<Sibling> lesson_programs();
+
+struct About {
+  std::string name, title, question;  ///< of its Lesson
+};
+/// What the lesson says about itself; empty fields when it cannot be started.
+About about(const Sibling& lesson);
+
+}  // namespace tinymp::lab

@@ -1,0 +1,148 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/lab.h>
+#include <lessons/learn/lab_state.h>
+#include <tinymp/base/device.h>
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/report/number.h>
+#include <tinymp/report/progress.h>
+
+// Data, log files, training. What happens to the results is in lab_report.cpp.
+namespace tinymp::lab {
+namespace {
+
+/// "FP16, S = 1" -> "fp16-s-1": a file name that needs no quotes in a shell.
+std::string file_name(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 128 && std::isalnum(byte) != 0) {
+      text += static_cast<char>(std::tolower(byte));
+    } else if (!text.empty() && text.back() != '-') {
+      text += '-';
+    }
+  }
+  while (!text.empty() && text.back() == '-') text.pop_back();
+  return text.empty() ? "run" : text.substr(0, 100);
+}
+
+/// mnist when it is here, else what comes with tinymp.
+data::Split best_data_here() {
+  try {
+    return data::load_images("mnist");
+  } catch (const MissingError&) {
+    return data::load_images("cut");
+  }
+}
+
+std::string command_line_of(const Lesson& lesson, const Options& options) {
+  std::string text = command_of(lesson);
+  if (options.seeds != 1 && !options.verify) text += concat(" --seeds ", options.seeds);
+  if (options.first_seed != 0) text += concat(" --first-seed ", options.first_seed);
+  if (!options.data.empty()) text += " --data " + options.data;
+  if (options.smoke) text += " --smoke";
+  if (options.verify) text += " --verify";
+  return text;
+}
+
+}  // namespace
+
+Lab::Impl::~Impl() {
+  // A run that failed before its first line leaves nothing behind; a folder with a log in it is not removed.
+  std::error_code ignored;
+  if (!folder.empty()) std::filesystem::remove(folder, ignored);
+}
+
+Lab::Lab(const Lesson& lesson, Options options) : options_(std::move(options)), impl_(std::make_shared<Impl>()) {
+  allocator(device_from_name(options_.device));  // says so when there is none
+  if (options_.verify && options_.data.empty()) options_.data = "mnist";
+  if (options_.threads > 0) set_threads(options_.threads);
+  impl_->lesson = lesson;
+  impl_->command = command_line_of(lesson, options_);
+  impl_->style = report::terminal_style(STDOUT_FILENO, options_.plain);
+}
+
+const data::Split& Lab::data() {
+  if (!impl_->data) impl_->data = options_.data.empty() ? best_data_here() : data::load_images(options_.data);
+  return *impl_->data;
+}
+
+bool Lab::is_cut() { return data().train.name == "fashion-mnist-cut"; }
+
+std::vector<std::uint64_t> Lab::seeds() const {
+  std::vector<std::uint64_t> seeds;
+  for (int i = 0; i < options_.seeds; ++i) seeds.push_back(options_.first_seed + static_cast<std::uint64_t>(i));
+  return seeds;
+}
+
+std::string Lab::log_path(const std::string& name, std::uint64_t seed) {
+  if (impl_->folder.empty()) impl_->folder = train::new_run_folder(options_.out, impl_->lesson.name);
+  const std::string stem = concat(impl_->folder, "/", file_name(name), "-seed", seed);
+  std::string path = stem + ".jsonl";
+  for (int i = 2; !impl_->paths.insert(path).second; ++i) path = concat(stem, "-", i, ".jsonl");
+  return path;
+}
+
+train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Options& options,
+                          std::unique_ptr<nn::Model>* keep) {
+  std::cout.flush();
+  const std::string name = options.seeds > 1 ? concat(plan.name, ", seed ", plan.seed) : plan.name;
+  report::Progress bar(stderr, name, plan.steps, options.plain);
+  train::Run run = train::run(
+      plan, path,
+      [&bar](const train::Plan&, const train::StepRecord& record) {
+        bar.update(record.step, record.loss, record.scale);
+      },
+      keep);
+  bar.finish();
+  if (isatty(STDERR_FILENO) == 0) {  // no bar was drawn: a line tells a log file how far we are
+    const train::RunResult result = run.result.value_or(train::RunResult{});
+    std::cerr << concat(name, ": ", run.header.metric, " ", report::short_number(result.value, 4), ", ",
+                        report::duration(result.seconds), "\n");
+  }
+  return run;
+}
+
+train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
+  plan.data = &data();
+  plan.lesson = impl_->lesson.name;
+  const std::string path = log_path(plan.name, plan.seed);
+  add(impl_->run(std::move(plan), path, options_, keep));
+  return impl_->runs.back();
+}
+
+std::unique_ptr<nn::Model> Lab::prepare(train::Plan plan) {
+  plan.data = &data();
+  plan.lesson = impl_->lesson.name;
+  const std::string path = log_path(plan.name, plan.seed);
+  std::unique_ptr<nn::Model> model;
+  impl_->run(std::move(plan), path, options_, &model);
+  return model;
+}
+
+void Lab::add(train::Run run) { impl_->runs.push_back(std::move(run)); }
+
+std::vector<const train::Run*> Lab::runs(std::string_view question, std::string_view name) const {
+  std::vector<const train::Run*> found;
+  for (const train::Run& run : impl_->runs) {
+    if (run.header.question == question && run.header.name == name) found.push_back(&run);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const train::Run* a, const train::Run* b) { return a->header.seed < b->header.seed; });
+  return found;
+}
+
+std::vector<double> Lab::results(std::string_view question, std::string_view name) const {
+  std::vector<double> values;
+  for (const train::Run* run : runs(question, name)) {
+    values.push_back(run->result ? run->result->value : train::not_measured);
+  }
+  return values;
+}
+
+}  // namespace tinymp::lab

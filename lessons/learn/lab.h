@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tinymp/data/dataset.h>
+#include <tinymp/report/section.h>
+#include <tinymp/train/loop.h>
+#include <vector>
+
+/// What every lesson's experiment shares: the command line, the data, the run folder, progress bars, the table, the
+/// curves, the page and the verdict. A lesson's main.cpp is left with the experiment itself.
+namespace tinymp::lab {
+
+struct Lesson {
+  const char* name;      ///< its folder: "06_loss_scaling"
+  const char* title;     ///< "Loss scaling: do small gradients survive?"
+  const char* question;  ///< what --help says about it, in a sentence
+};
+
+/// The command line that all lessons understand.
+struct Options {
+  int seeds = 1;                 ///< --seeds K (with --verify: 3 unless given)
+  std::uint64_t first_seed = 0;  ///< --first-seed F: seeds F, F+1, ...
+  std::string data;              ///< --data mnist|fashion|cut; empty: mnist when it is there, else the cut
+  bool smoke = false;            ///< --smoke: a few steps, seconds, no claim is judged
+  bool verify = false;           ///< --verify: full MNIST, and a claim that does not hold ends in exit code 1
+  bool plain = false;            ///< --plain: no colour, no Unicode, no progress bar
+  bool open = false;             ///< --open: show the page in the browser
+  std::string out = "runs";      ///< --out DIR
+  int threads = 0;               ///< --threads N; 0: all cores
+  std::string device = "cpu";    ///< --device cpu|cuda
+};
+
+class Lab {
+ public:
+  Lab(const Lesson& lesson, Options options);
+
+  const Options& options() const { return options_; }
+
+  /// The data of this run. Throws MissingError when --verify asks for MNIST and it is not there.
+  const data::Split& data();
+  /// The full sets and the embedded cut want different batch sizes and thresholds.
+  bool is_cut();
+
+  /// `normal`, or `smoke` with --smoke.
+  std::int64_t steps(std::int64_t normal, std::int64_t smoke) const { return options_.smoke ? smoke : normal; }
+  std::vector<std::uint64_t> seeds() const;
+
+  /// Trains one plan: data, lesson name and log file are filled in here; draws the progress bar, keeps the run for the
+  /// report and returns it.
+  train::Run train(train::Plan plan, std::unique_ptr<nn::Model>* keep = nullptr);
+  /// The same for a run that only prepares the others, as pretraining does: its log lies in the folder, but it is no
+  /// part of the report. Returns the trained model.
+  std::unique_ptr<nn::Model> prepare(train::Plan plan);
+  /// A path in this run's folder for a lesson that writes its log itself; add() then hands the run to the report.
+  std::string log_path(const std::string& name, std::uint64_t seed);
+  void add(train::Run run);
+
+  /// The results of all runs of one curve so far, in the order of their seeds; NaN where a run ended in NaN.
+  std::vector<double> results(std::string_view question, std::string_view name) const;
+  /// ... and what was logged, for verdicts on skips, lost updates, flushed gradients.
+  std::vector<const train::Run*> runs(std::string_view question, std::string_view name) const;
+
+  /// The sentence under a question, made from what was measured. Printed, and put on the page.
+  void verdict(const std::string& question, const std::string& sentence);
+  /// Something the chapter promises. Without --verify it is printed with its mark; with it, a claim that does not hold
+  /// makes finish() return 1. Not judged under --smoke.
+  void claim(bool holds, const std::string& sentence);
+
+  /// Prints a line, for what an experiment shows besides curves.
+  void say(const std::string& line);
+
+  /// Table, terminal curves, verdicts, claims, the page and its path. Returns the exit code.
+  int finish();
+
+ private:
+  struct Impl;
+  Options options_;
+  std::shared_ptr<Impl> impl_;
+};
+
+/// main() of a lesson: parses the command line, runs the experiment, turns exceptions into one message and an exit code
+/// (1 failed, 2 wrong use, 3 something is missing).
+int run_lesson(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment);
+
+/// Helpers for verdicts: mean, smallest and largest of some results; NaN if any of them is NaN.
+double mean(const std::vector<double>& values);
+double smallest(const std::vector<double>& values);
+double largest(const std::vector<double>& values);
+/// a - b and a / b, seed by seed.
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
+/// "83.0 (82.1 .. 84.2)", or "83.0" for one value, "NaN" for NaN; `digits` after the point.
+std::string spread(const std::vector<double>& values, int digits);
+
+}  // namespace tinymp::lab

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <lessons/learn/browser.h>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/lab.h>
+#include <lessons/learn/lab_state.h>
+#include <tinymp/report/html.h>
+#include <tinymp/report/number.h>
+
+// What becomes of the results: sentences, claims, the terminal, the page.
+namespace tinymp::lab {
+namespace {
+
+std::string absolute(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path full = std::filesystem::absolute(path, failed);
+  return failed ? path : full.lexically_normal().string();
+}
+
+/// "  " before the first line, as many columns before the others.
+void print_item(const std::string& mark, const std::string& text, const report::TerminalStyle& style) {
+  const int indent = report::display_width(mark) + 1;
+  std::string before = mark + " ";
+  for (const std::string& line : report::wrap(report::printable(text, style.unicode), style.width - indent)) {
+    std::cout << before << line << "\n";
+    before = std::string(static_cast<std::size_t>(indent), ' ');
+  }
+}
+
+}  // namespace
+
+void Lab::verdict(const std::string& question, const std::string& sentence) {
+  const std::string text = options_.smoke ? "(--smoke: too few steps to tell.) " + sentence : sentence;
+  impl_->verdicts.emplace_back(question, text);
+}
+
+void Lab::claim(bool holds, const std::string& sentence) { impl_->claims.push_back({holds, sentence}); }
+
+void Lab::say(const std::string& line) { std::cout << report::printable(line, impl_->style.unicode) << std::endl; }
+
+std::vector<report::ReportSection> Lab::Impl::sections() const {
+  std::vector<report::ReportSection> sections = report::sections_by_question({runs.begin(), runs.end()});
+  for (const auto& [question, sentence] : verdicts) {
+    auto section = std::find_if(sections.begin(), sections.end(),
+                                [&question](const report::ReportSection& s) { return s.question == question; });
+    if (section == sections.end()) section = sections.insert(section, {question, "", {}});
+    section->verdict += (section->verdict.empty() ? "" : " ") + sentence;
+  }
+  return sections;
+}
+
+void Lab::Impl::print_claims(const Options& options) const {
+  if (claims.empty()) return;
+  std::cout << report::bold("What the chapter promises", style) << "\n\n";
+  for (const Claim& claim : claims) {
+    const std::string yes = style.unicode ? "✓" : "+", no = style.unicode ? "✗" : "x";
+    print_item(options.smoke ? "  ?" : "  " + (claim.holds ? yes : no), claim.sentence, style);
+  }
+  if (options.smoke) std::cout << "\nNot judged: --smoke takes too few steps.\n";
+  std::cout << "\n";
+}
+
+bool Lab::Impl::write_page(const Options& options) const {
+  const std::string page = folder + "/report.html";
+  try {
+    report::write_report(page, lesson.title, sections());
+  } catch (const Error& error) {
+    std::cout.flush();
+    std::cerr << "learn: " << error.what() << "\nThe runs are safe in " << folder << "; ./learn compare " << folder
+              << " --out DIR makes the page again.\n";
+    return false;
+  }
+  std::cout << "Page:   " << absolute(page) << "\n"
+            << "Runs:   " << folder << "\n"
+            << "Again:  " << command << "\n";
+  if (options.open) open_in_browser(absolute(page));
+  return true;
+}
+
+int Lab::finish() {
+  const std::vector<report::ReportSection> sections = impl_->sections();
+  for (const report::ReportSection& section : sections) {
+    std::cout << "\n";
+    report::print_section(std::cout, section, impl_->style);
+  }
+  if (!sections.empty() || !impl_->claims.empty()) std::cout << "\n";
+  impl_->print_claims(options_);
+  const bool written = impl_->runs.empty() || impl_->folder.empty() || impl_->write_page(options_);
+  const auto& claims = impl_->claims;
+  const auto broken = std::count_if(claims.begin(), claims.end(), [](const Impl::Claim& c) { return !c.holds; });
+  if (options_.verify && !options_.smoke && broken > 0) {
+    std::cout.flush();
+    std::cerr << concat("learn: ", broken, " of ", claims.size(), " claims did not hold in this run\n");
+    return 1;
+  }
+  return written ? 0 : 1;
+}
+
+}  // namespace tinymp::lab

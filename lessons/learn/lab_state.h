@@ -1,0 +1,39 @@
+#pragma once
+
+#include <deque>
+#include <lessons/learn/lab.h>
+#include <optional>
+#include <set>
+#include <tinymp/report/terminal.h>
+#include <utility>
+
+namespace tinymp::lab {
+
+/// What a lab remembers from its first run to its report.
+struct Lab::Impl {
+  Lesson lesson{};
+  std::string command;  ///< what repeats this
+  report::TerminalStyle style;
+  std::optional<data::Split> data;
+  std::string folder;           ///< empty until the first log is opened
+  std::set<std::string> paths;  ///< of the logs that were asked for
+  std::deque<train::Run> runs;  ///< for the report; they never move, runs() hands out pointers
+  std::vector<std::pair<std::string, std::string>> verdicts;  ///< question, sentence
+  struct Claim {
+    bool holds;
+    std::string sentence;
+  };
+  std::vector<Claim> claims;
+
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+
+  train::Run run(train::Plan plan, const std::string& path, const Options& options, std::unique_ptr<nn::Model>* keep);
+  std::vector<report::ReportSection> sections() const;
+  void print_claims(const Options& options) const;
+  bool write_page(const Options& options) const;  ///< false when it could not be written
+};
+
+}  // namespace tinymp::lab

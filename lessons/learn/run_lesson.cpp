@@ -1,0 +1,43 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/lab.h>
+
+namespace tinymp::lab {
+namespace {
+
+constexpr int seeds_of_verify = 3;
+
+/// `lesson_06 --about`: what ./learn says about this lesson in its overview, a line each.
+bool asked_about(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == "--about"; }
+
+int start(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment) {
+  if (asked_about(argc, argv)) {
+    std::cout << lesson.name << "\n" << lesson.title << "\n" << lesson.question << "\n";
+    return 0;
+  }
+  Options options;
+  CLI::App app(concat(lesson.title, "\n", lesson.question), command_of(lesson));
+  add_experiment_flags(app, options);
+  CLI::Option* verify =
+      app.add_flag("--verify", options.verify, "Full MNIST, 3 seeds; exit code 1 when a claim does not hold");
+  verify->excludes(app.get_option("--smoke"));
+  add_training_flags(app, options, "mnist when it is here, else cut");
+  add_output_flags(app, options);
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  if (options.verify && app.count("--seeds") == 0) options.seeds = seeds_of_verify;
+
+  Lab lab(lesson, options);
+  lab.say(lesson.title);
+  experiment(lab);
+  return lab.finish();
+}
+
+}  // namespace
+
+int run_lesson(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment) {
+  return guarded([&] { return start(argc, argv, lesson, experiment); });
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <lessons/learn/lab.h>
+
+namespace tinymp::lab {
+namespace {
+
+double extreme(const std::vector<double>& values, bool largest) {
+  if (values.empty()) return train::not_measured;
+  double found = values.front();
+  for (const double value : values) {
+    if (std::isnan(value)) return value;
+    found = largest ? std::max(found, value) : std::min(found, value);
+  }
+  return found;
+}
+
+std::string fixed(double value, int digits) {
+  return std::isnan(value) ? "NaN" : fmt::format("{:.{}f}", value, digits);
+}
+
+}  // namespace
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? train::not_measured : sum / static_cast<double>(values.size());
+}
+
+double smallest(const std::vector<double>& values) { return extreme(values, false); }
+double largest(const std::vector<double>& values) { return extreme(values, true); }
+
+std::string spread(const std::vector<double>& values, int digits) {
+  const std::string middle = fixed(mean(values), digits);
+  if (values.size() < 2 || middle == "NaN") return middle;
+  return fmt::format("{} ({} .. {})", middle, fixed(smallest(values), digits), fixed(largest(values), digits));
+}
+
+namespace {
+
+template <class Combine>
+std::vector<double> seed_by_seed(const std::vector<double>& a, const std::vector<double>& b, Combine combine) {
+  expect(a.size() == b.size(), "one curve has ", a.size(), " seeds and the other ", b.size(), ": they cannot be paired");
+  std::vector<double> combined;
+  for (std::size_t i = 0; i < a.size(); ++i) combined.push_back(combine(a[i], b[i]));
+  return combined;
+}
+
+}  // namespace
+
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
+  return seed_by_seed(a, b, [](double x, double y) { return x - y; });
+}
+
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b) {
+  return seed_by_seed(a, b, [](double x, double y) { return x / y; });
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,3 @@
+#include <tinymp/numeric/half.h>
+
+tinymp::half quarter() { return tinymp::half(0.25f); }

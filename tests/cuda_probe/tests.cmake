@@ -1,0 +1,17 @@
+# The build with nvcc of every kind, and with none.
+foreach(case fails garbage ancient host_compiler missing on_ancient on_missing off real)
+  add_test(NAME "cuda_probe: ${case}"
+    COMMAND ${CMAKE_COMMAND} -DCASE=${case} "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DCXX=${CMAKE_CXX_COMPILER}"
+            "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/cuda_probe" -P ${CMAKE_CURRENT_SOURCE_DIR}/cuda_probe/run.cmake)
+  set_tests_properties("cuda_probe: ${case}" PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\]")
+endforeach()
+
+if(TINYMP_HAS_CUDA)
+  add_executable(cuda_same_bits cuda_probe/same_bits.cu)
+  target_include_directories(cuda_same_bits PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(cuda_same_bits PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${TINYMP_CUDA_FLAGS}>)
+  target_link_libraries(cuda_same_bits PRIVATE tinymp::tinymp)
+  add_test(NAME "cuda_probe: the formulas give the bits of the CPU" COMMAND cuda_same_bits)
+  set_tests_properties("cuda_probe: the formulas give the bits of the CPU" PROPERTIES
+                       SKIP_REGULAR_EXPRESSION "\\[skipped\\]")
+endif()

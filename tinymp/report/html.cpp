@@ -1,0 +1,229 @@
+#include <tinymp/base/error.h>
+#include <tinymp/report/html.h>
+#include <tinymp/report/html_text.h>
+#include <tinymp/report/look.h>
+#include <tinymp/report/number.h>
+#include <tinymp/report/page_assets.h>
+#include <tinymp/report/page_data.h>
+#include <tinymp/report/provenance_html.h>
+#include <tinymp/report/svg.h>
+#include <tinymp/report/table.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace tinymp::report {
+namespace {
+
+/// Nothing may be fetched, by anyone: a browser enforces it even if an escape below were wrong.
+constexpr const char* security =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// The licence of dygraphs asks for its notice in every copy.
+constexpr const char* dygraphs_notice =
+    "<!-- dygraphs, https://dygraphs.com, (c) Dan Vanderkam and contributors. MIT licence: permission is "
+    "hereby "
+    "granted, free of charge, to any person obtaining a copy of this software and associated documentation "
+    "files, to "
+    "deal in the software without restriction, including without limitation the rights to use, copy, modify, "
+    "merge, "
+    "publish, distribute, sublicense, and/or sell copies, subject to this: the above copyright notice and "
+    "this "
+    "permission notice shall be included in all copies or substantial portions. The software is provided "
+    "\"as is\", "
+    "without warranty of any kind, express or implied; in no event shall the authors be liable for any "
+    "claim, damages "
+    "or other liability arising from it or its use. -->\n";
+
+/// A source map is a file beside the script; a page that holds everything has none.
+std::string_view without_source_map(std::string_view script) {
+  const std::size_t at = script.rfind("\n//# sourceMappingURL");
+  return at == std::string_view::npos ? script : script.substr(0, at + 1);
+}
+std::string_view without_css_source_map(std::string_view css) {
+  const std::size_t at = css.rfind("/*# sourceMappingURL");
+  return at == std::string_view::npos ? css : css.substr(0, at);
+}
+
+std::string table_html(const Table& table) {
+  const auto is_number = [&](std::size_t column) { return table.align[column] == Align::right; };
+  std::string text = "<div class=\"table card\"><table class=\"summary\"><thead><tr>";
+  for (std::size_t i = 0; i < table.header.size(); ++i) {
+    text += concat("<th scope=\"col\"", is_number(i) ? " class=\"number\">" : ">",
+                   escape_html(table.header[i]), "</th>");
+  }
+  text += "</tr></thead><tbody>\n";
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    text +=
+        "<tr><th scope=\"row\">" + swatch(row) + "<span>" + escape_html(table.rows[row][0]) + "</span></th>";
+    for (std::size_t i = 1; i < table.rows[row].size(); ++i) {
+      text += concat("<td data-name=\"", escape_html(table.header[i]), "\"",
+                     is_number(i) ? " class=\"number\">" : ">", escape_html(pretty_power(table.rows[row][i])),
+                     "</td>");
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div>\n";
+}
+
+/// Hidden until the script brings them to life.
+std::string controls_html(const PageSection& section) {
+  std::string text = "<div class=\"controls\" hidden><fieldset class=\"chips\" aria-label=\"Curves\">\n";
+  for (std::size_t i = 0; i < section.groups.size(); ++i) {
+    text += concat("<label data-curve=\"", i, "\"><input type=\"checkbox\" checked>", swatch(i), "<span>",
+                   escape_html(section.groups[i].name), "</span></label>\n");
+  }
+  const bool log = !section.panels.empty() && section.panels[0].scale == Scale::decades;
+  return text +
+         concat(
+             "</fieldset>\n<div class=\"tools\"><label>smoothing <input class=\"smooth\" type=\"range\" "
+             "min=\"0\" "
+             "max=\"0.98\" step=\"0.02\" value=\"0\"></label>\n<label><input class=\"log\" type=\"checkbox\"",
+             log ? " checked" : "",
+             "> log scale</label>\n<button type=\"button\">reset zoom</button></div></div>\n");
+}
+
+std::string caption(const Panel& panel, bool is_first) {
+  std::size_t seeds = 0;
+  for (const Curve& curve : panel.curves) seeds = std::max(seeds, curve.seeds);
+  const bool explain = is_first && seeds > 1;
+  const std::string notes =
+      explain ? concat("mean of ", seeds, " seeds, shaded from the smallest to the largest") : "";
+  return concat("<figcaption><strong>", escape_html(panel.title), "</strong>",
+                notes.empty() ? "" : "<span>" + notes + "</span>",
+                "<output class=\"readout\"></output></figcaption>\n");
+}
+
+/// What a curve cannot show, in words: why it stops, what hides in a share.
+std::string notes_html(const Panel& panel) {
+  std::string text;
+  for (const Curve& curve : panel.curves) {
+    if (!curve.note.empty()) {
+      text += concat("<p>", escape_html(curve.name), ": ", escape_html(curve.note), " on average.</p>\n");
+    }
+    if (curve.ends.empty()) continue;
+    text += concat("<p>✗ ", escape_html(curve.name), ": the loss is not a finite number from step ",
+                   short_number(curve.ends[0].nonfinite_step, 10));
+    if (curve.seeds > 1) text += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
+    text += ".</p>\n";
+  }
+  return text;
+}
+
+/// The words of the table's header that need one.
+std::string glossary_html(const Table& table) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> words = {
+      {{"lost", "updates that left their weight as it was"},
+       {"flushed", "gradients that are zero here and not in FP32"},
+       {"skips", "steps left out because a gradient was not finite"},
+       {"final S", "loss scale at the last logged step"}}};
+  std::string text;
+  for (const auto& [word, meaning] : words) {
+    if (std::find(table.header.begin(), table.header.end(), word) == table.header.end()) continue;
+    text += concat(text.empty() ? "" : " · ", "<b>", word, "</b> ", meaning);
+  }
+  return text.empty() ? "" : "<p class=\"glossary\">" + text + "</p>\n";
+}
+
+std::string section_html(const ReportSection& given, const PageSection& section) {
+  const std::string question = given.question.empty() ? "Recorded runs" : given.question;
+  std::string text = "<section class=\"question\">\n<h2>" + escape_html(question) + "</h2>\n";
+  if (!given.verdict.empty()) text += "<p class=\"verdict\">" + escape_html(given.verdict) + "</p>\n";
+  if (section.groups.empty()) return text + "</section>\n";
+  const Table table = groups_table(section.groups);
+  text += table_html(table) + glossary_html(table);
+  if (!section.panels.empty()) text += controls_html(section) + "<div class=\"panels\">\n";
+  for (const Panel& panel : section.panels) {
+    text += "<figure class=\"panel card\">\n" + caption(panel, &panel == section.panels.data()) +
+            "<div class=\"static\">" + svg_chart(panel) + "</div><div class=\"live\" hidden></div>\n" +
+            notes_html(panel) + "</figure>\n";
+  }
+  if (!section.panels.empty()) text += "</div>\n";
+  return text + provenance_html(section.groups) + "</section>\n";
+}
+
+/// "12 runs · 2026-05-04 · commit 44ca0ca1f20b"
+std::string lede(std::span<const ReportSection> sections) {
+  std::size_t runs = 0;
+  std::set<std::string> days, commits;
+  for (const ReportSection& section : sections) {
+    runs += section.runs.size();
+    for (const Run& run : section.runs) {
+      if (run.header.date.size() >= 10) days.insert(run.header.date.substr(0, 10));
+      if (!run.header.commit.empty()) commits.insert(run.header.commit);
+    }
+  }
+  std::string text = concat(runs, runs == 1 ? " run" : " runs");
+  if (!days.empty()) text += " · " + *days.begin() + (days.size() > 1 ? " to " + *days.rbegin() : "");
+  if (commits.size() == 1) text += " · commit " + *commits.begin();
+  return text;
+}
+
+std::string head_html(const std::string& title, bool live) {
+  return concat(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"", security, "\">\n",
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>",
+      escape_html(title), "</title>\n<style>\n", live ? without_css_source_map(dygraphs_css()) : "", "\n",
+      page_css(), "</style>\n</head>\n");
+}
+
+std::string foot_html(const std::string& data, bool live) {
+  return concat("<footer>", live ? "Drag to zoom, shift and drag to move, double-click to go back. " : "",
+                "Made by tinymp", live ? "; charts by dygraphs" : "",
+                ".</footer>\n</div>\n<div id=\"tinymp-status\" hidden></div>\n",
+                "<script type=\"application/json\" id=\"tinymp-data\">", escape_script(data), "</script>\n",
+                live ? dygraphs_notice : "", live ? "<script>" : "",
+                live ? without_source_map(dygraphs_js()) : "", live ? "</script>\n" : "", "<script>\n",
+                page_js(), "</script>\n</body>\n</html>\n");
+}
+
+}  // namespace
+
+std::string html_report(const std::string& title, std::span<const ReportSection> sections,
+                        HtmlOptions options) {
+  std::vector<PageSection> pages;
+  std::string body;
+  for (const ReportSection& section : sections) {
+    PageSection page{group_by_recipe(section.runs), {}};
+    page.panels = make_panels(page.groups);
+    body += section_html(section, page);
+    pages.push_back(std::move(page));
+  }
+  const bool live = options.live && !dygraphs_js().empty();
+  std::string text = head_html(title, live) + "<body>\n<div class=\"page\">\n<header><h1>" +
+                     escape_html(title) + "</h1>\n<p class=\"lede\">" + escape_html(lede(sections)) +
+                     "</p>\n";
+  if (!live) {
+    text +=
+        "<p class=\"notice\">These charts are still: dygraphs was not there when tinymp was built, so there "
+        "is no "
+        "zoom. Install libjs-dygraphs and build again for live ones.</p>\n";
+  }
+  return text + "</header>\n<main>\n" + body + "</main>\n" + foot_html(page_data(pages), live);
+}
+
+void write_report(const std::string& path, const std::string& title, std::span<const ReportSection> sections,
+                  HtmlOptions options) {
+  const std::string page = html_report(title, sections, options);
+  const std::string part = path + ".part";
+  const auto fail = [&](int reason) {
+    std::remove(part.c_str());
+    throw Error(train::write_failure("the report", path, reason));
+  };
+  std::FILE* file = std::fopen(part.c_str(), "wb");
+  if (file == nullptr) fail(errno);
+  const bool written =
+      std::fwrite(page.data(), 1, page.size(), file) == page.size() && std::fflush(file) == 0;
+  const int reason = errno;
+  const bool closed = std::fclose(file) == 0;
+  if (!written || !closed) fail(written ? errno : reason);
+  if (std::rename(part.c_str(), path.c_str()) != 0) fail(errno);
+}
+
+}  // namespace tinymp::report

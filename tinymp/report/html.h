@@ -1,0 +1,26 @@
+#pragma once
+
+#include <tinymp/report/dygraphs.h>
+#include <tinymp/report/section.h>
+#include <span>
+#include <string>
+
+/// A report as one self-contained page: no request leaves it, it works from a disk, on paper and without
+/// scripts.
+namespace tinymp::report {
+
+struct HtmlOptions {
+  /// Live charts (zoom, smoothing, log scale). Without dygraphs the charts are still, and the page says so.
+  bool live = !dygraphs_js().empty();
+};
+
+/// For each section: question, verdict, table, charts, and in a fold where the figures come from.
+std::string html_report(const std::string& title, std::span<const ReportSection> sections,
+                        HtmlOptions options = {});
+
+/// Writes the page beside `path` first and then renames it, so that a full disk leaves an older report as it
+/// was. Throws Error naming the path, the reason and the way out.
+void write_report(const std::string& path, const std::string& title, std::span<const ReportSection> sections,
+                  HtmlOptions options = {});
+
+}  // namespace tinymp::report

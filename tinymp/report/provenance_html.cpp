@@ -1,0 +1,86 @@
+#include <tinymp/base/error.h>
+#include <tinymp/report/html_text.h>
+#include <tinymp/report/look.h>
+#include <tinymp/report/number.h>
+#include <tinymp/report/provenance_html.h>
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+namespace tinymp::report {
+namespace {
+
+using train::RunHeader;
+
+/// Every different value once, in order of appearance.
+std::string values_of(std::span<const Group> groups,
+                      const std::function<std::string(const RunHeader&)>& field) {
+  std::vector<std::string> different;
+  for (const Group& group : groups) {
+    for (const Run* run : group.runs) {
+      const std::string value = field(run->header);
+      if (!value.empty() && std::find(different.begin(), different.end(), value) == different.end()) {
+        different.push_back(value);
+      }
+    }
+  }
+  std::string text;
+  for (const std::string& value : different) text += (text.empty() ? "" : "; ") + value;
+  return text;
+}
+
+std::string fact(const char* name, const std::string& value, const char* tag = "") {
+  if (value.empty()) return "";
+  const bool code = *tag != '\0';
+  return concat("<dt>", name, "</dt><dd>", code ? "<code>" : "", escape_html(value), code ? "</code>" : "",
+                "</dd>\n");
+}
+
+std::string facts(std::span<const Group> groups) {
+  const auto values = [&](std::string RunHeader::*field) {
+    return values_of(groups, [field](const RunHeader& h) { return h.*field; });
+  };
+  std::string text = "<dl>\n" + fact("Again", values(&RunHeader::command), "code");
+  text += fact("Model", values(&RunHeader::model)) + fact("Data", values(&RunHeader::data));
+  text += fact("Optimizer", values(&RunHeader::optimizer));
+  text += fact("Length", values_of(groups, [](const RunHeader& h) {
+                 return concat(h.steps, " steps of ", h.batch, " examples");
+               }));
+  text += fact("Commit", values(&RunHeader::commit), "code") + fact("Compiler", values(&RunHeader::compiler));
+  text += fact("Device", values(&RunHeader::device));
+  text += fact("Threads", values_of(groups, [](const RunHeader& h) { return concat(h.threads); }));
+  return text + fact("Date", values(&RunHeader::date)) + "</dl>\n";
+}
+
+std::string run_row(const Group& group, std::size_t index, const Run& run) {
+  const auto cell = [](const std::string& text) {
+    return "<td class=\"number\">" + escape_html(text) + "</td>";
+  };
+  std::string row = "<tr><th scope=\"row\">" + swatch(index) + escape_html(group.name) + "</th>";
+  row += "<td>" + escape_html(describe(run.header.recipe)) + "</td>" + cell(concat(run.header.seed));
+  if (run.result) {
+    row += cell(short_number(run.result->value, 6)) + cell(concat(run.result->taken)) +
+           cell(concat(run.result->skipped));
+    row += cell(duration(run.result->seconds));
+  } else {
+    row += cell("interrupted") + cell("") + cell("") + cell("");
+  }
+  return row + "<td><code>" + escape_html(run.path) + "</code></td></tr>\n";
+}
+
+}  // namespace
+
+std::string provenance_html(std::span<const Group> groups) {
+  std::string text =
+      "<details><summary>Where these figures come from</summary>\n" + facts(groups) +
+      "<div class=\"table card\"><table><thead><tr><th scope=\"col\">run</th><th scope=\"col\">recipe</th>"
+      "<th scope=\"col\" class=\"number\">seed</th><th scope=\"col\" class=\"number\">result</th>"
+      "<th scope=\"col\" class=\"number\">steps</th><th scope=\"col\" class=\"number\">skipped</th>"
+      "<th scope=\"col\" class=\"number\">time</th><th scope=\"col\">log</th></tr></thead><tbody>\n";
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const Run* run : groups[g].runs) text += run_row(groups[g], g, *run);
+  }
+  return text + "</tbody></table></div></details>\n";
+}
+
+}  // namespace tinymp::report
