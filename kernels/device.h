@@ -2,8 +2,8 @@
 
 #include <string>
 
-/// What GPUs there are. Neither function throws or prints: a build without CUDA, a machine without a driver and a
-/// driver that is too old all mean that there is none.
+/// What GPUs there are. Neither function throws or prints: a build without CUDA, a machine without a driver
+/// and a driver that is too old all mean that there is none.
 namespace tinymp::kernels {
 
 int cuda_device_count();

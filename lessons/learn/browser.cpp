@@ -2,9 +2,9 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <lessons/learn/browser.h>
 #include <array>
 #include <iostream>
-#include <lessons/learn/browser.h>
 
 extern char** environ;
 

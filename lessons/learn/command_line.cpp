@@ -1,12 +1,12 @@
+#include <lessons/learn/command_line.h>
+#include <tinymp/base/float_environment.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <lessons/learn/command_line.h>
 #include <new>
-#include <tinymp/base/float_environment.h>
 
 namespace tinymp::lab {
 namespace {
@@ -24,7 +24,8 @@ std::optional<double> number(const std::string& text) {
 CLI::Validator number_that(const std::string& is, bool (*fits)(double)) {
   return {[is, fits](std::string& text) {
             const std::optional<double> value = number(text);
-            return value && fits(*value) ? std::string() : concat("takes a finite number ", is, ", not '", text, "'");
+            return value && fits(*value) ? std::string()
+                                         : concat("takes a finite number ", is, ", not '", text, "'");
           },
           ""};
 }
@@ -62,7 +63,8 @@ CLI::Validator whole(std::int64_t low, std::int64_t high) {
             const char* const end = text.data() + text.size();
             const auto [stop, failed] = std::from_chars(text.data(), end, value);
             const bool fits = failed == std::errc() && stop == end && value >= low && value <= high;
-            return fits ? std::string() : concat("takes a whole number from ", low, " to ", high, ", not '", text, "'");
+            return fits ? std::string()
+                        : concat("takes a whole number from ", low, " to ", high, ", not '", text, "'");
           },
           ""};
 }
@@ -76,7 +78,8 @@ void add_output_flags(CLI::App& app, Options& options) {
 }
 
 void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise) {
-  app.add_option("--data", options.data, "mnist, fashion, or cut, which comes with tinymp (" + otherwise + ")")
+  app.add_option("--data", options.data,
+                 "mnist, fashion, or cut, which comes with tinymp (" + otherwise + ")")
       ->type_name("NAME")
       ->check(CLI::IsMember({"mnist", "fashion", "cut"}).description(""));
   app.add_option("--threads", options.threads, "Threads; the results do not depend on it (all cores)")
@@ -169,6 +172,25 @@ std::string lesson_number(std::string_view name) {
 std::string command_of(const Lesson& lesson) {
   const std::string number = lesson_number(lesson.name);
   return number.empty() ? concat("./learn ", lesson.name) : "./learn run " + number;
+}
+
+std::string typed(const std::string& command, int argc, const char* const* argv) {
+  std::string text = command;
+  for (const std::string_view argument : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
+    const auto harmless = [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+             std::string_view("-_=.,/:+@%").find(c) != std::string_view::npos;
+    };
+    text += ' ';
+    if (!argument.empty() && std::ranges::all_of(argument, harmless)) {
+      text += argument;
+      continue;
+    }
+    text += '\'';
+    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
 }
 
 }  // namespace tinymp::lab

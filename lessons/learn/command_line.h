@@ -1,7 +1,7 @@
 #pragma once
 
-#include <functional>
 #include <lessons/learn/lab.h>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,15 +23,16 @@ void add_training_flags(CLI::App& app, Options& options, const std::string& othe
 void add_experiment_flags(CLI::App& app, Options& options);
 
 /// Checks of a value, before it is converted: NaN passes none of them.
-CLI::Validator positive();                                    ///< a finite number above 0
-CLI::Validator not_negative();                                ///< a finite number, 0 or above
-CLI::Validator whole(std::int64_t low, std::int64_t high);    ///< an integer, low .. high
+CLI::Validator positive();                                  ///< a finite number above 0
+CLI::Validator not_negative();                              ///< a finite number, 0 or above
+CLI::Validator whole(std::int64_t low, std::int64_t high);  ///< an integer, low .. high
 
 /// Empty: go on. Otherwise the exit code: 0 after --help, 2 after one line that says what is wrong.
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
 
-/// Runs `work` and returns its exit code. An exception becomes one message on stderr, "learn: ...", and the exit code
-/// of error.h. Checks the float environment first, and at the end whether all output could be written.
+/// Runs `work` and returns its exit code. An exception becomes one message on stderr, "learn: ...", and the
+/// exit code of error.h. Checks the float environment first, and at the end whether all output could be
+/// written.
 int guarded(const std::function<int()>& work);
 
 /// One of `known` that `typed` begins, or that is within two edits of it; empty when none is.
@@ -42,5 +43,7 @@ std::string lesson_number(std::string_view name);
 
 /// How a user starts it again: "./learn run 6", "./learn quickstart".
 std::string command_of(const Lesson& lesson);
+/// The same with its arguments, quoted for a shell.
+std::string typed(const std::string& command, int argc, const char* const* argv);
 
 }  // namespace tinymp::lab

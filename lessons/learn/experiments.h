@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-/// The two questions of the paper (Micikevicius et al. 2018, arXiv 1710.03740) as set-ups in which FP16 fails for a
-/// reason. `./learn quickstart` asks both; lesson 05 asks the first, lesson 06 the second, lesson 07 varies it. Each
-/// plan is written down here once; Lab::train fills in data, lesson and log file.
+/// The two questions of the paper (Micikevicius et al. 2018, arXiv 1710.03740) as set-ups in which FP16 fails
+/// for a reason. `./learn quickstart` asks both; lesson 05 asks the first, lesson 06 the second, lesson 07
+/// varies it. Each plan is written down here once; Lab::train fills in data, lesson and log file.
 namespace tinymp::lab {
 
 /// One curve: the name it has everywhere, and its recipe.
@@ -15,9 +15,9 @@ struct Contender {
   Recipe recipe;
 };
 
-// ---- Do small updates survive? Section 3.1 of the paper: an FP32 master copy of the weights -----------------------
-// An MLP 784-128-10 learns the images upright (Adam 1e-3, FP32), then the same images transposed with steps as small as
-// fine-tuning takes them (Adam 2e-5). Measured on transposed test images.
+// ---- Do small updates survive? Section 3.1 of the paper: an FP32 master copy of the weights
+// ----------------------- An MLP 784-128-10 learns the images upright (Adam 1e-3, FP32), then the same images
+// transposed with steps as small as fine-tuning takes them (Adam 2e-5). Measured on transposed test images.
 
 inline constexpr const char* small_updates = "Do small updates survive?";
 inline constexpr float fine_tuning_rate = 2e-5f;
@@ -25,11 +25,13 @@ inline constexpr float fine_tuning_rate = 2e-5f;
 /// "FP32", "FP16 weights", "FP16 + FP32 master"
 std::vector<Contender> small_updates_contenders();
 
-/// The model that fine-tuning starts from: 1000 steps, FP32. For Lab::prepare; the same for all contenders of a seed.
+/// The model that fine-tuning starts from: 1000 steps, FP32. For Lab::prepare; the same for all contenders of
+/// a seed.
 train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed);
 
 /// 2000 steps at batch 64 from `start`, which must outlive the run.
-train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::uint64_t seed, const nn::Model& start);
+train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::uint64_t seed,
+                             const nn::Model& start);
 
 /// What was measured, one value a seed.
 struct SmallUpdates {
@@ -44,9 +46,10 @@ std::string verdict_on(const SmallUpdates& measured);
 /// All contenders under all seeds of `lab`, and the verdict.
 void run_small_updates(Lab& lab);
 
-// ---- Do small gradients survive? Section 3.2: loss scaling ---------------------------------------------------------
-// An autoencoder 784-64-32-64-784, sigmoid everywhere, whose loss is the mean over batch and pixels (Adam 1e-2, 400
-// steps): each gradient is divided by batch x 784, and four sigmoids shrink it further.
+// ---- Do small gradients survive? Section 3.2: loss scaling
+// --------------------------------------------------------- An autoencoder 784-64-32-64-784, sigmoid
+// everywhere, whose loss is the mean over batch and pixels (Adam 1e-2, 400 steps): each gradient is divided
+// by batch x 784, and four sigmoids shrink it further.
 
 inline constexpr const char* small_gradients = "Do small gradients survive?";
 inline constexpr std::int64_t autoencoder_batch = 2048;

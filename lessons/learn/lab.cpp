@@ -1,9 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
-#include <filesystem>
-#include <iostream>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/lab.h>
 #include <lessons/learn/lab_state.h>
@@ -11,6 +7,10 @@
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/report/number.h>
 #include <tinymp/report/progress.h>
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iostream>
 
 // Data, log files, training. What happens to the results is in lab_report.cpp.
 namespace tinymp::lab {
@@ -40,16 +40,6 @@ data::Split best_data_here() {
   }
 }
 
-std::string command_line_of(const Lesson& lesson, const Options& options) {
-  std::string text = command_of(lesson);
-  if (options.seeds != 1 && !options.verify) text += concat(" --seeds ", options.seeds);
-  if (options.first_seed != 0) text += concat(" --first-seed ", options.first_seed);
-  if (!options.data.empty()) text += " --data " + options.data;
-  if (options.smoke) text += " --smoke";
-  if (options.verify) text += " --verify";
-  return text;
-}
-
 }  // namespace
 
 Lab::Impl::~Impl() {
@@ -58,12 +48,13 @@ Lab::Impl::~Impl() {
   if (!folder.empty()) std::filesystem::remove(folder, ignored);
 }
 
-Lab::Lab(const Lesson& lesson, Options options) : options_(std::move(options)), impl_(std::make_shared<Impl>()) {
+Lab::Lab(const Lesson& lesson, Options options)
+    : options_(std::move(options)), impl_(std::make_shared<Impl>()) {
   allocator(device_from_name(options_.device));  // says so when there is none
   if (options_.verify && options_.data.empty()) options_.data = "mnist";
   if (options_.threads > 0) set_threads(options_.threads);
   impl_->lesson = lesson;
-  impl_->command = command_line_of(lesson, options_);
+  impl_->command = options_.command.empty() ? command_of(lesson) : options_.command;
   impl_->style = report::terminal_style(STDOUT_FILENO, options_.plain);
 }
 
@@ -76,7 +67,8 @@ bool Lab::is_cut() { return data().train.name == "fashion-mnist-cut"; }
 
 std::vector<std::uint64_t> Lab::seeds() const {
   std::vector<std::uint64_t> seeds;
-  for (int i = 0; i < options_.seeds; ++i) seeds.push_back(options_.first_seed + static_cast<std::uint64_t>(i));
+  for (int i = 0; i < options_.seeds; ++i)
+    seeds.push_back(options_.first_seed + static_cast<std::uint64_t>(i));
   return seeds;
 }
 

@@ -1,18 +1,18 @@
 #pragma once
 
+#include <tinymp/data/dataset.h>
+#include <tinymp/report/section.h>
+#include <tinymp/train/loop.h>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tinymp/data/dataset.h>
-#include <tinymp/report/section.h>
-#include <tinymp/train/loop.h>
 #include <vector>
 
-/// What every lesson's experiment shares: the command line, the data, the run folder, progress bars, the table, the
-/// curves, the page and the verdict. A lesson's main.cpp is left with the experiment itself.
+/// What every lesson's experiment shares: the command line, the data, the run folder, progress bars, the
+/// table, the curves, the page and the verdict. A lesson's main.cpp is left with the experiment itself.
 namespace tinymp::lab {
 
 struct Lesson {
@@ -33,6 +33,7 @@ struct Options {
   std::string out = "runs";      ///< --out DIR
   int threads = 0;               ///< --threads N; 0: all cores
   std::string device = "cpu";    ///< --device cpu|cuda
+  std::string command{};         ///< what repeats this: "./learn run 6 --seeds 3"; empty: without options
 };
 
 class Lab {
@@ -47,16 +48,19 @@ class Lab {
   bool is_cut();
 
   /// `normal`, or `smoke` with --smoke.
-  std::int64_t steps(std::int64_t normal, std::int64_t smoke) const { return options_.smoke ? smoke : normal; }
+  std::int64_t steps(std::int64_t normal, std::int64_t smoke) const {
+    return options_.smoke ? smoke : normal;
+  }
   std::vector<std::uint64_t> seeds() const;
 
-  /// Trains one plan: data, lesson name and log file are filled in here; draws the progress bar, keeps the run for the
-  /// report and returns it.
+  /// Trains one plan: data, lesson name and log file are filled in here; draws the progress bar, keeps the
+  /// run for the report and returns it.
   train::Run train(train::Plan plan, std::unique_ptr<nn::Model>* keep = nullptr);
-  /// The same for a run that only prepares the others, as pretraining does: its log lies in the folder, but it is no
-  /// part of the report. Returns the trained model.
+  /// The same for a run that only prepares the others, as pretraining does: its log lies in the folder, but
+  /// it is no part of the report. Returns the trained model.
   std::unique_ptr<nn::Model> prepare(train::Plan plan);
-  /// A path in this run's folder for a lesson that writes its log itself; add() then hands the run to the report.
+  /// A path in this run's folder for a lesson that writes its log itself; add() then hands the run to the
+  /// report.
   std::string log_path(const std::string& name, std::uint64_t seed);
   void add(train::Run run);
 
@@ -67,8 +71,8 @@ class Lab {
 
   /// The sentence under a question, made from what was measured. Printed, and put on the page.
   void verdict(const std::string& question, const std::string& sentence);
-  /// Something the chapter promises. Without --verify it is printed with its mark; with it, a claim that does not hold
-  /// makes finish() return 1. Not judged under --smoke.
+  /// Something the chapter promises. Without --verify it is printed with its mark; with it, a claim that does
+  /// not hold makes finish() return 1. Not judged under --smoke.
   void claim(bool holds, const std::string& sentence);
 
   /// Prints a line, for what an experiment shows besides curves.
@@ -83,8 +87,8 @@ class Lab {
   std::shared_ptr<Impl> impl_;
 };
 
-/// main() of a lesson: parses the command line, runs the experiment, turns exceptions into one message and an exit code
-/// (1 failed, 2 wrong use, 3 something is missing).
+/// main() of a lesson: parses the command line, runs the experiment, turns exceptions into one message and an
+/// exit code (1 failed, 2 wrong use, 3 something is missing).
 int run_lesson(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment);
 
 /// Helpers for verdicts: mean, smallest and largest of some results; NaN if any of them is NaN.

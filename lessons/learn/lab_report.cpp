@@ -1,12 +1,12 @@
-#include <algorithm>
-#include <filesystem>
-#include <iostream>
 #include <lessons/learn/browser.h>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/lab.h>
 #include <lessons/learn/lab_state.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/number.h>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
 
 // What becomes of the results: sentences, claims, the terminal, the page.
 namespace tinymp::lab {
@@ -37,13 +37,16 @@ void Lab::verdict(const std::string& question, const std::string& sentence) {
 
 void Lab::claim(bool holds, const std::string& sentence) { impl_->claims.push_back({holds, sentence}); }
 
-void Lab::say(const std::string& line) { std::cout << report::printable(line, impl_->style.unicode) << std::endl; }
+void Lab::say(const std::string& line) {
+  std::cout << report::printable(line, impl_->style.unicode) << std::endl;
+}
 
 std::vector<report::ReportSection> Lab::Impl::sections() const {
   std::vector<report::ReportSection> sections = report::sections_by_question({runs.begin(), runs.end()});
   for (const auto& [question, sentence] : verdicts) {
-    auto section = std::find_if(sections.begin(), sections.end(),
-                                [&question](const report::ReportSection& s) { return s.question == question; });
+    auto section =
+        std::find_if(sections.begin(), sections.end(),
+                     [&question](const report::ReportSection& s) { return s.question == question; });
     if (section == sections.end()) section = sections.insert(section, {question, "", {}});
     section->verdict += (section->verdict.empty() ? "" : " ") + sentence;
   }
@@ -67,8 +70,8 @@ bool Lab::Impl::write_page(const Options& options) const {
     report::write_report(page, lesson.title, sections());
   } catch (const Error& error) {
     std::cout.flush();
-    std::cerr << "learn: " << error.what() << "\nThe runs are safe in " << folder << "; ./learn compare " << folder
-              << " --out DIR makes the page again.\n";
+    std::cerr << "learn: " << error.what() << "\nThe runs are safe in " << folder << "; ./learn compare "
+              << folder << " --out DIR makes the page again.\n";
     return false;
   }
   std::cout << "Page:   " << absolute(page) << "\n"
@@ -88,7 +91,8 @@ int Lab::finish() {
   impl_->print_claims(options_);
   const bool written = impl_->runs.empty() || impl_->folder.empty() || impl_->write_page(options_);
   const auto& claims = impl_->claims;
-  const auto broken = std::count_if(claims.begin(), claims.end(), [](const Impl::Claim& c) { return !c.holds; });
+  const auto broken =
+      std::count_if(claims.begin(), claims.end(), [](const Impl::Claim& c) { return !c.holds; });
   if (options_.verify && !options_.smoke && broken > 0) {
     std::cout.flush();
     std::cerr << concat("learn: ", broken, " of ", claims.size(), " claims did not hold in this run\n");

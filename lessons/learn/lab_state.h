@@ -1,10 +1,10 @@
 #pragma once
 
-#include <deque>
 #include <lessons/learn/lab.h>
+#include <tinymp/report/terminal.h>
+#include <deque>
 #include <optional>
 #include <set>
-#include <tinymp/report/terminal.h>
 #include <utility>
 
 namespace tinymp::lab {
@@ -30,7 +30,8 @@ struct Lab::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl();
 
-  train::Run run(train::Plan plan, const std::string& path, const Options& options, std::unique_ptr<nn::Model>* keep);
+  train::Run run(train::Plan plan, const std::string& path, const Options& options,
+                 std::unique_ptr<nn::Model>* keep);
   std::vector<report::ReportSection> sections() const;
   void print_claims(const Options& options) const;
   bool write_page(const Options& options) const;  ///< false when it could not be written

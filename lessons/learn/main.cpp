@@ -1,8 +1,8 @@
-#include <iostream>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
+#include <iostream>
 
 // The program behind ./learn: one word chooses the command, the rest is the command's own.
 namespace {
@@ -12,7 +12,8 @@ using namespace tinymp;
 void print_usage() {
   std::cout << "usage: ./learn [COMMAND] [OPTIONS]\n\n  (nothing)     where you are, and what is next\n";
   for (const lab::Command& command : lab::commands()) {
-    std::cout << "  " << command.usage << std::string(14 - command.usage.size(), ' ') << command.summary << "\n";
+    std::cout << "  " << command.usage << std::string(14 - command.usage.size(), ' ') << command.summary
+              << "\n";
   }
   std::cout << "\n./learn COMMAND --help tells the options of a command.\n"
                "Exit codes: 0 done, 1 failed, 2 wrong use, 3 this machine lacks something\n";
@@ -39,7 +40,8 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (word == "--version") {
-    std::cout << "tinymp " << TINYMP_VERSION << " (" << train::build_commit() << ", " << train::compiler_name() << ")\n";
+    std::cout << "tinymp " << TINYMP_VERSION << " (" << train::build_commit() << ", "
+              << train::compiler_name() << ")\n";
     return 0;
   }
   for (const lab::Command& command : lab::commands()) {

@@ -1,8 +1,8 @@
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/lab.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/lab.h>
 
 namespace tinymp::lab {
 namespace {
@@ -28,6 +28,7 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   if (options.verify && app.count("--seeds") == 0) options.seeds = seeds_of_verify;
 
+  options.command = typed(command_of(lesson), argc, argv);
   Lab lab(lesson, options);
   lab.say(lesson.title);
   experiment(lab);

@@ -1,9 +1,9 @@
-#include <cmath>
 #include <fmt/format.h>
 #include <lessons/learn/experiments.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/report/number.h>
+#include <cmath>
 
 namespace tinymp::lab {
 namespace {
@@ -39,10 +39,11 @@ std::string about_unscaled(const SmallGradients& measured, double fp32, double u
           ? ""
           : fmt::format("; FP16 flushed {} of its gradients to zero", report::percent(measured.flushed));
   if (std::isnan(unscaled)) return "No: at S = 1 training ends in NaN" + on_some_seeds(measured) + ".";
-  const char* answer = excess(unscaled, fp32) >= fails      ? "No: at S = 1 the error stays at"
+  const char* answer = excess(unscaled, fp32) >= fails     ? "No: at S = 1 the error stays at"
                        : excess(unscaled, fp32) > unharmed ? "In part: at S = 1 the error is"
                                                            : "Yes, here: at S = 1 the error is";
-  return fmt::format("{} {:.4f}, {}{}{}.", answer, unscaled, beside(unscaled, fp32), on_some_seeds(measured), flushed);
+  return fmt::format("{} {:.4f}, {}{}{}.", answer, unscaled, beside(unscaled, fp32), on_some_seeds(measured),
+                     flushed);
 }
 
 struct Scaled {
@@ -51,13 +52,15 @@ struct Scaled {
 };
 
 std::string figure(const Scaled& scaled) {
-  return std::isnan(scaled.error) ? scaled.name + " ends in NaN" : fmt::format("{} {:.4f}", scaled.name, scaled.error);
+  return std::isnan(scaled.error) ? scaled.name + " ends in NaN"
+                                  : fmt::format("{} {:.4f}", scaled.name, scaled.error);
 }
 
 /// "a static S = 1024 0.0421, a dynamic S 0.0422"
 std::string listed(const std::vector<Scaled>& kinds) {
   std::string text;
-  for (const Scaled& scaled : kinds) text += (text.empty() ? std::string() : std::string(", ")) + figure(scaled);
+  for (const Scaled& scaled : kinds)
+    text += (text.empty() ? std::string() : std::string(", ")) + figure(scaled);
   return text;
 }
 
@@ -73,11 +76,13 @@ std::string about_scaling(const SmallGradients& measured, double fp32, double un
   std::string text;
   const bool harmed = !(excess(unscaled, fp32) <= unharmed);
   if (!back.empty()) {
-    text += fmt::format(" {}: {}.", harmed ? "Loss scaling brings them back" : "With loss scaling", listed(back));
+    text +=
+        fmt::format(" {}: {}.", harmed ? "Loss scaling brings them back" : "With loss scaling", listed(back));
   }
   if (!behind.empty()) {
-    text += fmt::format(" {}: {}.", harmed ? "This scaling does not bring them back" : "Scaling does harm here",
-                        listed(behind));
+    text +=
+        fmt::format(" {}: {}.", harmed ? "This scaling does not bring them back" : "Scaling does harm here",
+                    listed(behind));
   }
   return text;
 }
@@ -97,7 +102,8 @@ double share_flushed(const std::vector<const train::Run*>& runs) {
 std::vector<Contender> small_gradients_contenders() {
   Recipe fixed = recipes::fp16_static, dynamic = recipes::fp16_dynamic;
   fixed.scaling = StaticScaling{.factor = static_scale};
-  dynamic.scaling = DynamicScaling{.growth_interval = 100};  // the usual 2000 would not grow once in 400 steps
+  dynamic.scaling =
+      DynamicScaling{.growth_interval = 100};  // the usual 2000 would not grow once in 400 steps
   return {{"FP32", recipes::fp32},
           {"FP16, S = 1", recipes::fp16_master},
           {"FP16, static S = 1024", fixed},
@@ -144,7 +150,8 @@ std::string verdict_on(const SmallGradients& measured) {
 
 void run_small_gradients(Lab& lab) {
   for (const std::uint64_t seed : lab.seeds()) {
-    for (const Contender& contender : small_gradients_contenders()) lab.train(autoencoder_plan(lab, contender, seed));
+    for (const Contender& contender : small_gradients_contenders())
+      lab.train(autoencoder_plan(lab, contender, seed));
   }
   lab.verdict(small_gradients, verdict_on(measured_small_gradients(lab)));
 }

@@ -1,9 +1,9 @@
-#include <cmath>
 #include <fmt/format.h>
 #include <lessons/learn/experiments.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/report/number.h>
+#include <cmath>
 
 namespace tinymp::lab {
 namespace {
@@ -36,21 +36,25 @@ std::string on_some_seeds(const SmallUpdates& measured) {
   for (std::size_t i = 0; i < seeds; ++i) {
     failed += !(measured.fp32[i] - measured.fp16_weights[i] < fails);  // NaN fails too
   }
-  return failed == 0 || failed == seeds ? "" : fmt::format(" (by {:.0f} points or more on {} of {} seeds)", fails, failed, seeds);
+  return failed == 0 || failed == seeds
+             ? ""
+             : fmt::format(" (by {:.0f} points or more on {} of {} seeds)", fails, failed, seeds);
 }
 
 std::string about_weights(const SmallUpdates& measured, double fp32, double weights) {
-  const std::string lost =
-      std::isnan(measured.lost) ? "" : fmt::format("; {} of its updates moved nothing", report::percent(measured.lost));
+  const std::string lost = std::isnan(measured.lost) ? ""
+                                                     : fmt::format("; {} of its updates moved nothing",
+                                                                   report::percent(measured.lost));
   const double gap = fp32 - weights;
-  if (std::isnan(weights)) return "No: with FP16 weights fine-tuning ends in NaN" + on_some_seeds(measured) + ".";
+  if (std::isnan(weights))
+    return "No: with FP16 weights fine-tuning ends in NaN" + on_some_seeds(measured) + ".";
   if (gap >= fails) {
     return fmt::format("No: with FP16 weights fine-tuning stalls at {}, {:.1f} points below FP32's {}{}{}.",
                        percent_of(weights), gap, percent_of(fp32), on_some_seeds(measured), lost);
   }
   if (gap > unharmed) {
-    return fmt::format("In part: FP16 weights reach {}, {:.1f} points below FP32's {}{}{}.", percent_of(weights), gap,
-                       percent_of(fp32), on_some_seeds(measured), lost);
+    return fmt::format("In part: FP16 weights reach {}, {:.1f} points below FP32's {}{}{}.",
+                       percent_of(weights), gap, percent_of(fp32), on_some_seeds(measured), lost);
   }
   return fmt::format("Yes, here: FP16 weights reach {}, FP32 {}{}{}.", percent_of(weights), percent_of(fp32),
                      on_some_seeds(measured), lost);
@@ -60,7 +64,8 @@ std::string about_master(double fp32, double weights, double master) {
   if (std::isnan(master)) return "With an FP32 master copy fine-tuning ends in NaN.";
   const std::string reached = percent_of(master);
   if (!(fp32 - weights <= unharmed)) {  // there was something to bring back
-    if (fp32 - master <= restored) return fmt::format("An FP32 master copy of the weights brings it back: {}.", reached);
+    if (fp32 - master <= restored)
+      return fmt::format("An FP32 master copy of the weights brings it back: {}.", reached);
     if (master > weights || std::isnan(weights)) {
       return fmt::format("An FP32 master copy of the weights brings back a part: {}.", reached);
     }
@@ -84,7 +89,9 @@ double share_lost(const std::vector<const train::Run*>& runs) {
 }  // namespace
 
 std::vector<Contender> small_updates_contenders() {
-  return {{"FP32", recipes::fp32}, {"FP16 weights", recipes::fp16_weights}, {"FP16 + FP32 master", recipes::fp16_master}};
+  return {{"FP32", recipes::fp32},
+          {"FP16 weights", recipes::fp16_weights},
+          {"FP16 + FP32 master", recipes::fp16_master}};
 }
 
 train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed) {
@@ -96,7 +103,8 @@ train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed) {
   return plan;
 }
 
-train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::uint64_t seed, const nn::Model& start) {
+train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::uint64_t seed,
+                             const nn::Model& start) {
   train::Plan plan = mlp_plan(fine_tuning_rate);
   plan.question = small_updates;
   plan.name = contender.name;
@@ -120,7 +128,9 @@ std::string verdict_on(const SmallUpdates& measured) {
   const double fp32 = mean(measured.fp32), weights = mean(measured.fp16_weights);
   if (std::isnan(fp32)) return "No answer: FP32 itself ended in NaN.";
   const std::string answer = about_weights(measured, fp32, weights);
-  return measured.fp16_master.empty() ? answer : answer + " " + about_master(fp32, weights, mean(measured.fp16_master));
+  return measured.fp16_master.empty()
+             ? answer
+             : answer + " " + about_master(fp32, weights, mean(measured.fp16_master));
 }
 
 void run_small_updates(Lab& lab) {

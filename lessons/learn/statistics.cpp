@@ -1,7 +1,7 @@
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <lessons/learn/lab.h>
+#include <algorithm>
+#include <cmath>
 
 namespace tinymp::lab {
 namespace {
@@ -34,14 +34,17 @@ double largest(const std::vector<double>& values) { return extreme(values, true)
 std::string spread(const std::vector<double>& values, int digits) {
   const std::string middle = fixed(mean(values), digits);
   if (values.size() < 2 || middle == "NaN") return middle;
-  return fmt::format("{} ({} .. {})", middle, fixed(smallest(values), digits), fixed(largest(values), digits));
+  return fmt::format("{} ({} .. {})", middle, fixed(smallest(values), digits),
+                     fixed(largest(values), digits));
 }
 
 namespace {
 
 template <class Combine>
-std::vector<double> seed_by_seed(const std::vector<double>& a, const std::vector<double>& b, Combine combine) {
-  expect(a.size() == b.size(), "one curve has ", a.size(), " seeds and the other ", b.size(), ": they cannot be paired");
+std::vector<double> seed_by_seed(const std::vector<double>& a, const std::vector<double>& b,
+                                 Combine combine) {
+  expect(a.size() == b.size(), "one curve has ", a.size(), " seeds and the other ", b.size(),
+         ": they cannot be paired");
   std::vector<double> combined;
   for (std::size_t i = 0; i < a.size(); ++i) combined.push_back(combine(a[i], b[i]));
   return combined;

@@ -1,8 +1,8 @@
-#include <cfenv>
-#include <string>
 #include <tests/catch.h>
 #include <tinymp/base/error.h>
 #include <tinymp/base/float_environment.h>
+#include <cfenv>
+#include <string>
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -11,8 +11,8 @@
 namespace tinymp::test {
 namespace {
 
-/// What check_float_environment() says under `set`, empty when it is content. The usual environment comes back
-/// before anything else happens: the test framework computes too.
+/// What check_float_environment() says under `set`, empty when it is content. The usual environment comes
+/// back before anything else happens: the test framework computes too.
 template <class Set>
 std::string complaint(Set set) {
   std::fenv_t usual;
@@ -42,7 +42,8 @@ TEST_CASE("float environment: flushing subnormals is refused") {
   const std::string flush_operands = complaint([] { _mm_setcsr(_mm_getcsr() | 0x0040); });
   CHECK(names(flush_operands, "denormals-are-zero is on."));
   CHECK_FALSE(names(flush_operands, "flush-to-zero is"));
-  CHECK(names(complaint([] { _mm_setcsr(_mm_getcsr() | 0x8040); }), "flush-to-zero is on, denormals-are-zero is on"));
+  CHECK(names(complaint([] { _mm_setcsr(_mm_getcsr() | 0x8040); }),
+              "flush-to-zero is on, denormals-are-zero is on"));
 #else
   SKIP_TEST("no MXCSR register to set flush-to-zero with");
 #endif

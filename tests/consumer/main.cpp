@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <kernels/device.h>
 #include <tinymp/base/error.h>
 #include <tinymp/data/idx.h>
@@ -6,9 +5,10 @@
 #include <tinymp/numeric/half.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/train/run_log.h>
+#include <cstdio>
 
-// Touches every part of the library that leans on another one (zlib, JSON, threads, CUDA), so that a missing one shows
-// when this is linked.
+// Touches every part of the library that leans on another one (zlib, JSON, threads, CUDA), so that a missing
+// one shows when this is linked.
 int main() {
   using namespace tinymp;
   std::printf("1 = %s\n", to_bit_string(half(1.0f)).c_str());
@@ -16,7 +16,8 @@ int main() {
   Rng rng(1);
   const nn::Mlp model({4, 3, 2}, recipes::fp16_dynamic, rng);
   const Tensor logits = model(Tensor(Shape{2, 4}, DType::f16));
-  std::printf("logits %s, %d GPUs\n", std::string(name_of(logits.dtype())).c_str(), kernels::cuda_device_count());
+  std::printf("logits %s, %d GPUs\n", std::string(name_of(logits.dtype())).c_str(),
+              kernels::cuda_device_count());
 
   int refused = 0;
   try {

@@ -1,19 +1,18 @@
-#include <bit>
-#include <cstdint>
-#include <cstdio>
 #include <cuda_runtime_api.h>
 #include <kernels/device.h>
 #include <kernels/formulas.h>
-#include <limits>
 #include <tinymp/base/rng.h>
 #include <tinymp/numeric/half.h>
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
 #include <vector>
 
-// The formulas are one text for CPU and GPU. That this file compiles shows that nvcc accepts them; where there is a
-// GPU, every one must give the bits there that it gives on the CPU.
+// The formulas are one text for CPU and GPU. That this file compiles shows that nvcc accepts them; where
+// there is a GPU, every one must give the bits there that it gives on the CPU.
+namespace tinymp {
 namespace {
-
-using namespace tinymp;
 
 constexpr int results = 30;
 
@@ -37,10 +36,10 @@ struct Recorder {
 
 template <class T>
 TINYMP_HD void elementary(T x, T y, Recorder& record) {
-  record(exp(x));
-  record(log(x));
-  record(tanh(x));
-  record(sigmoid(x));
+  record(tinymp::exp(x));
+  record(tinymp::log(x));
+  record(tinymp::tanh(x));
+  record(tinymp::sigmoid(x));
   record(kernels::Relu::forward(x));
   record(kernels::Relu::backward(x, y));
   record(kernels::Sigmoid::backward(kernels::Sigmoid::forward(x), y));
@@ -69,6 +68,8 @@ TINYMP_HD void evaluate(float x, float y, std::uint64_t* out) {
   adam.beta2 = 0.999f;
   adam.epsilon = 1e-8f;
   adam.weight_decay = 0.01f;
+  adam.rest1 = 0.1f;
+  adam.rest2 = 0.001f;
   adam.correction1 = 0.19f;
   adam.correction2 = 0.001999f;
   adam.moments(x, y, m);
@@ -87,8 +88,8 @@ __global__ void evaluate_all(const float* x, const float* y, std::int64_t n, std
   if (i < n) evaluate(x[i], y[i], out + i * results);
 }
 
-/// Any pattern of bits is as likely as any other: NaN, infinities, subnormals and huge numbers are among them. Every
-/// second pair is of ordinary size.
+/// Any pattern of bits is as likely as any other: NaN, infinities, subnormals and huge numbers are among
+/// them. Every second pair is of ordinary size.
 std::vector<float> numbers(std::int64_t n, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<float> x(static_cast<std::size_t>(n));
@@ -108,9 +109,7 @@ struct DeviceArray {
   ~DeviceArray() { cudaFree(data); }
 };
 
-}  // namespace
-
-int main() {
+int run() {
   if (kernels::cuda_device_count() == 0) {
     std::puts("[skipped] there is no GPU on this machine");
     return 0;
@@ -127,7 +126,8 @@ int main() {
   const DeviceArray<std::uint64_t> device_out(found.size());
   cudaMemcpy(device_x.data, x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice);
   cudaMemcpy(device_y.data, y.data(), y.size() * sizeof(float), cudaMemcpyHostToDevice);
-  evaluate_all<<<static_cast<unsigned>((n + 255) / 256), 256>>>(device_x.data, device_y.data, n, device_out.data);
+  evaluate_all<<<static_cast<unsigned>((n + 255) / 256), 256>>>(device_x.data, device_y.data, n,
+                                                                device_out.data);
   cudaMemcpy(found.data(), device_out.data, found.size() * sizeof(std::uint64_t), cudaMemcpyDeviceToHost);
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
     std::printf("%s: %s\n", kernels::cuda_device_name(0).c_str(), cudaGetErrorString(status));
@@ -147,3 +147,8 @@ int main() {
               static_cast<long long>(mismatches), found.size());
   return mismatches == 0 ? 0 : 1;
 }
+
+}  // namespace
+}  // namespace tinymp
+
+int main() { return tinymp::run(); }

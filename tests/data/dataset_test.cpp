@@ -5,7 +5,7 @@
 #include <tinymp/data/idx.h>
 #include <array>
 #include <map>
-#include <set>
+#include <string>
 
 using namespace tinymp;
 using data::Dataset;
@@ -24,12 +24,12 @@ std::array<int, 10> per_class(const Dataset& set) {
 }
 
 /// An image with its label, for comparing sets of them.
-std::vector<Bytes> images_of(const Dataset& set) {
-  std::vector<Bytes> all;
+std::vector<std::string> images_of(const Dataset& set) {
+  std::vector<std::string> all;
   for (std::int64_t i = 0; i < set.count; ++i) {
     const auto image = set.image(i);
     all.emplace_back(image.begin(), image.end());
-    all.back().push_back(set.labels[static_cast<std::size_t>(i)]);
+    all.back().push_back(static_cast<char>(set.labels[static_cast<std::size_t>(i)]));
   }
   return all;
 }
@@ -38,9 +38,9 @@ std::vector<Bytes> images_of(const Dataset& set) {
 /// order.
 void check_partition(const Split& split, const data::IdxPair& file) {
   Dataset whole{"file", file.images.count, file.images.pixels, file.labels};
-  const std::vector<Bytes> train = images_of(split.train), validation = images_of(split.validation);
+  const std::vector<std::string> train = images_of(split.train), validation = images_of(split.validation);
   std::size_t t = 0, v = 0;
-  for (const Bytes& image : images_of(whole)) {
+  for (const std::string& image : images_of(whole)) {
     if (t < train.size() && train[t] == image) {
       ++t;
     } else {
@@ -121,14 +121,13 @@ TEST_CASE("load_images: train and validation are disjoint, complete and always t
 
   // Not the end of the file: each half of it gives its share, within 5 standard deviations of 100 coins.
   int early = 0;
-  const std::vector<Bytes> train = images_of(split.train), all = images_of(split.validation);
   const data::IdxPair file = data::read_idx_pair(folder / "mnist/train-images-idx3-ubyte.gz",
                                                  folder / "mnist/train-labels-idx1-ubyte");
-  std::map<Bytes, int> position;
-  const std::vector<Bytes> whole = images_of({"", 1000, file.images.pixels, file.labels});
+  std::map<std::string, int> position;
+  const std::vector<std::string> whole = images_of({"", 1000, file.images.pixels, file.labels});
   for (int i = 0; i < 1000; ++i) position.emplace(whole[static_cast<std::size_t>(i)], i);
   REQUIRE(position.size() == 1000);
-  for (const Bytes& image : all) early += position.at(image) < 500;
+  for (const std::string& image : images_of(split.validation)) early += position.at(image) < 500;
   CHECK(early >= 25);
   CHECK(early <= 75);
 }

@@ -3,7 +3,6 @@
 #include <tinymp/base/error.h>
 #include <tinymp/data/loader.h>
 #include <algorithm>
-#include <map>
 #include <set>
 
 using namespace tinymp;

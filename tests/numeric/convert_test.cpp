@@ -1,18 +1,22 @@
-#include <string>
 #include <tests/catch.h>
 #include <tests/numeric/half_oracle.h>
 #include <tests/numeric/show.h>
 #include <tests/numeric/sweep.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/convert.h>
+#include <string>
 #include <vector>
 
 namespace tinymp::test {
 namespace {
 
 bool same_bits(half a, half b) { return a.bits() == b.bits(); }
-bool same_bits(float a, float b) { return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b); }
-bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+bool same_bits(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
+bool same_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
 
 /// convert(in) against `one` called on each element.
 template <class In, class Out, class One>
@@ -72,12 +76,14 @@ TEST_CASE("convert: every length and alignment, and not one element further") {
       std::vector<float> floats(64, kGuard), back(64, kGuard);
       std::vector<half> halves(64, half(7.0f));
       for (std::size_t i = 0; i < length; ++i) floats[start + i] = static_cast<float>(i) * 0.3f - 5;
-      convert(std::span<const float>(floats).subspan(start, length), std::span(halves).subspan(start, length));
+      convert(std::span<const float>(floats).subspan(start, length),
+              std::span(halves).subspan(start, length));
       convert(std::span<const half>(halves).subspan(start, length), std::span(back).subspan(start, length));
       for (std::size_t i = 0; i < 64; ++i) {
         const bool inside = i >= start && i < start + length;
         const half expected = inside ? half(floats[i]) : half(7.0f);
-        if (!same_bits(halves[i], expected)) wrong.add([&] { return show_mismatch(floats[i], halves[i], expected); });
+        if (!same_bits(halves[i], expected))
+          wrong.add([&] { return show_mismatch(floats[i], halves[i], expected); });
         const float wide = inside ? static_cast<float>(expected) : kGuard;
         if (!same_bits(back[i], wide)) wrong.add([&] { return show_mismatch(halves[i], back[i], wide); });
       }
@@ -94,7 +100,8 @@ TEST_CASE("convert: double to half rounds once") {
     const double high = b + 1 == 0x7c00 ? 65536 : value_of_half(static_cast<std::uint16_t>(b + 1));
     const double middle = (low + high) / 2;
     // A double next to the middle becomes the middle as a float: here rounding twice goes wrong.
-    for (double x : {low, middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e30), low + (high - low) / 3})
+    for (double x :
+         {low, middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e30), low + (high - low) / 3})
       for (double signed_x : {x, -x}) in.push_back(signed_x);
   }
   std::vector<half> out;
@@ -121,13 +128,16 @@ TEST_CASE("convert: half to double, float to double, double to float") {
 }
 
 TEST_CASE("convert: one NaN between formats, the bits within one") {
-  const std::vector<float> nan_floats = {std::bit_cast<float>(0xffc0'1234u), std::bit_cast<float>(0x7f80'0001u)};
+  const std::vector<float> nan_floats = {std::bit_cast<float>(0xffc0'1234u),
+                                         std::bit_cast<float>(0x7f80'0001u)};
   const std::vector<double> nan_doubles = {std::bit_cast<double>(0xfff8'0000'0000'1234u), -std::nan("1")};
   const std::vector<half> nan_halves = {half::from_bits(0xfe01), half::from_bits(0x7c01)};
   std::vector<float> floats(2);
   std::vector<double> doubles(2);
   std::vector<half> halves(2);
-  const auto all_canonical = [&](auto& out, auto nan) { return same_bits(out[0], nan) && same_bits(out[1], nan); };
+  const auto all_canonical = [&](auto& out, auto nan) {
+    return same_bits(out[0], nan) && same_bits(out[1], nan);
+  };
   const half half_nan = half::from_bits(kHalfNaN);
   const auto float_nan = std::bit_cast<float>(0x7fc0'0000u);
   const auto double_nan = std::bit_cast<double>(0x7ff8'0000'0000'0000u);
@@ -137,8 +147,10 @@ TEST_CASE("convert: one NaN between formats, the bits within one") {
   CHECK((convert(nan_doubles, floats), all_canonical(floats, float_nan)));
   CHECK((convert(nan_halves, doubles), all_canonical(doubles, double_nan)));
   CHECK((convert(nan_floats, doubles), all_canonical(doubles, double_nan)));
-  CHECK((convert(nan_floats, floats), same_bits(floats[0], nan_floats[0]) && same_bits(floats[1], nan_floats[1])));
-  CHECK((convert(nan_halves, halves), same_bits(halves[0], nan_halves[0]) && same_bits(halves[1], nan_halves[1])));
+  CHECK((convert(nan_floats, floats),
+         same_bits(floats[0], nan_floats[0]) && same_bits(floats[1], nan_floats[1])));
+  CHECK((convert(nan_halves, halves),
+         same_bits(halves[0], nan_halves[0]) && same_bits(halves[1], nan_halves[1])));
   CHECK((convert(nan_doubles, doubles), same_bits(doubles[0], nan_doubles[0])));
 }
 
@@ -158,7 +170,8 @@ TEST_CASE("convert: arrays of different lengths are refused") {
 
 TEST_CASE("convert: uses F16C where the machine has it") {
 #if defined(__x86_64__)
-  CHECK(std::string(half_conversion()) == (machine_has_f16c() && matches_f16c ? "F16C instructions" : "half_codec.h"));
+  CHECK(std::string(half_conversion()) ==
+        (machine_has_f16c() && matches_f16c ? "F16C instructions" : "half_codec.h"));
 #else
   CHECK(std::string(half_conversion()) == "half_codec.h");
 #endif

@@ -1,6 +1,6 @@
-#include <sstream>
 #include <tests/catch.h>
 #include <tinymp/numeric/dtype.h>
+#include <sstream>
 #include <type_traits>
 
 namespace tinymp::test {

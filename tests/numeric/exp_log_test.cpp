@@ -1,12 +1,12 @@
+#include <tests/catch.h>
+#include <tests/numeric/show.h>
+#include <tests/numeric/sweep.h>
+#include <tinymp/numeric/exp_log.h>
 #include <array>
 #include <cfloat>
 #include <cmath>
 #include <mutex>
 #include <random>
-#include <tests/catch.h>
-#include <tests/numeric/show.h>
-#include <tests/numeric/sweep.h>
-#include <tinymp/numeric/exp_log.h>
 
 namespace tinymp::test {
 namespace {
@@ -19,7 +19,8 @@ struct Function {
   double bound;  // ulp; the largest error over all floats is stated in exp_log.h
 };
 
-// Where the result is decided by the size of x alone, the C library is not asked: that makes the sweep affordable.
+// Where the result is decided by the size of x alone, the C library is not asked: that makes the sweep
+// affordable.
 double exp_oracle(double x) {
   if (std::fabs(x) < 0x1p-30) return 1 + x;
   return x > 90 ? 1e40 : x < -110 ? 1e-48 : std::exp(x);
@@ -42,11 +43,13 @@ const Function kSigmoid = {[](float x) { return sigmoid(x); }, sigmoid_oracle, k
 
 /// |got - expected| in units of the last place that a float of the size of `expected` has.
 double error_in_ulp(float got, double expected) {
-  const std::int64_t exponent = static_cast<std::int64_t>((std::bit_cast<std::uint64_t>(expected) >> 52) & 0x7ff) - 1023;
+  const std::int64_t exponent =
+      static_cast<std::int64_t>((std::bit_cast<std::uint64_t>(expected) >> 52) & 0x7ff) - 1023;
   const std::int64_t last = std::max<std::int64_t>(exponent, -126) - 23;
   if (exponent > 127 || std::isinf(got)) {  // the middle between the largest float and 2^128 rounds up
-    const bool right = std::fabs(expected) >= 0x1.ffffffp127 ? static_cast<double>(got) == std::copysign(INFINITY, expected)
-                                                              : !std::isinf(got);
+    const bool right = std::fabs(expected) >= 0x1.ffffffp127
+                           ? static_cast<double>(got) == std::copysign(INFINITY, expected)
+                           : !std::isinf(got);
     return right ? 0 : INFINITY;
   }
   const double ulp_inverse = std::bit_cast<double>(static_cast<std::uint64_t>(1023 - last) << 52);
@@ -111,11 +114,13 @@ const WideFunction kWideSigmoid = {[](double x) { return sigmoid(x); },
 double error_in_ulp(double got, long double expected) {
   const double size = std::fabs(static_cast<double>(expected));
   const int exponent = size < DBL_MIN ? -1022 : std::ilogb(size);
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - expected) / std::ldexp(1.0L, exponent - 52));
+  return static_cast<double>(std::fabs(static_cast<long double>(got) - expected) /
+                             std::ldexp(1.0L, exponent - 52));
 }
 
 /// `count` arguments between low and high; with `logarithmic`, 2^low to 2^high.
-double worst_of(const WideFunction& f, double low, double high, bool logarithmic = false, int count = 200'000) {
+double worst_of(const WideFunction& f, double low, double high, bool logarithmic = false,
+                int count = 200'000) {
   std::mt19937_64 generator(1);
   double worst = 0;
   for (int i = 0; i < count; ++i) {

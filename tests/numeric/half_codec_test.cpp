@@ -17,7 +17,8 @@ void check_bits(float x, std::uint16_t expected, Mismatches& wrong) {
     wrong.add([&] { return show_mismatch(x, half::from_bits(got), half::from_bits(expected)); });
 }
 
-/// Every stride-th float against eight at a time from `oracle(const float*, std::uint16_t*)`, NaN against the one NaN.
+/// Every stride-th float against eight at a time from `oracle(const float*, std::uint16_t*)`, NaN against the
+/// one NaN.
 template <class Oracle>
 void check_floats(std::uint64_t stride, Mismatches& wrong, Oracle oracle) {
   sweep(kFloats / 8 / stride, [&](std::uint64_t first, std::uint64_t last) {
@@ -52,14 +53,15 @@ TEST_CASE("half codec: worked examples of lesson 1") {
   }
   SECTION("nearest, and of two equally near the even one") {
     check(0.1f, 0b0'01011'1001100110);
-    check(2049.0f, 0b0'11010'0000000000);  // between 2048 and 2050: down to the even fraction
-    check(2051.0f, 0b0'11010'0000000010);  // between 2050 and 2052: up to the even fraction
+    check(2049.0f, 0b0'11010'0000000000);        // between 2048 and 2050: down to the even fraction
+    check(2051.0f, 0b0'11010'0000000010);        // between 2050 and 2052: up to the even fraction
     check(0x1.002p0f, 0b0'01111'0000000000);     // between 1 and the next half: down
     check(0x1.002002p0f, 0b0'01111'0000000001);  // a hair above it: up
   }
   SECTION("a carry runs into the exponent") {
     check(0x1.ffffp0f, 0b0'10000'0000000000);
-    check(0x1.ffcp-15f, 0b0'00001'0000000000);  // the middle between the largest subnormal and the smallest normal
+    check(0x1.ffcp-15f,
+          0b0'00001'0000000000);  // the middle between the largest subnormal and the smallest normal
   }
   SECTION("the largest values") {
     check(65519.996f, 0b0'11110'1111111111);
@@ -91,7 +93,8 @@ TEST_CASE("half codec: all 65536 halves become the float of the same value") {
     const float got = float_from_half_bits(h);
     const double value = value_of_half(h);
     // The value is a float, so this conversion is exact and keeps the sign of zero.
-    const std::uint32_t expected = value != value ? 0x7fc0'0000 : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const std::uint32_t expected =
+        value != value ? 0x7fc0'0000 : std::bit_cast<std::uint32_t>(static_cast<float>(value));
     if (std::bit_cast<std::uint32_t>(got) != expected)
       wrong.add([&] { return show_mismatch(half::from_bits(h), got, float_at(expected)); });
   }
@@ -151,7 +154,8 @@ TEST_CASE("half codec: all 2^32 floats against the machine", "[exhaustive]") {
   }
 #endif
 #if defined(__FLT16_MANT_DIG__)
-  check_floats(1, wrong, compiler_halves);  // the same in minutes: a subroutine of the compiler on most machines
+  check_floats(1, wrong,
+               compiler_halves);  // the same in minutes: a subroutine of the compiler on most machines
   CHECK_NONE(wrong);
 #else
   SKIP_TEST("neither F16C instructions nor _Float16 here");

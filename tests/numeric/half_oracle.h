@@ -12,7 +12,8 @@
 #include <immintrin.h>
 #endif
 
-/// What binary16 is, said in ways that share nothing with half_codec.h: by value in double, and by the machine.
+/// What binary16 is, said in ways that share nothing with half_codec.h: by value in double, and by the
+/// machine.
 namespace tinymp::test {
 
 inline constexpr std::uint16_t kHalfNaN = 0x7e00;
@@ -37,7 +38,8 @@ inline std::uint16_t nearest_half(double x) {
   }();
   if (x != x) return kHalfNaN;
   const double magnitude = std::min(std::fabs(x), 65536.0);
-  auto above = static_cast<unsigned>(std::lower_bound(values.begin(), values.end(), magnitude) - values.begin());
+  auto above =
+      static_cast<unsigned>(std::lower_bound(values.begin(), values.end(), magnitude) - values.begin());
   if (above > 0) {
     const double middle = (values[above - 1] + values[above]) / 2;  // exact: 12 bits
     if (magnitude < middle || (magnitude == middle && (above - 1) % 2 == 0)) above -= 1;
@@ -52,7 +54,8 @@ inline double round_to_half(double x) {
   if (magnitude >= 65536) return std::copysign(std::numeric_limits<double>::infinity(), x);
   const auto exponent = std::max<std::int64_t>(
       static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023, -14);
-  // The last bit of a half at this exponent is worth 2^(exponent - 10); that of a double of 2^52 times it the same.
+  // The last bit of a half at this exponent is worth 2^(exponent - 10); that of a double of 2^52 times it the
+  // same.
   const double big = std::bit_cast<double>(static_cast<std::uint64_t>(exponent - 10 + 52 + 1023) << 52);
   const double rounded = (magnitude + big) - big;
   return std::copysign(rounded >= 65536 ? std::numeric_limits<double>::infinity() : rounded, x);

@@ -1,10 +1,10 @@
-#include <algorithm>
-#include <sstream>
 #include <tests/catch.h>
 #include <tests/numeric/half_oracle.h>
 #include <tests/numeric/show.h>
 #include <tests/numeric/sweep.h>
 #include <tinymp/numeric/half.h>
+#include <algorithm>
+#include <sstream>
 #include <type_traits>
 
 namespace tinymp::test {
@@ -21,19 +21,22 @@ static_assert(!std::is_constructible_v<half, double> && !std::is_constructible_v
 static_assert(!std::is_constructible_v<half, unsigned short> && !std::is_constructible_v<half, bool>);
 static_assert(std::is_constructible_v<float, half> && !std::is_convertible_v<half, float>);
 template <class A, class B>
-concept Addable = requires(A a, B b) { a + b; };
+concept Addable = requires(A a, B b) {
+  a + b;
+};
 static_assert(Addable<half, half> && !Addable<half, float> && !Addable<float, half> && !Addable<half, int>);
 
 // --- All of it works at compile time. ---
 static_assert((half(1.5f) + half(0.25f)).bits() == half(1.75f).bits());
 static_assert(half{}.bits() == 0 && (-half{}).bits() == 0x8000 && abs(half(-2.0f)) == half(2.0f));
 
-/// a op b in exact arithmetic, rounded once. Sums and products of halves are exact in double (40 and 22 bits).
+/// a op b in exact arithmetic, rounded once. Sums and products of halves are exact in double (40 and 22
+/// bits).
 double exact_quotient_rounded(double a, double b) {
   double q = a / b;
   if (std::isfinite(q) && q != 0) {
-    // The exact remainder tells on which side of q the true quotient lies. Round q to odd, so that it can be rounded
-    // again (half_from_double in convert.h says why).
+    // The exact remainder tells on which side of q the true quotient lies. Round q to odd, so that it can be
+    // rounded again (half_from_double in convert.h says why).
     const double remainder = std::fma(-q, b, a);
     auto q_bits = std::bit_cast<std::uint64_t>(q);
     if (remainder != 0 && q_bits % 2 == 0) {
@@ -49,20 +52,28 @@ constexpr Op kOps[] = {Op::add, Op::subtract, Op::multiply, Op::divide};
 
 half apply(Op op, half a, half b) {
   switch (op) {
-    case Op::add: return a + b;
-    case Op::subtract: return a - b;
-    case Op::multiply: return a * b;
-    case Op::divide: break;
+    case Op::add:
+      return a + b;
+    case Op::subtract:
+      return a - b;
+    case Op::multiply:
+      return a * b;
+    case Op::divide:
+      break;
   }
   return a / b;
 }
 
 double exact(Op op, double a, double b) {
   switch (op) {
-    case Op::add: return round_to_half(a + b);
-    case Op::subtract: return round_to_half(a - b);
-    case Op::multiply: return round_to_half(a * b);
-    case Op::divide: break;
+    case Op::add:
+      return round_to_half(a + b);
+    case Op::subtract:
+      return round_to_half(a - b);
+    case Op::multiply:
+      return round_to_half(a * b);
+    case Op::divide:
+      break;
   }
   return exact_quotient_rounded(a, b);
 }
@@ -96,7 +107,8 @@ void check_pairs(unsigned stride, Mismatches& wrong) {
   sweep(std::uint64_t{65536} * (65536 / stride), [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i) {
       const auto a = static_cast<unsigned>(i / (65536 / stride));
-      const unsigned shift = (a * 2654435761u >> 12) % stride;  // scattered: low bits of a and b are unrelated
+      const unsigned shift =
+          (a * 2654435761u >> 12) % stride;  // scattered: low bits of a and b are unrelated
       const auto b = static_cast<unsigned>(i % (65536 / stride)) * stride + shift;
       for (Op op : kOps) check_pair(op, a, b, wrong);
     }
@@ -135,9 +147,9 @@ TEST_CASE("half: compound assignment, unary minus and plus") {
 }
 
 TEST_CASE("half: the edges of the format in every pair") {
-  const unsigned edges[] = {0x0000, 0x0001, 0x0002, 0x01ff, 0x03ff, 0x0400, 0x0401, 0x07ff, 0x13ff, 0x1400, 0x3555,
-                            0x3bff, 0x3c00, 0x3c01, 0x4000, 0x5bff, 0x63ff, 0x6400, 0x6800, 0x7800, 0x7bfe, 0x7bff,
-                            0x7c00, 0x7c01, 0x7e00, 0x7fff};
+  const unsigned edges[] = {0x0000, 0x0001, 0x0002, 0x01ff, 0x03ff, 0x0400, 0x0401, 0x07ff, 0x13ff,
+                            0x1400, 0x3555, 0x3bff, 0x3c00, 0x3c01, 0x4000, 0x5bff, 0x63ff, 0x6400,
+                            0x6800, 0x7800, 0x7bfe, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7fff};
   Mismatches wrong;
   for (unsigned a : edges)
     for (unsigned b : edges)
@@ -167,8 +179,8 @@ TEST_CASE("half: comparisons are those of the values") {
     for (unsigned b : some) {
       const half x = bits(a), y = bits(b);
       const double v = half_values()[a], w = half_values()[b];
-      const bool same = (x == y) == (v == w) && (x != y) == (v != w) && (x < y) == (v < w) && (x > y) == (v > w) &&
-                        (x <= y) == (v <= w) && (x >= y) == (v >= w);
+      const bool same = (x == y) == (v == w) && (x != y) == (v != w) && (x < y) == (v < w) &&
+                        (x > y) == (v > w) && (x <= y) == (v <= w) && (x >= y) == (v >= w);
       if (!same) wrong.add([&] { return show(x) + "\n" + show(y); });
     }
   }
@@ -183,8 +195,9 @@ TEST_CASE("half: classification of all 65536") {
   for (unsigned b = 0; b < 65536; ++b) {
     const half x = bits(b);
     const double v = half_values()[b];
-    const bool same = isnan(x) == std::isnan(v) && isinf(x) == std::isinf(v) && isfinite(x) == std::isfinite(v) &&
-                      signbit(x) == (b >= 0x8000) && abs(x).bits() == (b & 0x7fff);
+    const bool same = isnan(x) == std::isnan(v) && isinf(x) == std::isinf(v) &&
+                      isfinite(x) == std::isfinite(v) && signbit(x) == (b >= 0x8000) &&
+                      abs(x).bits() == (b & 0x7fff);
     if (!same) wrong.add([&] { return show(x); });
   }
   CHECK_NONE(wrong);
@@ -230,14 +243,15 @@ TEST_CASE("half: printing") {
   CHECK(print(bits(0xffff)) == "nan");
   Mismatches wrong;
   for (unsigned b = 0; b < 0x7c00; ++b)
-    if (half(std::stof(print(bits(b)))).bits() != b) wrong.add([&] { return show(bits(b)) + " " + print(bits(b)); });
+    if (half(std::stof(print(bits(b)))).bits() != b)
+      wrong.add([&] { return show(bits(b)) + " " + print(bits(b)); });
   CHECK_NONE(wrong);
 }
 
 #if defined(__x86_64__) && !defined(__clang__) && __GNUC__ >= 12
 #define TINYMP_FP16_INTRINSICS
-__attribute__((target("avx512fp16"))) void machine_arithmetic(Op op, const std::uint16_t* a, const std::uint16_t* b,
-                                                              std::uint16_t* out) {
+__attribute__((target("avx512fp16"))) void machine_arithmetic(Op op, const std::uint16_t* a,
+                                                              const std::uint16_t* b, std::uint16_t* out) {
   const __m512h x = _mm512_castsi512_ph(_mm512_loadu_si512(a));
   const __m512h y = _mm512_castsi512_ph(_mm512_loadu_si512(b));
   __m512h z = _mm512_div_ph(x, y);
@@ -249,7 +263,8 @@ __attribute__((target("avx512fp16"))) void machine_arithmetic(Op op, const std::
 
 bool machine_has_fp16_arithmetic() {
   unsigned a = 0, b = 0, c = 0, d = 0;
-  return __builtin_cpu_supports("avx512f") && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & (1u << 23)) != 0;
+  return __builtin_cpu_supports("avx512f") && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+         (d & (1u << 23)) != 0;
 }
 #endif
 
@@ -271,7 +286,8 @@ TEST_CASE("half: 2^22 pairs against a processor that computes in FP16") {
           const half got = apply(op, bits(a[j]), bits(b[j]));
           const bool nan = (expected[j] & 0x7fff) > 0x7c00;
           if (got.bits() != (nan ? kHalfNaN : expected[j]))
-            wrong.add([&] { return show(bits(a[j])) + "\n" + show_mismatch(bits(b[j]), got, bits(expected[j])); });
+            wrong.add(
+                [&] { return show(bits(a[j])) + "\n" + show_mismatch(bits(b[j]), got, bits(expected[j])); });
         }
       }
     }

@@ -24,7 +24,8 @@ TEST_CASE("recipe: what the named ones mean") {
   CHECK(dynamic.growth == 2);
   CHECK(dynamic.backoff == 0.5);
   CHECK(dynamic.growth_interval == 2000);
-  for (const Recipe& recipe : {recipes::fp16_weights, recipes::fp16_master, recipes::fp16_static, recipes::fp16_dynamic}) {
+  for (const Recipe& recipe :
+       {recipes::fp16_weights, recipes::fp16_master, recipes::fp16_static, recipes::fp16_dynamic}) {
     CHECK(recipe.compute == DType::f16);
     CHECK(recipe.gradient == DType::f16);
     CHECK(recipe.accumulate == DType::f32);
@@ -34,8 +35,9 @@ TEST_CASE("recipe: what the named ones mean") {
 
 TEST_CASE("recipe: an unknown name is refused with the choices") {
   CHECK_THROWS_AS(recipe_from_name("fp8"), UsageError);
-  CHECK_THROWS_WITH(recipe_from_name("FP32"),
-                    "\"FP32\" is not a recipe; choose one of fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic");
+  CHECK_THROWS_WITH(
+      recipe_from_name("FP32"),
+      "\"FP32\" is not a recipe; choose one of fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic");
 }
 
 TEST_CASE("recipe: described in one line") {
@@ -51,11 +53,14 @@ TEST_CASE("recipe: the description tells every field that is not as usual") {
   CHECK(describe({.compute = DType::f16, .accumulate = DType::f16, .gradient = DType::f16}) ==
         "f16, master f32, accumulate f16");
   CHECK(describe({.master = DType::f16, .state = DType::f16}) == "f32, master f16, state f16");
-  CHECK(describe({.compute = DType::f64, .accumulate = DType::f64, .gradient = DType::f64, .master = DType::f64}) ==
-        "f64, accumulate f64");
+  CHECK(
+      describe(
+          {.compute = DType::f64, .accumulate = DType::f64, .gradient = DType::f64, .master = DType::f64}) ==
+      "f64, accumulate f64");
   CHECK(describe({.scaling = StaticScaling{.factor = 16777216, .skip_nonfinite = true}}) ==
         "f32, S static 16777216, skips non-finite steps");
-  CHECK(describe({.scaling = DynamicScaling{.initial = 8, .growth = 4, .backoff = 0.25, .growth_interval = 100}}) ==
+  CHECK(describe({.scaling =
+                      DynamicScaling{.initial = 8, .growth = 4, .backoff = 0.25, .growth_interval = 100}}) ==
         "f32, S dynamic from 8, times 4 after 100 good steps, times 0.25 after a bad one");
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <tinymp/numeric/half.h>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <tinymp/numeric/half.h>
 
 /// Numbers as a failing test prints them: hex, fields, value.
 namespace tinymp::test {
@@ -26,7 +26,9 @@ inline std::string show(std::uint64_t bits, int width, int exponent_bits, double
   return result + text;
 }
 
-inline std::string show(float x) { return show(std::bit_cast<std::uint32_t>(x), 32, 8, static_cast<double>(x)); }
+inline std::string show(float x) {
+  return show(std::bit_cast<std::uint32_t>(x), 32, 8, static_cast<double>(x));
+}
 inline std::string show(double x) { return show(std::bit_cast<std::uint64_t>(x), 64, 11, x); }
 inline std::string show(half x) { return show(x.bits(), 16, 5, static_cast<double>(static_cast<float>(x))); }
 

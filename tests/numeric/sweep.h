@@ -1,11 +1,11 @@
 #pragma once
 
+#include <tests/catch.h>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <tests/catch.h>
 #include <vector>
 
 namespace tinymp::test {
@@ -35,7 +35,8 @@ void sweep(std::uint64_t n, Body&& body) {
   constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
   std::atomic<std::uint64_t> next = 0;
   const auto work = [&] {
-    for (std::uint64_t first; (first = next.fetch_add(kPiece)) < n;) body(first, first + std::min(kPiece, n - first));
+    for (std::uint64_t first; (first = next.fetch_add(kPiece)) < n;)
+      body(first, first + std::min(kPiece, n - first));
   };
   std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()) - 1);
   for (std::thread& thread : threads) thread = std::thread(work);
@@ -46,8 +47,8 @@ void sweep(std::uint64_t n, Body&& body) {
 }  // namespace tinymp::test
 
 /// Fails with the examples unless nothing was added.
-#define CHECK_NONE(mismatches)                                                                          \
-  do {                                                                                                  \
-    INFO((mismatches).examples());                                                                      \
-    CHECK((mismatches).count() == 0);                                                                   \
+#define CHECK_NONE(mismatches)        \
+  do {                                \
+    INFO((mismatches).examples());    \
+    CHECK((mismatches).count() == 0); \
   } while (false)

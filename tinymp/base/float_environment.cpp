@@ -1,9 +1,9 @@
+#include <tinymp/base/error.h>
+#include <tinymp/base/float_environment.h>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <tinymp/base/error.h>
-#include <tinymp/base/float_environment.h>
 #include <type_traits>
 
 #if defined(__SSE__)
@@ -68,7 +68,8 @@ void check_float_environment() {
   note(flushes_operands<float>() || flushes_operands<double>(), "denormals-are-zero is on");
   note(!rounds_to_nearest<float>() || !rounds_to_nearest<double>(), "rounding is not to nearest");
   expect(faults.empty(), "floating-point environment: ", faults, ".", control_register(),
-         " Look for a library that was built with -ffast-math or -Ofast, or for a call that sets this, and remove it.");
+         " Look for a library that was built with -ffast-math or -Ofast, or for a call that sets this, and "
+         "remove it.");
 }
 
 }  // namespace tinymp

@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/numeric/convert_f16c.h>
+#include <algorithm>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -14,7 +14,8 @@ bool machine_has_f16c() {
 #if defined(__x86_64__) || defined(__i386__)
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool instructions = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-  return instructions && __builtin_cpu_supports("avx");  // the latter: the operating system saves the registers
+  return instructions &&
+         __builtin_cpu_supports("avx");  // the latter: the operating system saves the registers
 #else
   return false;
 #endif
@@ -37,7 +38,9 @@ void expect_same_length(std::span<const From> in, std::span<To> out) {
 }
 
 // A half is standard-layout with the bits as its only member, so an array of one is an array of the other.
-const std::uint16_t* bits_of(std::span<const half> x) { return reinterpret_cast<const std::uint16_t*>(x.data()); }
+const std::uint16_t* bits_of(std::span<const half> x) {
+  return reinterpret_cast<const std::uint16_t*>(x.data());
+}
 std::uint16_t* bits_of(std::span<half> x) { return reinterpret_cast<std::uint16_t*>(x.data()); }
 
 template <class To, class From>

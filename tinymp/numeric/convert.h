@@ -1,21 +1,22 @@
 #pragma once
 
+#include <tinymp/base/host_device.h>
+#include <tinymp/numeric/half.h>
 #include <bit>
 #include <cstdint>
 #include <span>
-#include <tinymp/base/host_device.h>
-#include <tinymp/numeric/half.h>
 
-/// Conversion of whole arrays between the formats. `half` goes through the F16C instructions where the machine has
-/// them and half_codec.h says that they agree with it, else through half_codec.h, element by element.
+/// Conversion of whole arrays between the formats. `half` goes through the F16C instructions where the
+/// machine has them and half_codec.h says that they agree with it, else through half_codec.h, element by
+/// element.
 namespace tinymp {
 
-/// The half nearest to a double, rounded once. (static_cast<float> first would round twice: a double just above the
-/// middle of two halves may round to that middle, and then to the wrong side.)
+/// The half nearest to a double, rounded once. (static_cast<float> first would round twice: a double just
+/// above the middle of two halves may round to that middle, and then to the wrong side.)
 TINYMP_HD constexpr half half_from_double(double x) {
-  // Round to float "to odd": where x lies between two floats, take the one whose last bit is 1. It is never the
-  // middle of two halves, whose bits from the 12th on are 0, and lies on the same side of it as x does. Boldo and
-  // Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57(4), 2008.
+  // Round to float "to odd": where x lies between two floats, take the one whose last bit is 1. It is never
+  // the middle of two halves, whose bits from the 12th on are 0, and lies on the same side of it as x does.
+  // Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57(4), 2008.
   const float nearest = static_cast<float>(x);
   const double back = nearest;
   std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);
@@ -24,8 +25,8 @@ TINYMP_HD constexpr half half_from_double(double x) {
   return half(std::bit_cast<float>(bits));
 }
 
-/// out[i] = in[i] in the other format: rounded once, to nearest even; a NaN becomes the one NaN of the format.
-/// Between equal formats the bits are copied. The arrays have one length and do not overlap.
+/// out[i] = in[i] in the other format: rounded once, to nearest even; a NaN becomes the one NaN of the
+/// format. Between equal formats the bits are copied. The arrays have one length and do not overlap.
 /// @throws Error when the lengths differ.
 void convert(std::span<const float> in, std::span<half> out);
 void convert(std::span<const half> in, std::span<float> out);

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Float to half and back by the F16C instructions, eight at a time. The file behind this is compiled for machines
-/// that have them: call it only when convert.cpp has asked the machine.
+/// Float to half and back by the F16C instructions, eight at a time. The file behind this is compiled for
+/// machines that have them: call it only when convert.cpp has asked the machine.
 namespace tinymp::f16c {
 
 /// False in builds for other processors, where the two functions do nothing.

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <tinymp/base/host_device.h>
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <tinymp/base/host_device.h>
 
 #ifdef __FAST_MATH__
 #error "tinymp: -ffast-math (or -Ofast) breaks the rounding that this library is about; compile without it"
@@ -12,8 +12,8 @@
 /// exp, log, tanh and sigmoid of our own: the same bits from every compiler and on every machine, which the C
 /// library does not promise. Built from + - * / on doubles alone.
 ///
-/// Largest error, in units in the last place of the result (tests/numeric/exp_log_test.cpp measures it; 0.5 is
-/// what rounding alone costs):
+/// Largest error, in units in the last place of the result (tests/numeric/exp_log_test.cpp measures it; 0.5
+/// is what rounding alone costs):
 ///
 ///               float, all 2^32 arguments        double, sampled
 ///     exp
@@ -21,11 +21,12 @@
 ///     tanh
 ///     sigmoid
 ///
-/// At the edges: overflow gives infinity, underflow a subnormal and then 0, log(+-0) = -infinity, log(x < 0) = NaN,
-/// tanh(-0) = -0, and a NaN comes out as the quiet positive NaN whatever it was.
+/// At the edges: overflow gives infinity, underflow a subnormal and then 0, log(+-0) = -infinity, log(x < 0)
+/// = NaN, tanh(-0) = -0, and a NaN comes out as the quiet positive NaN whatever it was.
 ///
-/// The float versions are computed in double with a shorter series and rounded once at the end. Nothing branches:
-/// a loop over them is vectorised by the compiler. Under nvcc compile with -fmad=false to get the same bits.
+/// The float versions are computed in double with a shorter series and rounded once at the end. Nothing
+/// branches: a loop over them is vectorised by the compiler. Under nvcc compile with -fmad=false to get the
+/// same bits.
 namespace tinymp {
 namespace detail {
 
@@ -47,7 +48,9 @@ TINYMP_HD constexpr double clamp(double x, double low, double high) {
 }
 
 /// 2^k for an integer -1022 <= k <= 1023: k + 1023 in the exponent field.
-TINYMP_HD constexpr double power_of_two(double k) { return double_of(bits_of(k + (kToInteger + 1023)) << 52); }
+TINYMP_HD constexpr double power_of_two(double k) {
+  return double_of(bits_of(k + (kToInteger + 1023)) << 52);
+}
 
 /// x = k ln 2 + r + r_low with k an integer and |r| <= ln 2 / 2 (Cody and Waite, "Software Manual for the
 /// Elementary Functions", 1980, chapter 6). For |x| < 2^16.
@@ -151,8 +154,8 @@ TINYMP_HD constexpr double log_for_float(double x) {
   return a.k * kLn2 + a.s * p;
 }
 
-// The edges of the float versions are handled on the bits and without ?:, which the compiler would turn into a
-// jump, and a jump stops the vectorisation of the loop around it.
+// The edges of the float versions are handled on the bits and without ?:, which the compiler would turn into
+// a jump, and a jump stops the vectorisation of the loop around it.
 inline constexpr std::int32_t kFloatInfinity = 0x7f80'0000;
 inline constexpr std::int32_t kFloatNaN = 0x7fc0'0000;
 
@@ -273,8 +276,8 @@ TINYMP_HD constexpr double sigmoid(double x) {
   return x < 0 ? result * scale1 * scale2 : result;
 }
 
-/// base^exponent by squaring: about 2 log2 |exponent| multiplications, each of which rounds. For a negative exponent
-/// the reciprocal of base^|exponent|, which is 0 where that overflows.
+/// base^exponent by squaring: about 2 log2 |exponent| multiplications, each of which rounds. For a negative
+/// exponent the reciprocal of base^|exponent|, which is 0 where that overflows.
 TINYMP_HD constexpr double integer_power(double base, std::int64_t exponent) {
   const bool negative = exponent < 0;
   const auto bits = static_cast<std::uint64_t>(exponent);

@@ -1,5 +1,5 @@
-#include <ostream>
 #include <tinymp/numeric/half.h>
+#include <ostream>
 
 namespace tinymp {
 

@@ -1,18 +1,19 @@
 #pragma once
 
+#include <tinymp/base/host_device.h>
+#include <tinymp/numeric/half_codec.h>
 #include <concepts>
 #include <cstdint>
 #include <iosfwd>
 #include <limits>
 #include <string>
-#include <tinymp/base/host_device.h>
-#include <tinymp/numeric/half_codec.h>
 #include <type_traits>
 
 /// `half`: a binary16 number that behaves like a C++ arithmetic type, except that nothing converts silently.
 namespace tinymp {
 
-/// Two bytes, the bits of half_codec.h. Like `float`, a `half` without an initialiser holds anything; `half{}` is 0.
+/// Two bytes, the bits of half_codec.h. Like `float`, a `half` without an initialiser holds anything;
+/// `half{}` is 0.
 ///
 /// The only ways in are `half(float)`, which rounds to nearest even, and `half::from_bits`. `half(0.1)` would
 /// round twice (double to float to half) and `half(1)` hide a conversion, so neither compiles; neither does
@@ -22,8 +23,8 @@ class half {
   half() = default;
   TINYMP_HD explicit constexpr half(float x) : bits_(half_bits_from_float(x)) {}
   template <class T>
-    requires(!std::same_as<T, float> && !std::same_as<T, half>)
-  explicit half(T) = delete;  // only from float: write half(static_cast<float>(x)), or half_from_double (convert.h)
+  requires(!std::same_as<T, float> && !std::same_as<T, half>) explicit half(T) =
+      delete;  // only from float: write half(static_cast<float>(x)), or half_from_double (convert.h)
 
   TINYMP_HD static constexpr half from_bits(std::uint16_t bits) {
     half x{};
@@ -33,13 +34,13 @@ class half {
   TINYMP_HD constexpr std::uint16_t bits() const { return bits_; }
   TINYMP_HD explicit constexpr operator float() const { return float_from_half_bits(bits_); }
 
-  /// Each operation rounds once, although it is computed in float and rounded again. Rounding to p' bits and then
-  /// to p bits is innocent for + - * / when p' >= 2p + 2 (Figueroa, "When is double rounding innocuous?", ACM
-  /// SIGNUM Newsletter 30(3), 1995), and 24 = 2 * 11 + 2 is just enough. The theorem leaves out underflow; there a
-  /// sum is exact (a multiple of 2^-24 with at most 11 bits), every product is exact in float (22 bits), and a
-  /// quotient a / b keeps away from each midpoint m of two halves: m has 12 bits, b has 11, so m b is an integer
-  /// below 2^23 in units of which a is a multiple too, and a / b = m or |a / b - m| > 2^-23 m, twice the error
-  /// that float makes.
+  /// Each operation rounds once, although it is computed in float and rounded again. Rounding to p' bits and
+  /// then to p bits is innocent for + - * / when p' >= 2p + 2 (Figueroa, "When is double rounding
+  /// innocuous?", ACM SIGNUM Newsletter 30(3), 1995), and 24 = 2 * 11 + 2 is just enough. The theorem leaves
+  /// out underflow; there a sum is exact (a multiple of 2^-24 with at most 11 bits), every product is exact
+  /// in float (22 bits), and a quotient a / b keeps away from each midpoint m of two halves: m has 12 bits, b
+  /// has 11, so m b is an integer below 2^23 in units of which a is a multiple too, and a / b = m or |a / b -
+  /// m| > 2^-23 m, twice the error that float makes.
   TINYMP_HD friend constexpr half operator+(half a, half b) { return half(float(a) + float(b)); }
   TINYMP_HD friend constexpr half operator-(half a, half b) { return half(float(a) - float(b)); }
   TINYMP_HD friend constexpr half operator*(half a, half b) { return half(float(a) * float(b)); }
@@ -75,7 +76,8 @@ static_assert(sizeof(half) == 2 && std::is_trivial_v<half> && std::is_standard_l
 /// Sign, exponent, fraction: "0 01111 0000000000" is 1.
 std::string to_bit_string(half x);
 
-/// The value in decimal, formatted as the stream formats a float. The default of 6 digits tells all halves apart.
+/// The value in decimal, formatted as the stream formats a float. The default of 6 digits tells all halves
+/// apart.
 std::ostream& operator<<(std::ostream& out, half x);
 
 }  // namespace tinymp
@@ -111,12 +113,20 @@ class std::numeric_limits<tinymp::half> {
   static constexpr int min_exponent10 = -4;
   static constexpr int max_exponent10 = 4;
 
-  TINYMP_HD static constexpr half min() noexcept { return half::from_bits(0b0'00001'0000000000); }     // 2^-14
-  TINYMP_HD static constexpr half max() noexcept { return half::from_bits(0b0'11110'1111111111); }     // 65504
-  TINYMP_HD static constexpr half lowest() noexcept { return half::from_bits(0b1'11110'1111111111); }  // -65504
-  TINYMP_HD static constexpr half epsilon() noexcept { return half::from_bits(0b0'00101'0000000000); }  // 2^-10
-  TINYMP_HD static constexpr half round_error() noexcept { return half::from_bits(0b0'01110'0000000000); }  // 0.5
-  TINYMP_HD static constexpr half denorm_min() noexcept { return half::from_bits(0b0'00000'0000000001); }  // 2^-24
+  TINYMP_HD static constexpr half min() noexcept { return half::from_bits(0b0'00001'0000000000); }  // 2^-14
+  TINYMP_HD static constexpr half max() noexcept { return half::from_bits(0b0'11110'1111111111); }  // 65504
+  TINYMP_HD static constexpr half lowest() noexcept {
+    return half::from_bits(0b1'11110'1111111111);
+  }  // -65504
+  TINYMP_HD static constexpr half epsilon() noexcept {
+    return half::from_bits(0b0'00101'0000000000);
+  }  // 2^-10
+  TINYMP_HD static constexpr half round_error() noexcept {
+    return half::from_bits(0b0'01110'0000000000);
+  }  // 0.5
+  TINYMP_HD static constexpr half denorm_min() noexcept {
+    return half::from_bits(0b0'00000'0000000001);
+  }  // 2^-24
   TINYMP_HD static constexpr half infinity() noexcept { return half::from_bits(0b0'11111'0000000000); }
   TINYMP_HD static constexpr half quiet_NaN() noexcept { return half::from_bits(0b0'11111'1000000000); }
   TINYMP_HD static constexpr half signaling_NaN() noexcept { return quiet_NaN(); }

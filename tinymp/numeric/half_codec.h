@@ -1,8 +1,8 @@
 #pragma once
 
+#include <tinymp/base/host_device.h>
 #include <bit>
 #include <cstdint>
-#include <tinymp/base/host_device.h>
 
 /// binary16 ("half", FP16) to and from binary32 (`float`), by bits. IEEE 754-2019, section 3.4.
 ///
@@ -14,12 +14,12 @@
 ///     e = 1 .. 30    (-1)^s * 1.f * 2^(e - 15)    normal numbers, 2^-14 to 65504
 ///     e = 31         infinity when f = 0, else NaN
 ///
-/// These two functions *are* the format: every other path of the library (bulk conversion, kernels) has to give
-/// the same bits. There is one NaN, 0b0'11111'1000000000 (0x7e00), whatever sign and payload came in.
+/// These two functions *are* the format: every other path of the library (bulk conversion, kernels) has to
+/// give the same bits. There is one NaN, 0b0'11111'1000000000 (0x7e00), whatever sign and payload came in.
 namespace tinymp {
 
-/// Says that the two functions below agree with the machine's F16C instructions, which bulk conversion may then
-/// use in their place. A codec that rounds another way says false, and is really called.
+/// Says that the two functions below agree with the machine's F16C instructions, which bulk conversion may
+/// then use in their place. A codec that rounds another way says false, and is really called.
 inline constexpr bool matches_f16c = true;
 
 /// The half nearest to x; of two equally near the one whose last bit is 0 ("nearest even").
@@ -38,12 +38,13 @@ TINYMP_HD constexpr std::uint16_t half_bits_from_float(float x) {
   // 3. What is too small: below 2^-25, half of the smallest subnormal.
   if (exponent < 127 - 25) return static_cast<std::uint16_t>(sign);
 
-  // 4. Line up: `aligned` shifted right by `drop` bits is the exponent and fraction of the half, not yet rounded.
+  // 4. Line up: `aligned` shifted right by `drop` bits is the exponent and fraction of the half, not yet
+  // rounded.
   std::uint32_t aligned = magnitude - ((127 - 15) << 23);  // normal: change the bias, drop 23 - 10 = 13 bits
   std::uint32_t drop = 13;
-  if (exponent < 127 - 14) {                  // subnormal: the exponent field stays 0,
-    aligned = fraction | (1u << 23);          // so the leading 1 has to be written out,
-    drop = 13 + (127 - 14) - exponent;        // and one more bit falls off for each power of two below 2^-14
+  if (exponent < 127 - 14) {            // subnormal: the exponent field stays 0,
+    aligned = fraction | (1u << 23);    // so the leading 1 has to be written out,
+    drop = 13 + (127 - 14) - exponent;  // and one more bit falls off for each power of two below 2^-14
   }
 
   // 5. Round. A carry out of the fraction runs into the exponent, which is right: 0 01111 1111111111 becomes

@@ -1,6 +1,6 @@
+#include <tinymp/numeric/recipe.h>
 #include <array>
 #include <sstream>
-#include <tinymp/numeric/recipe.h>
 
 namespace tinymp {
 namespace {

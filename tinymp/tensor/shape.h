@@ -14,13 +14,19 @@ namespace tinymp {
 class Shape {
  public:
   static constexpr int max_rank = 4;
+  static constexpr std::int64_t max_size = std::int64_t{1} << 60;  ///< 2^63 bytes of f64: sizes never overflow
 
   constexpr Shape() = default;
   Shape(std::initializer_list<std::int64_t> extents) : Shape(std::span(extents.begin(), extents.size())) {}
   explicit Shape(std::span<const std::int64_t> extents) : rank_(static_cast<int>(extents.size())) {
     expect(extents.size() <= max_rank, "a tensor has at most ", max_rank, " dimensions, not ", extents.size());
     std::copy(extents.begin(), extents.end(), extents_.begin());
-    for (const std::int64_t extent : extents) expect(extent >= 0, "a dimension cannot be ", extent);
+    std::int64_t product = 1;
+    for (const std::int64_t extent : extents) {
+      expect(extent >= 0, "a dimension cannot be ", extent);
+      expect(extent <= max_size / product, "too many values for any memory: one dimension of the shape is ", extent);
+      product *= std::max<std::int64_t>(extent, 1);
+    }
   }
 
   constexpr int rank() const { return rank_; }

@@ -20,19 +20,19 @@ std::size_t block_size(std::size_t bytes) {
 class Pool {
  public:
   std::byte* acquire(std::size_t size, Device device) {
-    {
-      const std::lock_guard lock(mutex_);
-      statistics_.bytes_in_use += size;
-      auto& waiting = blocks_[{device, size}];
-      if (!waiting.empty()) {
-        std::byte* block = waiting.back();
-        waiting.pop_back();
-        ++statistics_.from_pool;
-        return block;
-      }
+    const std::lock_guard lock(mutex_);
+    auto& waiting = blocks_[{device, size}];
+    std::byte* block = nullptr;
+    if (!waiting.empty()) {
+      block = waiting.back();
+      waiting.pop_back();
+      ++statistics_.from_pool;
+    } else {
+      block = static_cast<std::byte*>(allocator(device).allocate(size));  // throws: then nothing is counted
       ++statistics_.from_system;
     }
-    return static_cast<std::byte*>(allocator(device).allocate(size));
+    statistics_.bytes_in_use += size;
+    return block;
   }
 
   void release(std::byte* block, std::size_t size, Device device) {

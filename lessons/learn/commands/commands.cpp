@@ -1,5 +1,5 @@
-#include <array>
 #include <lessons/learn/commands/commands.h>
+#include <array>
 
 namespace tinymp::lab {
 namespace {

@@ -1,7 +1,7 @@
-#include <CLI/CLI.hpp>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
 #include <lessons/learn/experiments.h>
+#include <CLI/CLI.hpp>
 
 namespace tinymp::lab {
 namespace {
@@ -30,6 +30,7 @@ int quickstart(int argc, char** argv) {
   add_output_flags(app, options);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
 
+  options.command = typed(command_of(lesson), argc, argv);
   Lab lab(lesson, options);
   lab.say(lesson.title);
   lab.say("Data: " + data::describe(lab.data()));

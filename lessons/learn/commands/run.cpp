@@ -1,13 +1,13 @@
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <iostream>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
 #include <lessons/learn/commands/siblings.h>
 #include <tinymp/base/error.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iostream>
 #include <vector>
 
 // ./learn run N: hands over to the program of lesson N, with all that follows.
@@ -23,10 +23,11 @@ std::string listed(const std::vector<Sibling>& lessons) {
 void print_help(const std::vector<Sibling>& lessons) {
   std::cout << "The experiment of a lesson.\nUsage: ./learn run N [OPTIONS]\n\nLessons:\n";
   for (const Sibling& lesson : lessons) {
-    std::cout << "  " << std::string(2 - std::min<std::size_t>(2, lesson.number.size()), ' ') << lesson.number << "  "
-              << about(lesson).title << "\n";
+    std::cout << "  " << std::string(2 - std::min<std::size_t>(2, lesson.number.size()), ' ') << lesson.number
+              << "  " << about(lesson).title << "\n";
   }
-  std::cout << "\n./learn run N --help tells the options of lesson N; all have --seeds K, --data NAME, --smoke, --verify.\n";
+  std::cout << "\n./learn run N --help tells the options of lesson N; all have --seeds K, --data NAME, "
+               "--smoke, --verify.\n";
 }
 
 }  // namespace

@@ -3,15 +3,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/siblings.h>
+#include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/siblings.h>
 #include <sstream>
-#include <tinymp/base/error.h>
 
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
@@ -48,7 +48,8 @@ std::string output_of(std::string program, std::string argument) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   const std::array<char*, 3> arguments = {program.data(), argument.data(), nullptr};
   pid_t child = 0;
-  const bool started = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments.data(), environ) == 0;
+  const bool started =
+      posix_spawn(&child, program.c_str(), &actions, nullptr, arguments.data(), environ) == 0;
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   std::string text;
@@ -72,7 +73,8 @@ std::vector<Sibling> lesson_programs() {
     const std::string number = lesson_number(file.substr(prefix.size()));
     if (!number.empty()) found.push_back({number, entry.path().string()});
   }
-  std::ranges::sort(found, [](const Sibling& a, const Sibling& b) { return std::stoi(a.number) < std::stoi(b.number); });
+  std::ranges::sort(
+      found, [](const Sibling& a, const Sibling& b) { return std::stoi(a.number) < std::stoi(b.number); });
   return found;
 }
 

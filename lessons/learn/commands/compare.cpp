@@ -1,0 +1,92 @@
+#include <unistd.h>
+
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/commands.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <set>
+
+// ./learn compare: runs from disk, as if they had just been trained.
+namespace tinymp::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Lesson lesson{"compare", "Recorded runs side by side",
+                        "Table, curves and page over runs that were recorded."};
+
+/// Every *.jsonl in a folder and below, by name.
+std::vector<fs::path> logs_below(const std::string& folder) {
+  std::vector<fs::path> found;
+  try {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.is_regular_file() && entry.path().extension() == ".jsonl") found.push_back(entry.path());
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(concat("cannot read the folder ", folder, ": ", error.code().message()));
+  }
+  std::ranges::sort(found);
+  if (found.empty())
+    throw Error(concat("no recorded run (*.jsonl) in ", folder, "; ./learn run 6 records some"));
+  return found;
+}
+
+/// Reads runs, each once however often it was named.
+class Reader {
+ public:
+  /// A file that was named must be a run; in a folder what is none is left out, and said so.
+  void read(const std::string& path) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored))
+      throw Error(concat("there is no file or folder ", path, "; what was recorded lies in runs/"));
+    if (!fs::is_directory(path, ignored)) return add(path);
+    const std::size_t before = runs_.size() + again_;
+    for (const fs::path& log : logs_below(path)) {
+      try {
+        add(log.string());
+      } catch (const Error& error) {
+        std::cerr << "left out: " << error.what() << "\n";
+      }
+    }
+    expect(runs_.size() + again_ > before, "none of the files in ", path, " is a recorded run");
+  }
+  std::vector<train::Run> take() { return std::move(runs_); }
+
+ private:
+  void add(const std::string& path) {
+    std::error_code ignored;
+    const fs::path real = fs::weakly_canonical(path, ignored);
+    if (seen_.contains(real)) {
+      ++again_;
+      return;
+    }
+    runs_.push_back(train::load_run(path));
+    seen_.insert(real);
+  }
+
+  std::vector<train::Run> runs_;
+  std::set<fs::path> seen_;
+  std::size_t again_ = 0;
+};
+
+}  // namespace
+
+int compare(int argc, char** argv) {
+  Options options;
+  std::vector<std::string> paths;
+  CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn compare");
+  app.add_option("RUN", paths, "Files (*.jsonl), or folders of them: runs/06_loss_scaling-001")->required();
+  add_output_flags(app, options);
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  options.command = typed(command_of(lesson), argc, argv);
+
+  Reader reader;
+  for (const std::string& path : paths) reader.read(path);
+  Lab lab(lesson, options);
+  for (train::Run& run : reader.take()) lab.add(std::move(run));
+  return lab.finish();
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,106 @@
+#include <unistd.h>
+
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/commands.h>
+#include <lessons/learn/commands/siblings.h>
+#include <tinymp/data/dataset.h>
+#include <tinymp/report/table.h>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+// ./learn alone: where you are, what is next.
+namespace tinymp::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string runs_folder = Options{}.out;
+
+/// How often each experiment was recorded: "06_loss_scaling" -> 2. A folder counts when a log lies in it.
+std::map<std::string, int> recorded() {
+  std::map<std::string, int> count;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(runs_folder, ignored)) {
+    if (!entry.is_directory(ignored)) continue;
+    const fs::directory_iterator inside(entry.path(), ignored);
+    const bool has_log = std::any_of(begin(inside), end(inside), [](const fs::directory_entry& file) {
+      return file.path().extension() == ".jsonl";
+    });
+    const std::string name = entry.path().filename().string();
+    if (has_log) ++count[name.substr(0, name.rfind('-'))];
+  }
+  return count;
+}
+
+std::string times(int count) { return count == 0 ? "-" : std::to_string(count); }
+
+struct Row {
+  std::string number;
+  About about;
+  int runs;
+};
+
+void print_lessons(const std::vector<Row>& rows, const report::TerminalStyle& style) {
+  report::Table table{{"", "lesson", "question", "runs"},
+                      {report::Align::right, report::Align::left, report::Align::left, report::Align::right},
+                      {}};
+  for (const Row& row : rows)
+    table.rows.push_back({row.number, row.about.title, row.about.question, times(row.runs)});
+  std::cout << report::format_table(table, style) << "\n";
+}
+
+void print_data() {
+  std::cout << "Data\n";
+  for (const char* name : {"cut", "fashion", "mnist"}) {
+    try {
+      const data::Split split = data::load_images(name);
+      std::cout << "  " << report::pad(name, 9)
+                << "here: " << split.train.count + split.validation.count + split.test.count << " images\n";
+    } catch (const MissingError&) {
+      std::cout << "  " << report::pad(name, 9) << "not here; ./learn data " << name << " fetches it\n";
+    } catch (const Error& error) {
+      std::cout << "  " << report::pad(name, 9) << error.what() << "\n";
+    }
+  }
+}
+
+}  // namespace
+
+int overview() {
+  const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO);
+  std::map<std::string, int> count = recorded();
+  int all = 0;
+  for (const auto& [name, times] : count) all += times;
+
+  std::vector<Row> rows;
+  std::string next = count["quickstart"] == 0 ? "./learn quickstart" : "";
+  for (const Sibling& lesson : lesson_programs()) {
+    Row row{lesson.number, about(lesson), 0};
+    row.runs = count[row.about.name];
+    if (row.runs == 0 && next.empty()) next = "./learn run " + row.number;
+    rows.push_back(std::move(row));
+  }
+  if (next.empty()) next = "./learn train --help";
+
+  std::cout << report::bold("tinymp: mixed-precision training, from the bits to the curves.", style)
+            << "\n\n";
+  if (all == 0) {
+    std::cout << "Nothing is recorded in " << runs_folder << "/ yet.\n";
+  } else {
+    std::cout << all << (all == 1 ? " experiment is" : " experiments are") << " recorded in " << runs_folder
+              << "/; ./learn compare " << runs_folder << "/NAME shows one again.\n";
+  }
+  std::cout << "Next:  " << report::bold(next, style) << "\n\n";
+  if (rows.empty()) {
+    std::cout << "The lessons are not built yet; ./learn run builds them.\n\n";
+  } else {
+    print_lessons(rows, style);
+  }
+  print_data();
+  std::cout << "\n./learn --help tells all commands.\n";
+  return 0;
+}
+
+}  // namespace tinymp::lab

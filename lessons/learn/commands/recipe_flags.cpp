@@ -1,0 +1,112 @@
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/recipe_flags.h>
+#include <CLI/CLI.hpp>
+#include <limits>
+
+namespace tinymp::lab {
+namespace {
+
+const char* const group = "The recipe";
+
+void add_format(CLI::App& app, const std::string& flag, std::string& target, const std::string& what) {
+  app.add_option(flag, target, what + ": f32 or f16")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"f32", "f16"}).description(""))
+      ->group(group);
+}
+
+void override_format(DType& format, const std::string& name) {
+  if (!name.empty()) format = dtype_from_name(name);
+}
+
+void expect_unused(const CLI::App& app, std::initializer_list<const char*> flags,
+                   const std::string& scaling) {
+  for (const char* flag : flags) {
+    if (app.count(flag) == 0) continue;
+    throw UsageError(concat(flag, " has no meaning for --scaling ", scaling, "; see ./learn train --help"));
+  }
+}
+
+void adjust(const CLI::App& app, const RecipeFlags&, NoScaling&) {
+  expect_unused(app, {"--loss-scale", "--skip-nonfinite", "--growth", "--backoff", "--growth-interval"},
+                "none");
+}
+
+void adjust(const CLI::App& app, const RecipeFlags& flags, StaticScaling& scaling) {
+  expect_unused(app, {"--growth", "--backoff", "--growth-interval"}, "static");
+  if (app.count("--loss-scale") > 0) scaling.factor = flags.loss_scale;
+  if (app.count("--skip-nonfinite") > 0) scaling.skip_nonfinite = flags.skip_nonfinite;
+}
+
+void adjust(const CLI::App& app, const RecipeFlags& flags, DynamicScaling& scaling) {
+  expect_unused(app, {"--skip-nonfinite"}, "dynamic");
+  if (app.count("--loss-scale") > 0) scaling.initial = flags.loss_scale;
+  if (app.count("--growth") > 0) scaling.growth = flags.growth;
+  if (app.count("--backoff") > 0) scaling.backoff = flags.backoff;
+  if (app.count("--growth-interval") > 0) scaling.growth_interval = flags.growth_interval;
+}
+
+LossScaling scaling_named(const std::string& name) {
+  if (name == "static") return StaticScaling{};
+  if (name == "dynamic") return DynamicScaling{};
+  return NoScaling{};
+}
+
+}  // namespace
+
+void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
+  app.add_option("--recipe", flags.recipe,
+                 "fp32, fp16_weights, fp16_master, fp16_static or fp16_dynamic; "
+                 "the flags below change it")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  add_format(app, "--compute", flags.compute, "Weights and activations");
+  add_format(app, "--accumulate", flags.accumulate, "The running sum inside a matmul");
+  add_format(app, "--gradient", flags.gradient, "Gradients of the parameters");
+  add_format(app, "--master", flags.master, "The copy of the weights that is updated");
+  add_format(app, "--state", flags.state, "The optimizer's moments");
+  app.add_option("--scaling", flags.scaling, "Of the loss: none, static or dynamic")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"none", "static", "dynamic"}).description(""))
+      ->group(group);
+  app.add_option("--loss-scale", flags.loss_scale, "S (static), or the first S (dynamic)")
+      ->type_name("S")
+      ->check(positive())
+      ->group(group);
+  app.add_flag("--skip-nonfinite", flags.skip_nonfinite,
+               "Static: leave out steps whose gradients are not finite")
+      ->group(group);
+  app.add_option("--growth", flags.growth, "Dynamic: S times this after enough good steps")
+      ->type_name("X")
+      ->check(positive())
+      ->group(group);
+  app.add_option("--backoff", flags.backoff, "Dynamic: S times this after a bad step")
+      ->type_name("X")
+      ->check(positive())
+      ->group(group);
+  app.add_option("--growth-interval", flags.growth_interval, "Dynamic: how many good steps are enough")
+      ->type_name("N")
+      ->check(whole(1, std::numeric_limits<int>::max()))
+      ->group(group);
+}
+
+Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
+  Recipe recipe = recipe_from_name(flags.recipe);
+  override_format(recipe.compute, flags.compute);
+  override_format(recipe.accumulate, flags.accumulate);
+  override_format(recipe.gradient, flags.gradient);
+  override_format(recipe.master, flags.master);
+  override_format(recipe.state, flags.state);
+  if (!flags.scaling.empty() && scaling_named(flags.scaling).index() != recipe.scaling.index()) {
+    recipe.scaling = scaling_named(flags.scaling);
+  }
+  std::visit([&](auto& scaling) { adjust(app, flags, scaling); }, recipe.scaling);
+  return recipe;
+}
+
+std::string recipe_title(const RecipeFlags& flags, const Recipe& recipe) {
+  return recipe == recipe_from_name(flags.recipe) ? flags.recipe : describe(recipe);
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <tinymp/numeric/recipe.h>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+/// A recipe from the command line: one that has a name, and a flag for each of its fields.
+namespace tinymp::lab {
+
+struct RecipeFlags {
+  std::string recipe = "fp32";
+  std::string compute, accumulate, gradient, master, state;  ///< empty: as the named recipe has it
+  std::string scaling;
+  float loss_scale = 0;
+  bool skip_nonfinite = false;
+  double growth = 0, backoff = 0;
+  int growth_interval = 0;
+};
+
+void add_recipe_flags(CLI::App& app, RecipeFlags& flags);
+
+/// Throws UsageError for an unknown name, and for a flag that the chosen scaling has no use for.
+Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags);
+
+/// The name of the recipe when nothing was changed, else what it is: "f16, master f32, S static 8".
+std::string recipe_title(const RecipeFlags& flags, const Recipe& recipe);
+
+}  // namespace tinymp::lab

@@ -1,0 +1,192 @@
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/commands.h>
+#include <lessons/learn/commands/recipe_flags.h>
+#include <tinymp/nn/mlp.h>
+#include <tinymp/optim/adagrad.h>
+#include <tinymp/optim/adam.h>
+#include <tinymp/optim/sgd.h>
+#include <CLI/CLI.hpp>
+
+// ./learn train: one run, with a flag for everything that a plan holds.
+namespace tinymp::lab {
+namespace {
+
+constexpr Lesson lesson{"train", "A training run of your own",
+                        "One model, one recipe; every field has a flag."};
+constexpr std::int64_t inputs = data::image_pixels, classes = data::image_classes;
+
+struct Flags {
+  Options options;
+  RecipeFlags recipe;
+  std::string name;
+  std::string model = "mlp";
+  std::vector<std::int64_t> widths;
+  std::int64_t width = 64;
+  int blocks = 8;
+  std::string optimizer = "sgd";
+  float lr = 0, momentum = 0, weight_decay = 0, clip = 0;
+  std::int64_t steps = 1000, batch = 64, log_every = 10, shadow_every = 50;
+};
+
+void add_model_flags(CLI::App& app, Flags& flags) {
+  const char* const group = "The model";
+  app.add_option("--model", flags.model, "mlp, autoencoder or residual")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"mlp", "autoencoder", "residual"}).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--widths", flags.widths, "Of mlp (784,64,10) or autoencoder (784,64,32,64,784)")
+      ->type_name("N,N,...")
+      ->delimiter(',')
+      ->expected(1, 64)
+      ->check(whole(1, 1 << 16))
+      ->group(group);
+  app.add_option("--blocks", flags.blocks, "Of residual")
+      ->type_name("N")
+      ->check(whole(1, 1000))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--width", flags.width, "Of residual")
+      ->type_name("N")
+      ->check(whole(1, 1 << 16))
+      ->capture_default_str()
+      ->group(group);
+}
+
+void add_optimizer_flags(CLI::App& app, Flags& flags) {
+  const char* const group = "The optimizer";
+  app.add_option("--optimizer", flags.optimizer, "sgd, adam, adamw or adagrad")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"sgd", "adam", "adamw", "adagrad"}).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--lr", flags.lr, "Learning rate (sgd 0.1, adam and adamw 0.001, adagrad 0.01)")
+      ->type_name("X")
+      ->check(not_negative())
+      ->group(group);
+  app.add_option("--momentum", flags.momentum, "Of sgd (0)")
+      ->type_name("X")
+      ->check(not_negative())
+      ->group(group);
+  app.add_option("--weight-decay", flags.weight_decay, "(0)")
+      ->type_name("X")
+      ->check(not_negative())
+      ->group(group);
+  app.add_option("--clip", flags.clip, "Largest norm of the gradients (no clipping)")
+      ->type_name("X")
+      ->check(positive())
+      ->group(group);
+}
+
+void add_run_flags(CLI::App& app, Flags& flags) {
+  constexpr std::int64_t many = 1'000'000'000;
+  const auto count = [&](const char* flag, std::int64_t& value, std::int64_t least, const char* what) {
+    app.add_option(flag, value, what)->type_name("N")->check(whole(least, many))->capture_default_str();
+  };
+  count("--steps", flags.steps, 1, "How many");
+  count("--batch", flags.batch, 1, "Images a step");
+  app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images")
+      ->type_name("N")
+      ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
+  count("--log-every", flags.log_every, 1, "Record every so many steps");
+  count("--shadow-every", flags.shadow_every, 0,
+        "Compare FP16 gradients with FP32 ones every so many steps; 0: never");
+  app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
+}
+
+train::ModelMaker model_maker(const CLI::App& app, const Flags& flags) {
+  if (flags.model == "residual") {
+    if (app.count("--widths") > 0)
+      throw UsageError("--widths is for mlp and autoencoder; residual has --width and --blocks");
+    return [flags](const Recipe& recipe, Rng& rng) {
+      return std::make_unique<nn::ResidualMlp>(flags.width, flags.blocks, recipe, rng);
+    };
+  }
+  if (app.count("--width") + app.count("--blocks") > 0) {
+    throw UsageError(concat("--width and --blocks are for residual; ", flags.model, " has --widths"));
+  }
+  const bool names = flags.model == "mlp";
+  std::vector<std::int64_t> widths = flags.widths;
+  if (widths.empty())
+    widths = names ? std::vector<std::int64_t>{784, 64, 10} : std::vector<std::int64_t>{784, 64, 32, 64, 784};
+  const std::int64_t outputs = names ? classes : inputs;
+  if (widths.size() < 2 || widths.front() != inputs || widths.back() != outputs) {
+    throw UsageError(concat("--widths: ", flags.model, " begins with ", inputs,
+                            ", the pixels, and ends with ", outputs,
+                            names ? ", the classes" : ", the pixels again"));
+  }
+  return [names, widths](const Recipe& recipe, Rng& rng) -> std::unique_ptr<nn::Model> {
+    if (names) return std::make_unique<nn::Mlp>(widths, recipe, rng);
+    return std::make_unique<nn::Autoencoder>(widths, recipe, rng);
+  };
+}
+
+template <class Kind>
+train::OptimizerMaker maker(const typename Kind::Options& options) {
+  return [options](std::vector<Tensor> parameters, const Recipe& recipe) {
+    return std::make_unique<Kind>(std::move(parameters), options, recipe);
+  };
+}
+
+void choose_optimizer(const CLI::App& app, const Flags& flags, train::Plan& plan) {
+  const bool is_sgd = flags.optimizer == "sgd";
+  if (!is_sgd && app.count("--momentum") > 0)
+    throw UsageError(concat("--momentum is for sgd, not for ", flags.optimizer));
+  const float usual = is_sgd ? 0.1f : flags.optimizer == "adagrad" ? 0.01f : 1e-3f;
+  const float lr = app.count("--lr") > 0 ? flags.lr : usual, decay = flags.weight_decay;
+  plan.optimizer = is_sgd ? maker<Sgd>({.lr = lr, .momentum = flags.momentum, .weight_decay = decay})
+                   : flags.optimizer == "adam"  ? maker<Adam>({.lr = lr, .weight_decay = decay})
+                   : flags.optimizer == "adamw" ? maker<AdamW>({.lr = lr, .weight_decay = decay})
+                                                : maker<Adagrad>({.lr = lr, .weight_decay = decay});
+  plan.clip = flags.clip;
+  plan.optimizer_name = concat(flags.optimizer, " lr=", lr);
+  if (flags.momentum > 0) plan.optimizer_name += concat(" momentum=", flags.momentum);
+  if (decay > 0) plan.optimizer_name += concat(" weight_decay=", decay);
+  if (flags.clip > 0) plan.optimizer_name += concat(" clip=", flags.clip);
+}
+
+train::Plan plan_from(const CLI::App& app, const Flags& flags) {
+  train::Plan plan;
+  plan.recipe = recipe_from_flags(app, flags.recipe);
+  plan.name = flags.name.empty() ? recipe_title(flags.recipe, plan.recipe) : flags.name;
+  plan.seed = flags.options.first_seed;
+  plan.model = model_maker(app, flags);
+  plan.task = flags.model == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
+  choose_optimizer(app, flags, plan);
+  plan.steps = flags.steps;
+  plan.batch = flags.batch;
+  plan.log_every = flags.log_every;
+  plan.shadow_every = plan.recipe.compute == DType::f16 ? flags.shadow_every : 0;
+  return plan;
+}
+
+/// Runs of one model on the same data are one panel of a later comparison.
+std::string panel(const train::Plan& plan, const data::Split& data) {
+  Rng rng(0);
+  return concat(plan.model(plan.recipe, rng)->name(), " on ", data.train.name);
+}
+
+}  // namespace
+
+int train_command(int argc, char** argv) {
+  Flags flags;
+  CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn train");
+  add_run_flags(app, flags);
+  add_training_flags(app, flags.options, "mnist when it is here, else cut");
+  add_output_flags(app, flags.options);
+  add_model_flags(app, flags);
+  add_optimizer_flags(app, flags);
+  add_recipe_flags(app, flags.recipe);
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  flags.options.command = typed(command_of(lesson), argc, argv);
+
+  train::Plan plan = plan_from(app, flags);
+  Lab lab(lesson, flags.options);
+  plan.question = panel(plan, lab.data());
+  lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
+  lab.train(std::move(plan));
+  return lab.finish();
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cmath>
+#include <kernels/kernels.h>
+#include <span>
+#include <tests/ops/rounding.h>
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/base/rng.h>
+#include <tinymp/tensor/tensor.h>
+#include <vector>
+
+/// Small tools for tests of kernels.
+namespace tinymp::test {
+
+inline Tensor from(const std::vector<double>& values, DType dtype) {
+  if (dtype == DType::f64) return Tensor::from({static_cast<std::int64_t>(values.size())}, std::span<const double>(values));
+  const std::vector<float> narrow(values.begin(), values.end());
+  return Tensor::from({static_cast<std::int64_t>(values.size())}, narrow, dtype);
+}
+
+inline Tensor drawn(Shape shape, DType dtype, std::uint64_t seed, float spread = 4) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<std::size_t>(shape.size()));
+  for (float& v : values) v = rng.uniform(-spread, spread);
+  if (dtype != DType::f64) return Tensor::from(shape, values, dtype);
+  const std::vector<double> wide(values.begin(), values.end());
+  return Tensor::from(shape, std::span<const double>(wide));
+}
+
+/// Every half there is, NaN included.
+inline Tensor all_halves() {
+  Tensor x({65536}, DType::f16);
+  for (int i = 0; i < 65536; ++i) x.data<half>()[i] = half::from_bits(static_cast<std::uint16_t>(i));
+  return x;
+}
+
+inline bool bits_equal(const Tensor& x, const Tensor& y) {
+  if (x.dtype() != y.dtype() || !(x.shape() == y.shape())) return false;
+  const std::vector<double> left = x.to_doubles(), right = y.to_doubles();
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (!same_bits(left[i], right[i])) return false;
+  }
+  return true;
+}
+
+/// f() gives the same bits for 1, 2, 3 and 7 threads.
+template <class F>
+bool same_for_all_threads(F&& f) {
+  const int usual = threads();
+  set_threads(1);
+  const Tensor alone = f();
+  bool same = true;
+  for (const int count : {2, 3, 7}) {
+    set_threads(count);
+    same = same && bits_equal(f(), alone);
+  }
+  set_threads(usual);
+  return same;
+}
+
+}  // namespace tinymp::test

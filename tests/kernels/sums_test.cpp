@@ -1,0 +1,197 @@
+#include <limits>
+#include <tests/catch.h>
+#include <tests/kernels/rig.h>
+
+/// Sums, losses and counts over whole tensors: near exact arithmetic, and the same bits for any number of threads.
+namespace tinymp::test {
+namespace {
+
+constexpr DType formats[] = {DType::f16, DType::f32, DType::f64};
+
+DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+Tensor sum_of(const Tensor& x) {
+  Tensor y(Shape{}, wide_of(x.dtype()));
+  kernels::sum(x.view(), y.view());
+  return y;
+}
+
+/// The order that kernels.h fixes, written down again: 16 lanes for each 1024 values, a tree, then chunk after chunk.
+float sum_in_order(const std::vector<float>& values) {
+  float total = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += 1024) {
+    float lanes[16] = {};
+    for (std::size_t i = begin; i < std::min(begin + 1024, values.size()); ++i) lanes[i % 16] += values[i];
+    for (const int width : {8, 4, 2, 1}) {
+      for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+    }
+    total += lanes[0];
+  }
+  return total;
+}
+
+TEST_CASE("a sum keeps its fixed order: the bits are those of 16 lanes and a tree") {
+  for (const std::int64_t n : {0, 1, 2, 15, 16, 17, 1023, 1024, 1025, 5000, 100003}) {
+    for (const DType dtype : {DType::f16, DType::f32}) {
+      const Tensor x = drawn({n}, dtype, 11, 1000);
+      INFO(dtype << ", " << n << " values");
+      CHECK(sum_of(x).item() == static_cast<double>(sum_in_order(x.to_floats())));
+    }
+  }
+}
+
+TEST_CASE("sums are within their bound of the exact sum, in FP32 for f16") {
+  for (const DType dtype : formats) {
+    for (const std::int64_t n : {1, 17, 1000, 100003}) {
+      const Tensor x = drawn({n}, dtype, 12, 1000);
+      long double exact = 0, magnitude = 0;
+      for (const double v : x.to_doubles()) {
+        exact += static_cast<long double>(v);
+        magnitude += std::fabs(static_cast<long double>(v));
+      }
+      const long double roundings = 64 + 4 + n / 1024 + 1;
+      CHECK(std::fabs(static_cast<long double>(sum_of(x).item()) - exact) <=
+            roundings * static_cast<long double>(unit_roundoff(dtype)) * magnitude);
+    }
+  }
+  const Tensor ones = from(std::vector<double>(100000, 1), DType::f16);
+  CHECK(sum_of(ones).item() == 100000);  // f16 ends at 65504, and would stop counting at 2048
+}
+
+TEST_CASE("column sums: each column by itself, from the first row to the last") {
+  for (const DType dtype : formats) {
+    for (const Shape& shape : {Shape{3, 5}, Shape{1, 1}, Shape{200, 63}, Shape{200, 64}, Shape{7, 65}, Shape{300, 200}, Shape{0, 4}, Shape{4, 0}}) {
+      const Tensor x = drawn(shape, dtype, 13);
+      Tensor y({shape[1]}, dtype);
+      kernels::column_sums(x.view(), y.view());
+      const std::vector<double> v = x.to_doubles(), got = y.to_doubles();
+      for (std::int64_t c = 0; c < shape[1]; ++c) {
+        double expected = 0;
+        float narrow = 0;
+        for (std::int64_t row = 0; row < shape[0]; ++row) {
+          const double value = v[static_cast<std::size_t>(row * shape[1] + c)];
+          expected += value;
+          narrow += static_cast<float>(value);
+        }
+        if (dtype != DType::f64) expected = rounded_to(dtype, static_cast<long double>(narrow));
+        INFO(dtype << shape << ", column " << c);
+        REQUIRE(same_bits(got[static_cast<std::size_t>(c)], expected));
+      }
+    }
+  }
+}
+
+TEST_CASE("sums and losses give the same bits for 1, 2, 3 and 7 threads") {
+  for (const DType dtype : formats) {
+    const Tensor x = drawn({700, 150}, dtype, 14), target = drawn({700, 150}, wide_of(dtype), 15);
+    std::vector<std::int32_t> labels;
+    for (int b = 0; b < 700; ++b) labels.push_back((b * 7) % 150);
+    INFO(dtype);
+    CHECK(same_for_all_threads([&] { return sum_of(x); }));
+    CHECK(same_for_all_threads([&] {
+      Tensor y({150}, dtype);
+      kernels::column_sums(x.view(), y.view());
+      return y;
+    }));
+    CHECK(same_for_all_threads([&] {
+      Tensor loss(Shape{}, wide_of(dtype));
+      kernels::mse(x.view(), target.view(), loss.view());
+      return loss;
+    }));
+    const Tensor one = from({1}, wide_of(dtype));
+    CHECK(same_for_all_threads([&] {
+      Tensor dx(x.shape(), dtype);
+      kernels::mse_backward(x.view(), target.view(), one.view(), dx.view());
+      return dx;
+    }));
+    Tensor row_log_sum({700}, wide_of(dtype));
+    CHECK(same_for_all_threads([&] {
+      Tensor loss(Shape{}, wide_of(dtype));
+      kernels::cross_entropy(x.view(), labels, row_log_sum.view(), loss.view());
+      return loss;
+    }));
+    CHECK(same_for_all_threads([&] {
+      Tensor dx(x.shape(), dtype);
+      kernels::cross_entropy_backward(x.view(), labels, row_log_sum.view(), one.view(), dx.view());
+      return dx;
+    }));
+  }
+}
+
+TEST_CASE("the gradient of cross_entropy adds up to 0 over each row, and is bounded by 1/B") {
+  const Tensor x = drawn({8, 10}, DType::f32, 16, 30);
+  const std::vector<std::int32_t> labels{0, 1, 2, 3, 4, 5, 6, 7};
+  Tensor row_log_sum({8}), loss(Shape{}), dx(x.shape());
+  kernels::cross_entropy(x.view(), labels, row_log_sum.view(), loss.view());
+  const Tensor one = from({1}, DType::f32);
+  kernels::cross_entropy_backward(x.view(), labels, row_log_sum.view(), one.view(), dx.view());
+  const std::vector<float> g = dx.to_floats();
+  for (std::size_t b = 0; b < 8; ++b) {
+    double sum = 0;
+    for (std::size_t c = 0; c < 10; ++c) {
+      const double v = static_cast<double>(g[b * 10 + c]);
+      sum += v;
+      CHECK(std::fabs(v) <= 1.0 / 8);
+      CHECK((v <= 0) == (static_cast<int>(c) == labels[b]));
+    }
+    CHECK(std::fabs(sum) < 1e-6);
+  }
+}
+
+// Counts over the gradients. ------------------------------------------------------------------------------------------
+
+TEST_CASE("scan counts zeros, subnormals and what is not finite, of either sign") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  struct Edge {
+    DType dtype;
+    double smallest, below_normal, normal, largest;
+  };
+  for (const Edge& e : {Edge{DType::f16, 0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504},
+                        Edge{DType::f32, 0x1p-149, 0x1.fffffcp-127, 0x1p-126, 0x1.fffffep127},
+                        Edge{DType::f64, 0x1p-1074, 0x1.ffffffffffffep-1023, 0x1p-1022, 0x1.fffffffffffffp1023}}) {
+    const Tensor x = from({0, -0.0, e.smallest, -e.smallest, e.below_normal, -e.below_normal, e.normal, -e.normal, 1, -1,
+                           e.largest, -e.largest, infinity, -infinity, nan}, e.dtype);
+    const kernels::GradientScan found = kernels::scan(x.view());
+    INFO(e.dtype);
+    CHECK(found.values == 15);
+    CHECK(found.zeros == 2);
+    CHECK(found.subnormals == 4);
+    CHECK(found.nonfinite == 3);
+  }
+}
+
+TEST_CASE("scan counts every half exactly, over many threads") {
+  const int usual = threads();
+  for (const int count : {1, 3}) {
+    set_threads(count);
+    const kernels::GradientScan found = kernels::scan(all_halves().view());
+    CHECK(found.values == 65536);
+    CHECK(found.zeros == 2);
+    CHECK(found.subnormals == 2 * 1023);
+    CHECK(found.nonfinite == 2 * 1024);
+  }
+  set_threads(usual);
+  CHECK(kernels::scan(Tensor({0}, DType::f16).view()).values == 0);
+}
+
+TEST_CASE("count_flushed counts what is zero here and not in the shadow") {
+  const Tensor narrow = from({0, 0, -0.0, 1, 0, 0x1p-24}, DType::f16);
+  const Tensor shadow = from({1e-9, 0, -1e-30, 1, -0.0, 0}, DType::f32);
+  CHECK(kernels::count_flushed(narrow.view(), shadow.view()) == 2);
+  const Tensor many = from(std::vector<double>(50000, 0), DType::f16), ones = from(std::vector<double>(50000, 1), DType::f32);
+  CHECK(kernels::count_flushed(many.view(), ones.view()) == 50000);
+  CHECK(kernels::count_flushed(many.view(), many.view()) == 0);
+}
+
+TEST_CASE("sum_of_squares is of factor times x, in f64: f32 would overflow") {
+  const Tensor x = from({3, 4}, DType::f16);
+  CHECK(kernels::sum_of_squares(x.view(), 0.5f) == 6.25);
+  const Tensor large = from(std::vector<double>(5000, 1e30), DType::f32);
+  CHECK(kernels::sum_of_squares(large.view(), 1) == Approx(5e63));
+  CHECK(kernels::sum_of_squares(Tensor({0}).view(), 1) == 0);
+  const Tensor many = drawn({100000}, DType::f32, 17);
+  CHECK(same_for_all_threads([&] { return from({kernels::sum_of_squares(many.view(), 0.7f)}, DType::f64); }));
+}
+
+}  // namespace
+}  // namespace tinymp::test
