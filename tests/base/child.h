@@ -42,8 +42,10 @@ inline std::string this_program() {
 inline std::optional<ChildResult> run_again(const std::string& settings, const std::string& test) {
   const std::string program = this_program();
   if (program.empty()) return std::nullopt;
+  std::string name;
+  for (const char c : test) name += c == ',' || c == '[' ? std::string("\\") + c : std::string(1, c);  // Catch's syntax
   const auto quoted = [](const std::string& text) { return "'" + text + "'"; };  // no name here holds a quote
-  const std::string command = "env " + settings + " " + quoted(program) + " " + quoted(test) + " 2>&1";
+  const std::string command = "env " + settings + " " + quoted(program) + " " + quoted(name) + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return std::nullopt;
   ChildResult result;

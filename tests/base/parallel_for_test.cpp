@@ -220,6 +220,43 @@ TEST_CASE("set_threads takes 1 to 1024 and changes nothing when it refuses") {
   CHECK(threads() == 1024);
 }
 
+TEST_CASE("set_threads inside a parallel_for is refused: it would wait for itself") {
+  const KeepThreads keep;
+  set_threads(2);
+  CHECK_SAYS("set_threads: not inside a parallel_for",
+             parallel_for(10, 1, [](std::int64_t, std::int64_t) { set_threads(3); }));
+  CHECK(threads() == 2);
+}
+
+TEST_CASE("a loop over as many threads as TINYMP_THREADS asks for") {
+  std::atomic<int> visited{0};
+  try {
+    parallel_for(1000, 1, [&](std::int64_t begin, std::int64_t end) { visited += static_cast<int>(end - begin); });
+    CHECK(visited == 1000);
+    std::printf("visited: %d\n", visited.load());
+  } catch (const Error& error) {
+    std::printf("refused: %s\n", error.what());
+  }
+}
+
+TEST_CASE("more threads than the system gives are an error with a way out, not the end of the program") {
+  if (!std::filesystem::exists("/bin/sh")) SKIP_TEST("no shell to set a limit with");
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  SKIP_TEST("a sanitizer needs more memory than the limit of this test");
+#else
+  // Each thread's stack takes 8 MB of addresses or so: 400 MB are no 1024 threads.
+  const std::string limit = "TINYMP_THREADS=1024 sh -c 'ulimit -v 400000; exec \"$0\" \"$@\"'";
+  const std::string test = "a loop over as many threads as TINYMP_THREADS asks for";
+  const std::optional<ChildResult> result = run_again(limit, test);
+  if (!result) SKIP_TEST("this system does not say where the running program lies");
+  if (result->line("visited: ") == "1000") SKIP_TEST("this system gives 1024 threads in 400 MB");
+  CHECK(result->line("refused: ").find("the system gives this program no more than ") == 0);
+  CHECK(result->line("refused: ").find("TINYMP_THREADS=") != std::string::npos);
+  CHECK(result->status == 0);
+  CHECK(run_again("TINYMP_THREADS=3", test)->line("visited: ") == "1000");
+#endif
+}
+
 TEST_CASE("threads() says how many there are, or what is wrong with TINYMP_THREADS") {
   try {
     std::printf("threads: %d\n", threads());
@@ -231,7 +268,7 @@ TEST_CASE("threads() says how many there are, or what is wrong with TINYMP_THREA
   }
 }
 
-TEST_CASE("TINYMP_THREADS sets the number of threads; what is no number is refused") {
+TEST_CASE("TINYMP_THREADS sets the number of threads - what is no number is refused") {
   const std::string test = "threads() says how many there are, or what is wrong with TINYMP_THREADS";
   const auto with = [&](const std::string& setting) { return run_again("TINYMP_THREADS=" + setting, test); };
   if (!with("1")) SKIP_TEST("this system does not say where the running program lies");

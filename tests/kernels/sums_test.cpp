@@ -188,7 +188,7 @@ TEST_CASE("sum_of_squares is of factor times x, in f64: f32 would overflow") {
   CHECK(kernels::sum_of_squares(x.view(), 0.5f) == 6.25);
   const Tensor large = from(std::vector<double>(5000, 1e30), DType::f32);
   CHECK(kernels::sum_of_squares(large.view(), 1) == Approx(5e63));
-  CHECK(kernels::sum_of_squares(Tensor({0}).view(), 1) == 0);
+  CHECK(kernels::sum_of_squares(Tensor(Shape{0}).view(), 1) == 0);
   const Tensor many = drawn({100000}, DType::f32, 17);
   CHECK(same_for_all_threads([&] { return from({kernels::sum_of_squares(many.view(), 0.7f)}, DType::f64); }));
 }

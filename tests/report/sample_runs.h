@@ -1,15 +1,16 @@
 #pragma once
 
+#include <tinymp/numeric/exp_log.h>
+#include <tinymp/report/section.h>
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <tinymp/numeric/exp_log.h>
-#include <tinymp/report/section.h>
 #include <utility>
 #include <vector>
 
-/// Made-up runs with everything that a real one can have: several seeds, a NaN, skips, an interruption, hostile names.
+/// Made-up runs with everything that a real one can have: several seeds, a NaN, skips, an interruption,
+/// hostile names.
 namespace sample {
 
 using tinymp::Recipe;
@@ -19,10 +20,10 @@ using tinymp::train::Run;
 struct Shape {
   std::string name;
   Recipe recipe;
-  double start, end, decay;      ///< loss = end + (start - end) exp(-decay step)
+  double start, end, decay;        ///< loss = end + (start - end) exp(-decay step)
   double lost = -1, flushed = -1;  ///< share; below 0: not measured
-  std::int64_t nan_from = 0;     ///< 0: never
-  std::int64_t cut_at = 0;       ///< 0: not interrupted
+  std::int64_t nan_from = 0;       ///< 0: never
+  std::int64_t cut_at = 0;         ///< 0: not interrupted
   double metric = 0;
 };
 
@@ -34,7 +35,8 @@ inline double noise(std::uint64_t& state) {
 inline Run make_run(const Shape& shape, const std::string& question, std::uint64_t seed, std::int64_t steps) {
   Run run;
   run.path = "runs/quickstart-001/" + std::to_string(seed) + ".jsonl";
-  run.header = {.lesson = "quickstart", .question = question, .name = shape.name, .recipe = shape.recipe, .seed = seed};
+  run.header = {
+      .lesson = "quickstart", .question = question, .name = shape.name, .recipe = shape.recipe, .seed = seed};
   run.header.model = "autoencoder 784-64-32-64-784 sigmoid";
   run.header.data = "fashion-mnist-cut (9000 train, 1000 validation, 1000 test)";
   run.header.optimizer = "adam lr=0.01";
@@ -74,13 +76,16 @@ inline Run make_run(const Shape& shape, const std::string& question, std::uint64
       record.underflowed = 0.2 * shape.lost;
       record.absorbed = 0.8 * shape.lost * (1 + 0.2 * noise(state)) * (1 - tinymp::exp(-t / 40));
     }
-    if (shape.flushed >= 0 && step % 5 == 1) record.flushed = shape.flushed * (1 - 0.3 * tinymp::exp(-t / 30));
+    if (shape.flushed >= 0 && step % 5 == 1)
+      record.flushed = shape.flushed * (1 - 0.3 * tinymp::exp(-t / 30));
     run.steps.push_back(record);
   }
   if (shape.cut_at > 0) return run;
   const double value = shape.nan_from > 0 ? std::numeric_limits<double>::quiet_NaN()
                                           : shape.metric * (1 + 0.01 * static_cast<double>(seed));
-  run.result = tinymp::train::RunResult{.value = value, .taken = steps - skips, .skipped = skips,
+  run.result = tinymp::train::RunResult{.value = value,
+                                        .taken = steps - skips,
+                                        .skipped = skips,
                                         .first_nonfinite_step = shape.nan_from,
                                         .seconds = 9.25 + static_cast<double>(seed)};
   return run;
@@ -99,16 +104,32 @@ inline ReportSection make_section(const std::string& question, const std::string
 
 inline ReportSection small_updates() {
   using namespace tinymp;
-  return make_section("Do small updates survive?",
-                      "No: with FP16 weights 83 % of the updates moved nothing, and the test MSE ends 1.9 times as high as "
-                      "in FP32; with an FP32 master it ends within 0.2 %.",
-                      {{.name = "FP32", .recipe = recipes::fp32, .start = 2.4, .end = 0.6, .decay = 0.01, .lost = 0.02,
-                        .metric = 0.62},
-                       {.name = "FP16 weights", .recipe = recipes::fp16_weights, .start = 2.4, .end = 1.7,
-                        .decay = 0.006, .lost = 0.83, .metric = 1.71},
-                       {.name = "FP16 + FP32 master", .recipe = recipes::fp16_master, .start = 2.4, .end = 0.6,
-                        .decay = 0.01, .lost = 0.02, .metric = 0.621}},
-                      3, 400);
+  return make_section(
+      "Do small updates survive?",
+      "No: with FP16 weights 83 % of the updates moved nothing, and the test MSE ends 1.9 times as high as "
+      "in FP32; with an FP32 master it ends within 0.2 %.",
+      {{.name = "FP32",
+        .recipe = recipes::fp32,
+        .start = 2.4,
+        .end = 0.6,
+        .decay = 0.01,
+        .lost = 0.02,
+        .metric = 0.62},
+       {.name = "FP16 weights",
+        .recipe = recipes::fp16_weights,
+        .start = 2.4,
+        .end = 1.7,
+        .decay = 0.006,
+        .lost = 0.83,
+        .metric = 1.71},
+       {.name = "FP16 + FP32 master",
+        .recipe = recipes::fp16_master,
+        .start = 2.4,
+        .end = 0.6,
+        .decay = 0.01,
+        .lost = 0.02,
+        .metric = 0.621}},
+      3, 400);
 }
 
 inline ReportSection small_gradients() {
@@ -117,20 +138,46 @@ inline ReportSection small_gradients() {
   huge.scaling = StaticScaling{.factor = 0x1p28f};
   Recipe dynamic = recipes::fp16_dynamic;
   dynamic.scaling = DynamicScaling{.growth_interval = 100};
-  return make_section("Do small gradients survive?",
-                      "Not without a loss scale: at S = 1 the test MSE is 75 % higher than in FP32; static and dynamic "
-                      "scaling end within 1 %.",
-                      {{.name = "FP32", .recipe = recipes::fp32, .start = 0.23, .end = 0.042, .decay = 0.02,
-                        .metric = 0.0420},
-                       {.name = "FP16, S = 1", .recipe = recipes::fp16_master, .start = 0.23, .end = 0.0735,
-                        .decay = 0.03, .flushed = 0.97, .metric = 0.0735},
-                       {.name = "FP16, S = 1024", .recipe = recipes::fp16_static, .start = 0.23, .end = 0.0421,
-                        .decay = 0.02, .flushed = 0.04, .metric = 0.0421},
-                       {.name = "FP16, dynamic", .recipe = dynamic, .start = 0.23, .end = 0.0419, .decay = 0.019,
-                        .flushed = 0.01, .metric = 0.0419},
-                       {.name = "FP16, S = 2^28", .recipe = huge, .start = 0.23, .end = 0.1, .decay = 0.02,
-                        .flushed = 0, .nan_from = 12, .metric = 0}},
-                      3, 400);
+  return make_section(
+      "Do small gradients survive?",
+      "Not without a loss scale: at S = 1 the test MSE is 75 % higher than in FP32; static and dynamic "
+      "scaling end within 1 %.",
+      {{.name = "FP32",
+        .recipe = recipes::fp32,
+        .start = 0.23,
+        .end = 0.042,
+        .decay = 0.02,
+        .metric = 0.0420},
+       {.name = "FP16, S = 1",
+        .recipe = recipes::fp16_master,
+        .start = 0.23,
+        .end = 0.0735,
+        .decay = 0.03,
+        .flushed = 0.97,
+        .metric = 0.0735},
+       {.name = "FP16, S = 1024",
+        .recipe = recipes::fp16_static,
+        .start = 0.23,
+        .end = 0.0421,
+        .decay = 0.02,
+        .flushed = 0.04,
+        .metric = 0.0421},
+       {.name = "FP16, dynamic",
+        .recipe = dynamic,
+        .start = 0.23,
+        .end = 0.0419,
+        .decay = 0.019,
+        .flushed = 0.01,
+        .metric = 0.0419},
+       {.name = "FP16, S = 2^28",
+        .recipe = huge,
+        .start = 0.23,
+        .end = 0.1,
+        .decay = 0.02,
+        .flushed = 0,
+        .nan_from = 12,
+        .metric = 0}},
+      3, 400);
 }
 
 /// Names that would break out of HTML, of a script, or of a JavaScript object; one run without a finite loss.
@@ -138,12 +185,26 @@ inline ReportSection hostile() {
   using namespace tinymp;
   return make_section("Is </script><script>throw 1</script> & \"this\" 'quoted'? \xE2\x80\xA8 <!--",
                       "</script><img src=http://example.invalid/x.png onerror=\"throw 2\">",
-                      {{.name = "<img src=http://example.invalid/y.png onerror=throw(3)>", .recipe = recipes::fp32,
-                        .start = 900, .end = 0.5, .decay = 0.2, .metric = 0.5},
-                       {.name = "__proto__", .recipe = recipes::fp16_static, .start = 2, .end = 1, .decay = 0.1,
-                        .cut_at = 30, .metric = 1},
-                       {.name = "never finite", .recipe = recipes::fp16_weights, .start = 2, .end = 1, .decay = 0.1,
-                        .nan_from = 1, .metric = 1}},
+                      {{.name = "<img src=http://example.invalid/y.png onerror=throw(3)>",
+                        .recipe = recipes::fp32,
+                        .start = 900,
+                        .end = 0.5,
+                        .decay = 0.2,
+                        .metric = 0.5},
+                       {.name = "__proto__",
+                        .recipe = recipes::fp16_static,
+                        .start = 2,
+                        .end = 1,
+                        .decay = 0.1,
+                        .cut_at = 30,
+                        .metric = 1},
+                       {.name = "never finite",
+                        .recipe = recipes::fp16_weights,
+                        .start = 2,
+                        .end = 1,
+                        .decay = 0.1,
+                        .nan_from = 1,
+                        .metric = 1}},
                       1, 60);
 }
 

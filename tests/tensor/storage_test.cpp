@@ -94,7 +94,7 @@ struct SmallAllocator : Allocator {
   }
 };
 
-TEST_CASE("each device has memory of its own; one that has run out is no harm to the count") {
+TEST_CASE("each device has memory of its own - one that has run out is no harm to the count") {
   CHECK_THROWS_AS(Tensor({2}, DType::f32, Device::cuda), MissingError);
   static SmallAllocator small;
   register_allocator(Device::cuda, small);

@@ -18,7 +18,7 @@ Tensor counting(std::int64_t n, DType dtype = DType::f32) {
   return Tensor::from({n}, values, dtype);
 }
 
-TEST_CASE("from() rounds each value to the format; to_floats and to_doubles give it back") {
+TEST_CASE("from() rounds each value to the format - to_floats and to_doubles give it back") {
   const Floats values{0, -0.0f, 1, 0.1f, 65520, -70000, 0x1p-25f, 0x1.8p-25f};
   const Tensor f = Tensor::from({2, 4}, values);
   CHECK(f.dtype() == DType::f32);
@@ -61,10 +61,10 @@ TEST_CASE("item() is the value of a tensor of one value") {
   CHECK(Tensor::from({}, Floats{3}).item() == 3);
   CHECK(Tensor::from({1, 1}, Floats{0.1f}, DType::f16).item() == 0.0999755859375);
   CHECK_SAYS("item() needs a tensor of one value, this one has shape (2)", Tensor::from({2}, Floats{1, 2}).item());
-  CHECK_SAYS("item() needs a tensor of one value, this one has shape (0)", Tensor({0}).item());
+  CHECK_SAYS("item() needs a tensor of one value, this one has shape (0)", Tensor(Shape{0}).item());
 }
 
-TEST_CASE("copies are handles on the same values; no tensor at all is false") {
+TEST_CASE("copies are handles on the same values - no tensor at all is false") {
   const Tensor none;
   CHECK_FALSE(static_cast<bool>(none));
   const Tensor a = Tensor::from({2}, Floats{1, 2});

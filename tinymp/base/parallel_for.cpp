@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <tinymp/base/error.h>
 #include <tinymp/base/parallel_for.h>
@@ -42,18 +43,16 @@ struct Loop {
 class Pool {
  public:
   explicit Pool(int workers) {
-    for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { serve(); });
+    try {
+      for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      stop();
+      throw Error(concat("the system gives this program no more than ", workers_.size() + 1,
+                         " threads; ask for fewer: TINYMP_THREADS=", std::min<std::size_t>(workers_.size() + 1, 8)));
+    }
   }
 
-  ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-      ticket_.fetch_add(1, std::memory_order_release);
-    }
-    wake_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
-  }
+  ~Pool() { stop(); }
 
   int workers() const { return static_cast<int>(workers_.size()); }
 
@@ -73,6 +72,16 @@ class Pool {
   }
 
  private:
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+      ticket_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
   void serve() {
     std::uint64_t seen = 0;
     for (;;) {
@@ -134,6 +143,7 @@ int threads() { return thread_count(); }
 
 void set_threads(int n) {
   if (n < 1 || n > 1024) throw UsageError(concat("set_threads: ", n, " is not between 1 and 1024"));
+  expect(!inside_parallel_for, "set_threads: not inside a parallel_for, whose threads it would have to wait for");
   const std::lock_guard lock(pool_mutex);
   thread_count() = n;
   pool.reset();

@@ -14,8 +14,7 @@ bool machine_has_f16c() {
 #if defined(__x86_64__) || defined(__i386__)
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool instructions = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-  return instructions &&
-         __builtin_cpu_supports("avx");  // the latter: the operating system saves the registers
+  return instructions && __builtin_cpu_supports("avx");  // and the operating system saves the registers
 #else
   return false;
 #endif

@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <span>
 
-/// Conversion of whole arrays between the formats. `half` goes through the F16C instructions where the
-/// machine has them and half_codec.h says that they agree with it, else through half_codec.h, element by
-/// element.
+/// Conversion of whole arrays between the formats. Between float and half the F16C instructions do it where
+/// the machine has them and half_codec.h says that they agree with it, else half_codec.h, one by one.
 namespace tinymp {
 
 /// The half nearest to a double, rounded once. (static_cast<float> first would round twice: a double just

@@ -1,8 +1,8 @@
 #include <tinymp/numeric/convert_f16c.h>
 
-// Compiled with -mf16c -mavx, so nothing here may be shared with other files: an inline function of the
-// standard library or of ours could be merged by the linker into the copy that every machine runs. Hence
-// plain pointers.
+// Compiled with -mf16c -mavx, so nothing here may be shared with other files: of an inline function the
+// linker keeps one copy, perhaps this one, for every machine. Hence plain pointers and no other header of
+// ours.
 
 #if defined(__F16C__)
 #include <immintrin.h>

@@ -21,8 +21,8 @@
 ///     tanh
 ///     sigmoid
 ///
-/// At the edges: overflow gives infinity, underflow a subnormal and then 0, log(+-0) = -infinity, log(x < 0)
-/// = NaN, tanh(-0) = -0, and a NaN comes out as the quiet positive NaN whatever it was.
+/// At the edges: overflow gives infinity, underflow a subnormal and then 0; log(+-0) = -infinity, the log of
+/// a negative number is NaN, tanh(-0) = -0; a NaN comes out as the quiet positive NaN whatever it was.
 ///
 /// The float versions are computed in double with a shorter series and rounded once at the end. Nothing
 /// branches: a loop over them is vectorised by the compiler. Under nvcc compile with -fmad=false to get the
@@ -140,11 +140,11 @@ TINYMP_HD constexpr double log_core(double x) {
   return a.k * kLn2Hi + (a.f - (square - (a.s * (square + z * p) + a.k * kLn2Lo)));
 }
 
+/// The same for a result that will be rounded to float: to within 2^-39 of its value.
 TINYMP_HD constexpr double log_for_float(double x) {
   const Split a = split(x);
   const double z = a.s * a.s;
-  double p = 2.0 / 15;
-  p = p * z + 2.0 / 13;
+  double p = 2.0 / 13;
   p = p * z + 2.0 / 11;
   p = p * z + 2.0 / 9;
   p = p * z + 2.0 / 7;

@@ -12,7 +12,11 @@
 /// `half`: a binary16 number that behaves like a C++ arithmetic type, except that nothing converts silently.
 namespace tinymp {
 
-/// Two bytes, the bits of half_codec.h. Like `float`, a `half` without an initialiser holds anything;
+class half;
+template <class T>
+concept NeitherFloatNorHalf = !std::same_as<T, float> && !std::same_as<T, half>;
+
+/// Two bytes, the bits of half_codec.h. Like `float`, a `half` without an initialiser holds anything, and
 /// `half{}` is 0.
 ///
 /// The only ways in are `half(float)`, which rounds to nearest even, and `half::from_bits`. `half(0.1)` would
@@ -22,9 +26,8 @@ class half {
  public:
   half() = default;
   TINYMP_HD explicit constexpr half(float x) : bits_(half_bits_from_float(x)) {}
-  template <class T>
-  requires(!std::same_as<T, float> && !std::same_as<T, half>) explicit half(T) =
-      delete;  // only from float: write half(static_cast<float>(x)), or half_from_double (convert.h)
+  template <NeitherFloatNorHalf T>
+  explicit half(T) = delete;  // write half(static_cast<float>(x)), or half_from_double(x) of convert.h
 
   TINYMP_HD static constexpr half from_bits(std::uint16_t bits) {
     half x{};
@@ -34,13 +37,13 @@ class half {
   TINYMP_HD constexpr std::uint16_t bits() const { return bits_; }
   TINYMP_HD explicit constexpr operator float() const { return float_from_half_bits(bits_); }
 
-  /// Each operation rounds once, although it is computed in float and rounded again. Rounding to p' bits and
-  /// then to p bits is innocent for + - * / when p' >= 2p + 2 (Figueroa, "When is double rounding
-  /// innocuous?", ACM SIGNUM Newsletter 30(3), 1995), and 24 = 2 * 11 + 2 is just enough. The theorem leaves
-  /// out underflow; there a sum is exact (a multiple of 2^-24 with at most 11 bits), every product is exact
-  /// in float (22 bits), and a quotient a / b keeps away from each midpoint m of two halves: m has 12 bits, b
-  /// has 11, so m b is an integer below 2^23 in units of which a is a multiple too, and a / b = m or |a / b -
-  /// m| > 2^-23 m, twice the error that float makes.
+  /// Each operation rounds once, although it is computed in float and rounded again: rounding to p' bits and
+  /// then to p is innocent for + - * / when p' >= 2p + 2 (Figueroa, "When is double rounding innocuous?", ACM
+  /// SIGNUM Newsletter 30(3), 1995), and 24 = 2 * 11 + 2 is just enough. The theorem leaves out underflow.
+  /// But a subnormal sum is a multiple of 2^-24 and exact in float; so is every product, with its 22 bits;
+  /// and a quotient a / b that is not the middle m of two halves keeps away from it. For m has 12 bits and b
+  /// has 11, so m b is n < 2^23 units, of which a is a multiple too: a and m b differ by a unit or more, and
+  /// a / b and m by more than 2^-23 m, twice what float errs.
   TINYMP_HD friend constexpr half operator+(half a, half b) { return half(float(a) + float(b)); }
   TINYMP_HD friend constexpr half operator-(half a, half b) { return half(float(a) - float(b)); }
   TINYMP_HD friend constexpr half operator*(half a, half b) { return half(float(a) * float(b)); }
@@ -54,12 +57,13 @@ class half {
   /// Turns the sign bit over, that of a zero too. The NaN stays the one NaN.
   TINYMP_HD friend constexpr half operator-(half a) { return isnan(a) ? a : from_bits(a.bits_ ^ 0x8000); }
 
-  /// As for float: NaN is unordered and unequal to everything, itself included; -0 == 0.
-  TINYMP_HD friend constexpr bool operator==(half a, half b) { return float(a) == float(b); }
-  TINYMP_HD friend constexpr bool operator<(half a, half b) { return float(a) < float(b); }
-  TINYMP_HD friend constexpr bool operator>(half a, half b) { return float(a) > float(b); }
-  TINYMP_HD friend constexpr bool operator<=(half a, half b) { return float(a) <= float(b); }
-  TINYMP_HD friend constexpr bool operator>=(half a, half b) { return float(a) >= float(b); }
+  /// As for float: NaN is unordered and unequal to everything, itself included; -0 == 0. The bits of positive
+  /// halves, read as integers, are in the order of their values: nothing has to be converted.
+  TINYMP_HD friend constexpr bool operator==(half a, half b) { return ordered(a, b) && a.rank() == b.rank(); }
+  TINYMP_HD friend constexpr bool operator<(half a, half b) { return ordered(a, b) && a.rank() < b.rank(); }
+  TINYMP_HD friend constexpr bool operator>(half a, half b) { return ordered(a, b) && a.rank() > b.rank(); }
+  TINYMP_HD friend constexpr bool operator<=(half a, half b) { return ordered(a, b) && a.rank() <= b.rank(); }
+  TINYMP_HD friend constexpr bool operator>=(half a, half b) { return ordered(a, b) && a.rank() >= b.rank(); }
 
   TINYMP_HD friend constexpr bool signbit(half a) { return (a.bits_ & 0x8000) != 0; }
   TINYMP_HD friend constexpr bool isfinite(half a) { return (a.bits_ & 0x7c00) != 0x7c00; }
@@ -68,6 +72,9 @@ class half {
   TINYMP_HD friend constexpr half abs(half a) { return from_bits(a.bits_ & 0x7fff); }
 
  private:
+  TINYMP_HD static constexpr bool ordered(half a, half b) { return !isnan(a) && !isnan(b); }
+  TINYMP_HD constexpr int rank() const { return signbit(*this) ? -(bits_ & 0x7fff) : bits_; }
+
   std::uint16_t bits_;
 };
 
@@ -76,8 +83,7 @@ static_assert(sizeof(half) == 2 && std::is_trivial_v<half> && std::is_standard_l
 /// Sign, exponent, fraction: "0 01111 0000000000" is 1.
 std::string to_bit_string(half x);
 
-/// The value in decimal, formatted as the stream formats a float. The default of 6 digits tells all halves
-/// apart.
+/// The value in decimal, as the stream prints a float. The usual 6 digits tell all halves apart.
 std::ostream& operator<<(std::ostream& out, half x);
 
 }  // namespace tinymp
@@ -113,21 +119,16 @@ class std::numeric_limits<tinymp::half> {
   static constexpr int min_exponent10 = -4;
   static constexpr int max_exponent10 = 4;
 
-  TINYMP_HD static constexpr half min() noexcept { return half::from_bits(0b0'00001'0000000000); }  // 2^-14
-  TINYMP_HD static constexpr half max() noexcept { return half::from_bits(0b0'11110'1111111111); }  // 65504
-  TINYMP_HD static constexpr half lowest() noexcept {
-    return half::from_bits(0b1'11110'1111111111);
-  }  // -65504
-  TINYMP_HD static constexpr half epsilon() noexcept {
-    return half::from_bits(0b0'00101'0000000000);
-  }  // 2^-10
-  TINYMP_HD static constexpr half round_error() noexcept {
-    return half::from_bits(0b0'01110'0000000000);
-  }  // 0.5
-  TINYMP_HD static constexpr half denorm_min() noexcept {
-    return half::from_bits(0b0'00000'0000000001);
-  }  // 2^-24
-  TINYMP_HD static constexpr half infinity() noexcept { return half::from_bits(0b0'11111'0000000000); }
-  TINYMP_HD static constexpr half quiet_NaN() noexcept { return half::from_bits(0b0'11111'1000000000); }
+  TINYMP_HD static constexpr half min() noexcept { return at(0b0'00001'0000000000); }          // 2^-14
+  TINYMP_HD static constexpr half max() noexcept { return at(0b0'11110'1111111111); }          // 65504
+  TINYMP_HD static constexpr half lowest() noexcept { return at(0b1'11110'1111111111); }       // -65504
+  TINYMP_HD static constexpr half epsilon() noexcept { return at(0b0'00101'0000000000); }      // 2^-10
+  TINYMP_HD static constexpr half round_error() noexcept { return at(0b0'01110'0000000000); }  // 0.5
+  TINYMP_HD static constexpr half denorm_min() noexcept { return at(0b0'00000'0000000001); }   // 2^-24
+  TINYMP_HD static constexpr half infinity() noexcept { return at(0b0'11111'0000000000); }
+  TINYMP_HD static constexpr half quiet_NaN() noexcept { return at(0b0'11111'1000000000); }
   TINYMP_HD static constexpr half signaling_NaN() noexcept { return quiet_NaN(); }
+
+ private:
+  TINYMP_HD static constexpr half at(std::uint16_t bits) { return half::from_bits(bits); }
 };

@@ -38,8 +38,7 @@ TINYMP_HD constexpr std::uint16_t half_bits_from_float(float x) {
   // 3. What is too small: below 2^-25, half of the smallest subnormal.
   if (exponent < 127 - 25) return static_cast<std::uint16_t>(sign);
 
-  // 4. Line up: `aligned` shifted right by `drop` bits is the exponent and fraction of the half, not yet
-  // rounded.
+  // 4. Line up: `aligned` shifted right by `drop` bits is the exponent and fraction of the half, unrounded.
   std::uint32_t aligned = magnitude - ((127 - 15) << 23);  // normal: change the bias, drop 23 - 10 = 13 bits
   std::uint32_t drop = 13;
   if (exponent < 127 - 14) {            // subnormal: the exponent field stays 0,

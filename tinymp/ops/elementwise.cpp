@@ -55,6 +55,7 @@ Tensor cast(const Tensor& x, DType dtype) {
 }
 
 Tensor reshape(const Tensor& x, Shape shape) {
+  expect(shape.size() == x.size(), "reshape: ", x.size(), " values of shape ", x.shape(), " do not fit ", shape);
   return record("reshape", {x}, x.viewed_as(shape),
                 [before = x.shape()](const Tensor& dy, const Needs&) { return std::vector{dy.viewed_as(before)}; });
 }

@@ -30,7 +30,10 @@ void tell_apart(std::vector<Group>& groups) {
         return traits(groups[i].runs[0]->header)[trait] != first[trait];
       });
       if (!differ) continue;
-      for (std::size_t i : members) groups[i].name += " (" + traits(groups[i].runs[0]->header)[trait] + ")";
+      for (std::size_t i : members) {
+        const std::string what = traits(groups[i].runs[0]->header)[trait];
+        if (!what.empty()) groups[i].name += " (" + what + ")";
+      }
       break;
     }
   }

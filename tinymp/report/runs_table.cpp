@@ -13,12 +13,14 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// One figure from every run of a group; NaN where the run has none.
+/// One figure of a run; NaN where it has none.
 using Figure = std::function<double(const Run&)>;
 
 std::vector<double> figures(const Group& group, const Figure& figure) {
   std::vector<double> values;
-  for (const Run* run : group.runs) values.push_back(figure(*run));
+  for (const Run* run : group.runs) {
+    if (const double value = figure(*run); !std::isnan(value)) values.push_back(value);
+  }
   return values;
 }
 
@@ -54,8 +56,7 @@ std::string share_cell(double share) { return std::isnan(share) ? "-" : percent(
 
 /// "7", or "5..9" when the seeds differ.
 std::string range_cell(const Group& group, const Figure& figure, std::string (*text)(double)) {
-  std::vector<double> known = figures(group, figure);
-  std::erase_if(known, [](double value) { return std::isnan(value); });
+  const std::vector<double> known = figures(group, figure);
   if (known.empty()) return "-";
   const auto [low, high] = std::minmax_element(known.begin(), known.end());
   return *low == *high ? text(*low) : text(*low) + ".." + text(*high);

@@ -141,20 +141,23 @@ std::string last_value(const Panel& panel, const Curve& curve) {
   return panel.quantity == Quantity::scale ? scale_text(*last) : short_number(*last, 4);
 }
 
-std::string legend_line(const Panel& panel, std::size_t which, const TerminalStyle& style) {
+/// "● FP16, S = 1  2.6  ✗ not finite from step 13"; over several lines where it must be.
+std::string legend_text(const Panel& panel, std::size_t which, const TerminalStyle& style) {
   const Curve& curve = panel.curves[which];
-  std::string ends;
+  std::string text = printable(curve.name, style.unicode);
+  if (const std::string value = last_value(panel, curve); !value.empty()) text += "  " + value;
+  if (!curve.note.empty()) text += "  (on average " + curve.note + ")";
   if (!curve.ends.empty()) {
-    ends = concat(style.unicode ? "  ✗ " : "  X ", "not finite from step ", curve.ends[0].nonfinite_step);
-    if (curve.seeds > 1) ends += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
+    text += concat(style.unicode ? "  ✗ " : "  X ", "not finite from step ", curve.ends[0].nonfinite_step);
+    if (curve.seeds > 1) text += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
   }
-  std::string value = last_value(panel, curve);
-  if (!value.empty()) value = "  " + value;
-  const int room = std::max(8, style.width - 4 - display_width(value) - display_width(ends));
-  if (!curve.note.empty()) ends = concat(" at the end; ", curve.note, " on average");
-  const std::string name = shorten(printable(curve.name, style.unicode), room, style.unicode);
-  return "  " + paint(marker(panel.group[which], style), panel.group[which], style) + " " + name +
-         faint(value, style) + ends + "\n";
+  std::string lines,
+      before = "  " + paint(marker(panel.group[which], style), panel.group[which], style) + " ";
+  for (const std::string& line : wrap(text, std::max(8, style.width - 4))) {
+    lines += before + line + "\n";
+    before = "    ";
+  }
+  return lines;
 }
 
 std::string title_line(const Panel& panel, const TerminalStyle& style) {
@@ -200,7 +203,7 @@ std::string terminal_chart(const Panel& panel, const TerminalStyle& style, const
     text += pad(label, label_width, Align::right) + bar + canvas.row(row) + "\n";
   }
   text += bottom_axis(axes.step, label_width, columns, style.unicode);
-  for (std::size_t i = 0; i < panel.curves.size(); ++i) text += legend_line(panel, i, style);
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) text += legend_text(panel, i, style);
   return text;
 }
 

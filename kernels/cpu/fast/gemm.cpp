@@ -111,7 +111,8 @@ const GemmTile& gemm_tile() {
     bool avx2 = false, avx512 = false;
 #if defined(__x86_64__)
     avx2 = gemm_tile_avx2().multiply && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    avx512 = gemm_tile_avx512().multiply && __builtin_cpu_supports("avx512f");
+    avx512 = gemm_tile_avx512().multiply && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+             __builtin_cpu_supports("avx512bw");
 #endif
     if (name != "" && name != "portable" && name != "avx2" && name != "avx512") {
       throw UsageError(concat("TINYMP_ISA is '", name, "': set it to portable, avx2 or avx512, or unset it"));

@@ -1,0 +1,125 @@
+#include <tests/catch.h>
+#include <tests/report/sample_runs.h>
+#include <tinymp/report/curves.h>
+#include <cmath>
+#include <limits>
+
+using namespace tinymp::report;
+using tinymp::train::StepRecord;
+
+namespace {
+
+Run run_of(const std::string& name, std::uint64_t seed, const std::vector<double>& losses) {
+  Run run;
+  run.header.name = name;
+  run.header.seed = seed;
+  std::int64_t step = 0;
+  for (double loss : losses) run.steps.push_back({.step = step += 10, .loss = loss});
+  return run;
+}
+
+Curve curve_of(const std::vector<Run>& runs, Quantity quantity) {
+  const std::vector<Group> groups = group_by_recipe(runs);
+  REQUIRE(groups.size() == 1);
+  return make_curve(groups[0], quantity);
+}
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("seeds become one curve: mean, smallest, largest, of those that are finite") {
+  const Curve curve = curve_of({run_of("a", 0, {1, 2, 3}), run_of("a", 1, {3, not_a_number, not_a_number}),
+                                run_of("a", 2, {5, 6, not_a_number, not_a_number})},
+                               Quantity::loss);
+  CHECK(curve.seeds == 3);
+  CHECK(curve.step == std::vector<double>{10, 20, 30, 40});
+  CHECK(curve.mean[0] == 3);
+  CHECK(curve.low[0] == 1);
+  CHECK(curve.high[0] == 5);
+  CHECK(curve.mean[1] == 4);
+  CHECK(curve.mean[2] == 3);
+  CHECK(std::isnan(curve.mean[3]));
+  REQUIRE(curve.ends.size() == 2);
+  CHECK(curve.ends[0].step == 10);
+  CHECK(curve.ends[0].value == 3);
+  CHECK(curve.ends[0].nonfinite_step == 20);
+  CHECK(curve.ends[1].nonfinite_step == 30);
+}
+
+TEST_CASE("a loss that recovers has a gap and no end; one that never was finite ends before it starts") {
+  CHECK(curve_of({run_of("a", 0, {1, infinity, 3})}, Quantity::loss).ends.empty());
+  const Curve never = curve_of({run_of("a", 0, {not_a_number, infinity})}, Quantity::loss);
+  REQUIRE(never.ends.size() == 1);
+  CHECK(never.ends[0].step == 0);
+  CHECK(never.ends[0].nonfinite_step == 10);
+}
+
+TEST_CASE("shares count where they were measured, and lost says how") {
+  Run run = run_of("a", 0, {1, 1, 1, 1});
+  run.steps[1].underflowed = 0.25;
+  run.steps[1].absorbed = 0.5;
+  run.steps[2].absorbed = 0.125;
+  const Curve lost = curve_of({run}, Quantity::lost);
+  CHECK(lost.step == std::vector<double>{20, 30});
+  CHECK(lost.mean == std::vector<double>{0.75, 0.125});
+  CHECK(lost.note == "25 % underflowed, 31 % absorbed");
+  CHECK(curve_of({run}, Quantity::flushed).step.empty());
+}
+
+TEST_CASE("the middle of loss scales is taken on the powers of two") {
+  Run low = run_of("a", 0, {1}), high = run_of("a", 1, {1});
+  low.steps[0].scale = 1024;
+  high.steps[0].scale = 65536;
+  const Curve curve = curve_of({low, high}, Quantity::scale);
+  CHECK(curve.mean[0] == Approx(8192));
+  high.steps[0].scale = 1024;
+  CHECK(curve_of({low, high}, Quantity::scale).mean[0] == 1024);
+}
+
+TEST_CASE("thinning keeps ends, extremes and gaps") {
+  Run run = run_of("a", 0, std::vector<double>(1000, 1.0));
+  run.steps[500].loss = 9;
+  for (std::size_t i = 900; i < 1000; ++i) run.steps[i].loss = not_a_number;
+  const Curve curve = curve_of({run}, Quantity::loss);
+  const Curve thinned = thin(curve, Quantity::loss, 100);
+  CHECK(thinned.step.size() == 100);
+  CHECK(thinned.mean[50] == Approx(1.8));
+  CHECK(thinned.high[50] == 9);
+  CHECK(std::isnan(thinned.mean[95]));
+  CHECK(thinned.ends.size() == 1);
+  CHECK(thin(curve, Quantity::loss, 1000).step == curve.step);
+}
+
+TEST_CASE("panels are drawn where there is something to see") {
+  const auto titles = [](const ReportSection& section) {
+    const std::vector<Group> groups = group_by_recipe(section.runs);
+    std::vector<std::string> names;
+    for (const Panel& panel : make_panels(groups)) names.push_back(panel.title);
+    return names;
+  };
+  CHECK(titles(sample::small_updates()) ==
+        std::vector<std::string>{"Training loss", "Updates that moved nothing"});
+  CHECK(titles(sample::small_gradients()) ==
+        std::vector<std::string>{"Training loss", "Loss scale S", "Gradients flushed to zero"});
+  CHECK(titles({"", "", {}}).empty());
+  CHECK(titles({"", "", {run_of("a", 0, {})}}).empty());  // interrupted before its first step
+
+  const std::vector<Run> steep = {run_of("a", 0, {900, 1})}, gentle = {run_of("a", 0, {2, 1})},
+                         crossing = {run_of("a", 0, {900, 0})};
+  CHECK(make_panels(group_by_recipe(steep))[0].scale == Scale::decades);
+  CHECK(make_panels(group_by_recipe(gentle))[0].scale == Scale::linear);
+  CHECK(make_panels(group_by_recipe(crossing))[0].scale == Scale::linear);
+}
+
+TEST_CASE("runs fall into sections by their question") {
+  std::vector<Run> runs = {run_of("a", 0, {1}), run_of("b", 0, {1}), run_of("a", 1, {1})};
+  runs[0].header.question = runs[2].header.question = "first?";
+  runs[1].header.question = "second?";
+  const std::vector<ReportSection> sections = sections_by_question(runs);
+  REQUIRE(sections.size() == 2);
+  CHECK(sections[0].question == "first?");
+  CHECK(sections[0].runs.size() == 2);
+  CHECK(sections[1].runs.size() == 1);
+}

@@ -1,0 +1,358 @@
+#include <tests/catch.h>
+#include <tests/data/files.h>
+#include <tests/train/small_disk.h>
+#include <tinymp/base/error.h>
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/train/run_log.h>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <thread>
+
+using namespace tinymp;
+using namespace tinymp::train;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+RunHeader some_header() {
+  RunHeader h;
+  h.lesson = "06_loss_scaling";
+  h.question = "Do small gradients survive?";
+  h.name = "FP16, \"S\" = 1 \n</script> µ";
+  h.recipe = recipes::fp16_static;
+  h.seed = std::numeric_limits<std::uint64_t>::max();
+  h.model = "autoencoder 784-64-32-64-784 sigmoid";
+  h.data = "mnist (55000 train, 5000 validation, 10000 test)";
+  h.optimizer = "adam lr=0.01";
+  h.steps = 400;
+  h.batch = 2048;
+  h.metric = "test MSE";
+  h.higher_is_better = true;
+  h.command = "./learn run 6";
+  return h;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::istringstream text(text_of(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+void check_says(const std::string& message, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    INFO("message: " << message << "\nexpected in it: " << part);
+    CHECK(message.find(part) != std::string::npos);
+  }
+}
+
+void check_same(double a, double b) { CHECK(((std::isnan(a) && std::isnan(b)) || a == b)); }
+
+void check_same(const StepRecord& a, const StepRecord& b) {
+  CHECK(a.step == b.step);
+  CHECK(a.skipped == b.skipped);
+  CHECK(a.skips == b.skips);
+  check_same(a.loss, b.loss);
+  check_same(a.scale, b.scale);
+  check_same(a.zero, b.zero);
+  check_same(a.subnormal, b.subnormal);
+  check_same(a.flushed, b.flushed);
+  check_same(a.underflowed, b.underflowed);
+  check_same(a.absorbed, b.absorbed);
+}
+
+std::vector<StepRecord> some_steps() {
+  StepRecord plain{.step = 1, .loss = 0.1, .scale = 65536};
+  StepRecord full{.step = 2, .loss = 1.0 / 3, .scale = 0x1p-30, .skipped = true, .skips = 7};
+  full.zero = 0.25;
+  full.subnormal = 0.125;
+  full.flushed = 0;
+  full.underflowed = 1e-9;
+  full.absorbed = 1;
+  StepRecord broken{.step = 5'000'000'000, .loss = std::nan(""), .scale = infinity};
+  StepRecord infinite{.step = 5'000'000'001, .loss = -infinity, .scale = 5e-324};
+  return {plain, full, broken, infinite};
+}
+
+/// A header and one step, as lines.
+std::string small_log(const files::Folder& folder) {
+  static int number = 0;
+  RunLog log(folder / concat("small-", number++, ".jsonl"), some_header());
+  log.write({.step = 1, .loss = 2.5});
+  return text_of(log.path());
+}
+
+}  // namespace
+
+TEST_CASE("a run log reads back as it was written, every field, every recipe") {
+  Recipe odd{.compute = DType::f16, .accumulate = DType::f64, .gradient = DType::f16, .master = DType::f64};
+  odd.state = DType::f16;
+  odd.scaling = DynamicScaling{.initial = std::numeric_limits<float>::infinity(),
+                               .growth = 1.5,
+                               .backoff = 0.1,
+                               .growth_interval = 77};
+  Recipe skipping = recipes::fp16_static;
+  skipping.scaling = StaticScaling{.factor = 0.1f, .skip_nonfinite = true};
+  for (const Recipe& recipe : {recipes::fp32, recipes::fp16_weights, recipes::fp16_dynamic, skipping, odd}) {
+    files::Folder folder;
+    RunHeader header = some_header();
+    header.recipe = recipe;
+    RunLog log(folder / "run.jsonl", header);
+    for (const StepRecord& step : some_steps()) log.write(step);
+    log.finish({.value = 93.88, .taken = 398, .skipped = 2, .first_nonfinite_step = 12, .seconds = 11.25});
+
+    const Run run = load_run(log.path());
+    CHECK(run.path == log.path());
+    CHECK(run.header.lesson == header.lesson);
+    CHECK(run.header.question == header.question);
+    CHECK(run.header.name == header.name);
+    CHECK(run.header.recipe == recipe);
+    CHECK(run.header.seed == header.seed);
+    CHECK(run.header.model == header.model);
+    CHECK(run.header.data == header.data);
+    CHECK(run.header.optimizer == header.optimizer);
+    CHECK(run.header.steps == 400);
+    CHECK(run.header.batch == 2048);
+    CHECK(run.header.metric == header.metric);
+    CHECK(run.header.higher_is_better);
+    CHECK(run.header.command == header.command);
+    const std::vector<StepRecord> steps = some_steps();
+    REQUIRE(run.steps.size() == steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) check_same(run.steps[i], steps[i]);
+    REQUIRE(run.result);
+    CHECK(run.result->value == 93.88);
+    CHECK(run.result->taken == 398);
+    CHECK(run.result->skipped == 2);
+    CHECK(run.result->first_nonfinite_step == 12);
+    CHECK(run.result->seconds == 11.25);
+  }
+}
+
+TEST_CASE("the lines of a run log are what the format says") {
+  files::Folder folder;
+  RunLog log(folder / "run.jsonl", some_header());
+  for (const StepRecord& step : some_steps()) log.write(step);
+  log.finish({.value = std::nan(""), .taken = 3});
+  const std::vector<std::string> lines = lines_of(log.path());
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[0].rfind("{\"tinymp_run\":1,\"lesson\":\"06_loss_scaling\",", 0) == 0);
+  check_says(lines[0], {"\"recipe\":{\"compute\":\"f16\",\"accumulate\":\"f32\",\"gradient\":\"f16\","
+                        "\"master\":\"f32\",\"state\":\"f32\",\"scaling\":{\"kind\":\"static\","
+                        "\"factor\":1024.0,\"skip_nonfinite\":false}},\"seed\":18446744073709551615,"});
+  CHECK(lines[1] == R"({"step":1,"loss":0.1,"scale":65536.0,"skipped":false,"skips":0})");
+  CHECK(lines[2] ==
+        R"({"step":2,"loss":0.3333333333333333,"scale":9.313225746154785e-10,"skipped":true,"skips":7,)"
+        R"("zero":0.25,"subnormal":0.125,"flushed":0.0,"underflowed":1e-09,"absorbed":1.0})");
+  CHECK(lines[3] == R"({"step":5000000000,"loss":"nan","scale":"inf","skipped":false,"skips":0})");
+  CHECK(lines[4] == R"({"step":5000000001,"loss":"-inf","scale":5e-324,"skipped":false,"skips":0})");
+  CHECK(lines[5] ==
+        R"({"result":{"value":"nan","taken":3,"skipped":0,"first_nonfinite_step":0,"seconds":0.0}})");
+}
+
+TEST_CASE("a run says where it comes from") {
+  files::Folder folder;
+  RunLog log(folder / "run.jsonl", some_header());
+  const RunHeader h = load_run(log.path()).header;
+  CHECK(std::regex_match(h.date, std::regex(R"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\dZ)")));
+  CHECK(std::regex_match(h.commit, std::regex(R"([0-9a-f]{12,40}\+?|unknown)")));
+  CHECK(std::regex_match(h.compiler, std::regex(R"((g|clang)\+\+ \d+\..*)")));
+  CHECK_FALSE(h.device.empty());
+  CHECK(h.threads == threads());
+
+  RunHeader on_gpu = some_header();
+  on_gpu.device = "NVIDIA H200";
+  CHECK(load_run(RunLog(folder / "gpu.jsonl", on_gpu).path()).header.device == "NVIDIA H200");
+}
+
+TEST_CASE("every line is on the disk as soon as it is written") {
+  files::Folder folder;
+  RunLog log(folder / "run.jsonl", some_header());
+  CHECK(load_run(log.path()).steps.empty());
+  log.write({.step = 1, .loss = 2});
+  CHECK(load_run(log.path()).steps.size() == 1);
+  log.write({.step = 2, .loss = 1});
+  const Run run = load_run(log.path());
+  CHECK(run.steps.size() == 2);
+  CHECK_FALSE(run.result);
+}
+
+TEST_CASE("nothing is written over, and nothing after the end") {
+  files::Folder folder;
+  write_text(folder / "run.jsonl", "precious");
+  check_says(files::message<Error>([&] { RunLog(folder / "run.jsonl", some_header()); }),
+             {folder / "run.jsonl", "exists", "--out DIR"});
+  CHECK(text_of(folder / "run.jsonl") == "precious");
+
+  RunLog log(folder / "other.jsonl", some_header());
+  log.finish({});
+  check_says(files::message<Error>([&] { log.write({.step = 1}); }), {"other.jsonl", "closed"});
+  CHECK_THROWS_AS(log.finish({}), Error);
+  check_says(files::message<Error>([&] { RunLog(folder / "no/such/run.jsonl", some_header()); }),
+             {"No such file or directory", "no/such/run.jsonl"});
+}
+
+TEST_CASE("bytes that are not UTF-8 do not stop a run") {
+  files::Folder folder;
+  RunHeader header = some_header();
+  header.data = "/data/caf\xE9";
+  CHECK(load_run(RunLog(folder / "run.jsonl", header).path()).header.data == "/data/caf\xEF\xBF\xBD");
+}
+
+TEST_CASE("an interrupted run keeps its whole lines, wherever the last one was cut") {
+  files::Folder folder;
+  const std::string whole = small_log(folder);
+  const std::string last = R"({"step":2,"loss":0.5,"scale":1.0,"skipped":false,"skips":0,"zero":0.25})";
+  for (std::size_t length = 0; length < last.size(); ++length) {
+    write_text(folder / "cut.jsonl", whole + last.substr(0, length));
+    const Run run = load_run(folder / "cut.jsonl");
+    CHECK(run.steps.size() == 1);
+    CHECK_FALSE(run.result);
+  }
+  write_text(folder / "cut.jsonl", whole + last);  // only the newline is missing: nothing is lost
+  CHECK(load_run(folder / "cut.jsonl").steps.size() == 2);
+}
+
+TEST_CASE("a file that is no run log: the message names file and line") {
+  files::Folder folder;
+  const std::string good = small_log(folder);
+  const std::string header = good.substr(0, good.find('\n') + 1);
+  const std::string path = folder / "bad.jsonl";
+  const auto complaint = [&](const std::string& text) {
+    write_text(path, text);
+    return files::message<Error>([&] { load_run(path); });
+  };
+  const auto replaced = [&](const std::string& what, const std::string& with) {
+    std::string text = good;
+    REQUIRE(text.find(what) != std::string::npos);
+    return text.replace(text.find(what), what.size(), with);
+  };
+  check_says(complaint(""), {path, "empty"});
+  check_says(complaint(header.substr(0, 40)), {path + ":1:", "not JSON"});
+  check_says(complaint("\x89PNG\r\n\x1a\n"), {path + ":1:"});
+  check_says(complaint("[1, 2]\n"), {path + ":1:", "object"});
+  check_says(complaint("{\"a\": 1}\n"), {path + ":1:", "tinymp_run"});
+  check_says(complaint(replaced("\"tinymp_run\":1", "\"tinymp_run\":2")), {":1:", "format 2"});
+  check_says(complaint(replaced("\"f16\"", "\"f17\"")), {":1:", "f17"});
+  check_says(complaint(replaced("\"static\"", "\"magic\"")), {":1:", "magic"});
+  check_says(complaint(replaced("\"steps\":400", "\"steps\":\"many\"")), {":1:", "\"steps\""});
+  check_says(complaint(replaced("\"steps\":400", "\"steps\":18446744073709551615")), {"out of range"});
+  check_says(complaint(replaced("\"threads\":", "\"threads\":99999999999, \"x\":")), {"out of range"});
+  check_says(complaint(replaced("\"recipe\"", "\"receipt\"")), {":1:", "\"recipe\""});
+  check_says(complaint(good + "garbage\n"), {path + ":3:", "not JSON"});
+  check_says(complaint(good + "\n" + "{\"step\":2,\"loss\":1}\n"), {path + ":3:"});
+  check_says(complaint(good + "{\"step\":2}\n"), {path + ":3:", "neither"});
+  check_says(complaint(good + "{\"step\":2,\"loss\":\"high\"}\n"), {path + ":3:", "\"loss\""});
+  check_says(complaint(good + "{\"step\":1,\"loss\":1}\n"), {path + ":3:", "step 1 after step 1"});
+  check_says(complaint(good + "{\"step\":1.5,\"loss\":1}\n"), {path + ":3:", "\"step\""});
+  check_says(complaint(good + "{\"result\":{}}\n" + good), {path + ":4:", "after the result"});
+  check_says(complaint(good + "{\"result\":3}\n"), {path + ":3:"});
+  check_says(files::message<Error>([&] { load_run(folder / "none.jsonl"); }), {"none.jsonl", "No such file"});
+  check_says(files::message<Error>([&] { load_run(folder.path.string()); }), {"folder"});
+}
+
+TEST_CASE("keys that an older run lacks keep their defaults; unknown ones are passed over") {
+  files::Folder folder;
+  write_text(
+      folder / "old.jsonl",
+      "{\"tinymp_run\":1,\"name\":\"old\",\"recipe\":{\"scaling\":{\"kind\":\"none\"}},\"new\":[1]}\r\n"
+      "{\"step\":3,\"loss\":1,\"colour\":\"red\"}\r\n{\"result\":{}}\r\n");
+  const Run run = load_run(folder / "old.jsonl");
+  CHECK(run.header.recipe == Recipe{});
+  REQUIRE(run.steps.size() == 1);
+  CHECK(run.steps[0].scale == 1);
+  CHECK(std::isnan(run.steps[0].flushed));
+  REQUIRE(run.result);
+  CHECK(std::isnan(run.result->value));
+}
+
+TEST_CASE("a full disk is noticed at the line that does not fit") {
+  SmallDisk disk(64);
+  if (!disk.mounted) SKIP_TEST("mounting a small tmpfs needs Linux and root");
+  {
+    RunLog earlier(disk / "earlier.jsonl", some_header());
+    earlier.finish({.value = 1});
+  }
+  const std::string before = text_of(disk / "earlier.jsonl");
+  const std::vector<std::string> is_clear = {"No space left on device", "free some space", "--out DIR",
+                                             disk / "run.jsonl"};
+
+  SECTION("in the middle of a run: what was written before stays readable") {
+    RunLog log(disk / "run.jsonl", some_header());
+    std::int64_t written = 0;
+    const std::string message = files::message<Error>([&] {
+      for (std::int64_t step = 1; step < 100000; ++step) {
+        log.write({.step = step, .loss = 1.0 / static_cast<double>(step)});
+        written = step;
+      }
+    });
+    check_says(message, is_clear);
+    const Run run = load_run(log.path());
+    CHECK(run.steps.size() == static_cast<std::size_t>(written));
+    CHECK_FALSE(run.result);
+    check_says(files::message<Error>([&] { log.write({.step = 200000}); }), {"closed"});
+  }
+  SECTION("at the first line: no empty run is left behind") {
+    disk.fill();
+    check_says(files::message<Error>([&] { RunLog(disk / "run.jsonl", some_header()); }), is_clear);
+    CHECK_FALSE(std::filesystem::exists(disk / "run.jsonl"));
+  }
+  CHECK(text_of(disk / "earlier.jsonl") == before);
+}
+
+TEST_CASE("a read-only folder: one message, earlier runs untouched") {
+  SmallDisk disk(64);
+  if (!disk.mounted) SKIP_TEST("mounting a small tmpfs needs Linux and root");
+  { RunLog earlier(disk / "earlier.jsonl", some_header()); }
+  const std::string before = text_of(disk / "earlier.jsonl");
+  disk.make_read_only();
+  const std::vector<std::string> is_clear = {"Read-only file system", "--out DIR", disk.folder.path.string()};
+  check_says(files::message<Error>([&] { RunLog(disk / "run.jsonl", some_header()); }), is_clear);
+  check_says(files::message<Error>([&] { new_run_folder(disk / "", "quickstart"); }), is_clear);
+  check_says(files::message<Error>([&] { new_run_folder(disk / "runs", "quickstart"); }), is_clear);
+  CHECK(text_of(disk / "earlier.jsonl") == before);
+  CHECK_FALSE(std::filesystem::exists(disk / "run.jsonl"));
+}
+
+TEST_CASE("run folders are numbered and never taken twice") {
+  files::Folder folder;
+  const std::string dir = folder / "runs/of today";
+  CHECK(new_run_folder(dir, "quick") == dir + "/quick-001");
+  CHECK(new_run_folder(dir, "quick") == dir + "/quick-002");
+  CHECK(new_run_folder(dir, "other") == dir + "/other-001");
+  write_text(dir + "/quick-003", "a file");
+  CHECK(new_run_folder(dir, "quick") == dir + "/quick-004");
+  std::filesystem::remove(dir + "/quick-001");
+  CHECK(new_run_folder(dir, "quick") == dir + "/quick-001");
+  for (int i = 1; i <= 999; ++i)
+    std::filesystem::create_directory(
+        concat(dir, "/many-", std::string(3 - std::to_string(i).size(), '0'), i));
+  CHECK(new_run_folder(dir, "many") == dir + "/many-1000");
+  write_text(folder / "file", "");
+  check_says(files::message<Error>([&] { new_run_folder(folder / "file", "quick"); }),
+             {"--out DIR", folder / "file"});
+
+  std::vector<std::string> made(40);
+  std::thread other([&] {
+    for (std::size_t i = 0; i < 20; ++i) made[i] = new_run_folder(dir, "race");
+  });
+  for (std::size_t i = 20; i < 40; ++i) made[i] = new_run_folder(dir, "race");
+  other.join();
+  CHECK(std::set<std::string>(made.begin(), made.end()).size() == 40);
+}

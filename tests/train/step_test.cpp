@@ -1,0 +1,171 @@
+#include <tests/catch.h>
+#include <tests/train/rig.h>
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/optim/adam.h>
+#include <tinymp/train/task.h>
+
+/// One training step in mixed precision: which format each value has, and what that does; and its memory.
+namespace tinymp::test {
+namespace {
+
+data::Batch made_up_batch(std::int64_t size = 16) {
+  static const data::Split split = made_up_split();
+  return data::InOrder(split.train, size)[0];
+}
+
+/// x itself; notes the format of the gradient that comes back.
+Tensor probe(const Tensor& x, std::vector<DType>& seen) {
+  const Tensor y = x.viewed_as(x.shape());
+  return record("probe", {x}, y, [&seen](const Tensor& dy, const Needs&) {
+    seen.push_back(dy.dtype());
+    return std::vector{dy};
+  });
+}
+
+TEST_CASE("in an FP16 recipe parameters, activations and gradients are f16, the loss is f32") {
+  for (const Recipe& recipe : {recipes::fp16_weights, recipes::fp16_master, recipes::fp16_static, recipes::fp16_dynamic}) {
+    Rng rng(1);
+    const nn::Linear first(784, 12, recipe, rng), second(12, 10, recipe, rng);
+    const std::vector<Tensor> parameters{first.weight, first.bias, second.weight, second.bias};
+    const Sgd optimizer(parameters, {.lr = 0.1f}, recipe);
+    const data::Batch batch = made_up_batch();
+    CHECK(batch.images.dtype() == DType::f32);
+
+    std::vector<DType> gradients, activations;
+    Tape tape;
+    const auto look = [&](const Tensor& x) {
+      activations.push_back(x.dtype());
+      return probe(x, gradients);
+    };
+    const Tensor x = cast(batch.images, recipe.compute);
+    const Tensor logits = look(second(look(relu(look(first(x))))));
+    const Tensor loss = cross_entropy(logits, batch.labels);
+    CHECK(loss.dtype() == DType::f32);
+    LossScaler scaler(recipe.scaling);
+    const Tensor scaled = scaler.scale(loss);
+    CHECK(scaled.dtype() == DType::f32);
+    tape.backward(scaled);
+
+    CHECK(activations == std::vector<DType>(3, DType::f16));
+    CHECK(gradients == std::vector<DType>(3, DType::f16));
+    for (const Tensor& p : parameters) {
+      CHECK(p.dtype() == DType::f16);
+      CHECK(p.grad().dtype() == recipe.gradient);
+      CHECK(recipe.gradient == DType::f16);
+    }
+    CHECK_FALSE(static_cast<bool>(batch.images.grad()));
+    CHECK(optimizer.weights().dtype() == DType::f16);
+    CHECK(optimizer.master().dtype() == recipe.master);
+  }
+}
+
+TEST_CASE("a recipe may keep its gradients in f32: then several passes add up there") {
+  Recipe recipe = recipes::fp16_master;
+  recipe.gradient = DType::f32;
+  Rng rng(1);
+  const nn::Mlp model({784, 10}, recipe, rng);
+  Sgd optimizer(model.parameters(), {.lr = 0.1f}, recipe);
+  const data::Batch batch = made_up_batch();
+  std::vector<std::vector<float>> passes;
+  for (int pass = 0; pass < 2; ++pass) {
+    Tape tape;
+    tape.backward(train::loss_of(train::Task::classify, model, batch));
+    passes.push_back(model.parameters()[0].grad().to_floats());
+  }
+  CHECK(model.parameters()[0].grad().dtype() == DType::f32);
+  for (std::size_t i = 0; i < passes[0].size(); ++i) REQUIRE(passes[1][i] == 2 * passes[0][i]);
+}
+
+TEST_CASE("small gradients vanish in FP16, and survive when the loss is scaled") {
+  const auto zeros = [](float scale_by) {
+    Rng rng(1);
+    const nn::Autoencoder model({784, 8, 784}, recipes::fp16_master, rng);
+    data::Batch batch = made_up_batch(64);
+    Tape tape;
+    tape.backward(scale(train::loss_of(train::Task::reconstruct, model, batch), scale_by));
+    std::int64_t count = 0, size = 0;
+    for (const Tensor& p : model.parameters()) {
+      for (const float g : p.grad().to_floats()) count += g == 0;
+      size += p.size();
+    }
+    return static_cast<double>(count) / static_cast<double>(size);
+  };
+  CHECK(zeros(1) > zeros(4096) + 0.1);
+}
+
+TEST_CASE("the gradient of a scaled loss is the scaled gradient, exactly, when nothing underflows") {
+  const auto gradient = [](float scale_by) {
+    Rng rng(1);
+    const nn::Mlp model({784, 10}, recipes::fp32, rng);
+    Tape tape;
+    tape.backward(scale(train::loss_of(train::Task::classify, model, made_up_batch()), scale_by));
+    return model.parameters()[0].grad().to_floats();
+  };
+  const std::vector<float> plain = gradient(1), scaled = gradient(65536);
+  for (std::size_t i = 0; i < plain.size(); ++i) REQUIRE(scaled[i] == 65536 * plain[i]);
+}
+
+TEST_CASE("after a step the FP16 weights are the FP32 masters, rounded") {
+  Rng rng(1);
+  const nn::Mlp model({784, 12, 10}, recipes::fp16_dynamic, rng);
+  Adam optimizer(model.parameters(), {.lr = 1e-3f}, recipes::fp16_dynamic);
+  LossScaler scaler(NoScaling{});
+  {
+    Tape tape;
+    tape.backward(scaler.scale(train::loss_of(train::Task::classify, model, made_up_batch())));
+  }
+  Gradients gradients = optimizer.gradients();
+  GradCheck check = scaler.unscale(gradients);
+  CHECK(optimizer.step(gradients, check).taken());
+  scaler.update(std::move(check));
+  CHECK(optimizer.master().dtype() == DType::f32);
+  const std::vector<float> master = optimizer.master().to_floats(), weights = optimizer.weights().to_floats();
+  std::int64_t finer = 0;
+  for (std::size_t i = 0; i < master.size(); ++i) {
+    REQUIRE(weights[i] == static_cast<float>(half(master[i])));
+    finer += weights[i] != master[i];
+  }
+  CHECK(finer > 1000);  // the master remembers what the weight does not
+  std::vector<float> of_model;
+  for (const Tensor& p : model.parameters()) {
+    const std::vector<float> more = p.to_floats();
+    of_model.insert(of_model.end(), more.begin(), more.end());
+  }
+  CHECK(of_model == weights);  // the model sees what the optimizer wrote
+}
+
+TEST_CASE("a steady training step asks nothing of the system") {
+  const int usual = threads();
+  for (const Recipe& recipe : {recipes::fp32, recipes::fp16_weights, recipes::fp16_dynamic}) {
+    for (const int count : {1, 3}) {
+      set_threads(count);
+      Rng rng(1);
+      const nn::Mlp model({784, 100, 10}, recipe, rng);
+      Adam optimizer(model.parameters(), {.lr = 1e-3f}, recipe);
+      LossScaler scaler(recipe.scaling);
+      PoolStatistics before;
+      for (int step = 1; step <= 10; ++step) {
+        if (step == 3) before = pool_statistics();
+        Tape tape;
+        tape.backward(scaler.scale(train::loss_of(train::Task::classify, model, made_up_batch(96))));
+        Gradients gradients = optimizer.gradients();
+        GradCheck check = scaler.unscale(gradients);
+        static_cast<void>(clip_norm(gradients, 1));
+        static_cast<void>(optimizer.step(gradients, check));
+        scaler.update(std::move(check));
+        optimizer.zero_grad();
+      }
+      const PoolStatistics after = pool_statistics();
+      INFO(describe(recipe) << ", " << count << " threads");
+      // Each thread wants a block for its tile of C; the first time that all of them do so at once may come late.
+      CHECK(after.from_system - before.from_system <= static_cast<std::size_t>(count - 1));
+      CHECK(after.from_pool > before.from_pool + 8 * 10);
+      CHECK(after.bytes_in_use == before.bytes_in_use);
+    }
+  }
+  set_threads(usual);
+}
+
+}  // namespace
+}  // namespace tinymp::test
