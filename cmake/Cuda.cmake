@@ -70,8 +70,8 @@ if(NOT tinymp_cuda STREQUAL "OFF")
     set(tinymp_why "no nvcc found")
   else()
     file(TIMESTAMP "${tinymp_nvcc}" tinymp_key)
-    string(PREPEND tinymp_key "${tinymp_nvcc} of ")
-    if(NOT TINYMP_CUDA_TRIED STREQUAL tinymp_key)  # the trial takes seconds: once for each nvcc
+    string(APPEND tinymp_key " ${tinymp_nvcc} ${CMAKE_CUDA_HOST_COMPILER} ${CMAKE_CUDA_ARCHITECTURES}")
+    if(NOT TINYMP_CUDA_TRIED STREQUAL tinymp_key)  # the trial takes seconds: once for each of these
       tinymp_try_cuda("${tinymp_nvcc}" tinymp_why)
       set(TINYMP_CUDA_TRIED "${tinymp_key}" CACHE INTERNAL "the nvcc that was tried")
       set(TINYMP_CUDA_WHY "${tinymp_why}" CACHE INTERNAL "why it does not work")

@@ -21,7 +21,11 @@ function(tinymp_dependency name)
     find_package(${name} ${arg_VERSION} QUIET)
     set(CMAKE_MODULE_PATH "${CMAKE_MODULE_PATH}" PARENT_SCOPE)  # Catch2 adds its own
     if(TARGET ${arg_TARGET})
-      message(STATUS "${name}: the system's ${${name}_VERSION}${${name}_VERSION_STRING}")
+      set(version "${${name}_VERSION}")
+      if(name STREQUAL "ZLIB")  # has it by another name before CMake 3.26
+        set(version "${ZLIB_VERSION_STRING}")
+      endif()
+      message(STATUS "${name}: the system's ${version}")
       return()
     endif()
   endif()

@@ -32,7 +32,7 @@ void round_to(DType dtype, const float* in, float* out, std::int64_t n) {
 }
 
 template <class Rule>
-UpdateCounts update_block(const Rule& rule, const UpdateArenas& arenas, float factor, std::int64_t begin, std::int64_t n) {
+UpdateCounts update_block(Rule rule, const UpdateArenas& arenas, float factor, std::int64_t begin, std::int64_t n) {
   Block<float> gradient_block, weight_block, exact, rounded, next;
   Block<float> moment_block[2] = {};
   const float* g = load(arenas.gradients, begin, n, gradient_block);
@@ -62,15 +62,15 @@ UpdateCounts update_block(const Rule& rule, const UpdateArenas& arenas, float fa
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) next[i] = w[i] - rounded[i];
   round_to(arenas.master.dtype, next.data(), next.data(), n);
 
-  UpdateCounts counts;
+  std::int32_t values = 0, underflowed = 0, absorbed = 0;  // 32 bits: as wide as what is compared, so it vectorises
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    counts.values += exact[i] != 0;
-    counts.underflowed += exact[i] != 0 && rounded[i] == 0;
-    counts.absorbed += rounded[i] != 0 && next[i] == w[i];
+    values += exact[i] != 0;
+    underflowed += (exact[i] != 0) & (rounded[i] == 0);
+    absorbed += (rounded[i] != 0) & (next[i] == w[i]);
   }
   store<float>(next.data(), arenas.master, begin, n);
   if (arenas.weights.memory != arenas.master.memory) store<float>(next.data(), arenas.weights, begin, n);
-  return counts;
+  return {.values = values, .underflowed = underflowed, .absorbed = absorbed};
 }
 
 }  // namespace

@@ -88,8 +88,10 @@ compile() { # TARGET...
   if [ ! -x "$program" ]; then what="$what (first time: a few minutes)"; fi
   cmake --build "$build" --parallel "$jobs" --target "$@" 2>&1 | tee "$log" | progress "$what ..."
   if [ "${PIPESTATUS[0]}" != 0 ]; then
-    tail -n 30 "$log" >&2
-    if grep -q 'Killed\|[Cc]annot allocate memory\|virtual memory exhausted' "$log"; then
+    # 30 lines from the first error on, or the last 30 when no line is called an error.
+    awk '/[Ee]rror[: ]|undefined reference|multiple definition/ { on = 1 } on && n++ < 30 { print } END { exit !on }' \
+      "$log" >&2 || tail -n 30 "$log" >&2
+    if grep -qE 'Killed|[Cc]annot allocate memory|virtual memory exhausted' "$log"; then
       say "The compiler ran out of memory: fewer at once may do, ./learn --jobs 1 ..."
     fi
     die 1 "the build failed; the whole log: $log"

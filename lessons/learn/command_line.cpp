@@ -70,19 +70,18 @@ CLI::Validator whole(std::int64_t low, std::int64_t high) {
 }
 
 void add_output_flags(CLI::App& app, Options& options) {
-  app.add_option("--out", options.out, "Folder that gets a new folder for each run")
+  app.add_option("--out", options.out, "Where each run gets a new folder")
       ->type_name("DIR")
       ->capture_default_str();
   app.add_flag("--open", options.open, "Show the page in the browser");
-  app.add_flag("--plain", options.plain, "ASCII only, no colour");
+  app.add_flag("--plain", options.plain, "ASCII only, no colour, no progress bar");
 }
 
 void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise) {
-  app.add_option("--data", options.data,
-                 "mnist, fashion, or cut, which comes with tinymp (" + otherwise + ")")
+  app.add_option("--data", options.data, "mnist, fashion or cut (" + otherwise + ")")
       ->type_name("NAME")
       ->check(CLI::IsMember({"mnist", "fashion", "cut"}).description(""));
-  app.add_option("--threads", options.threads, "Threads; the results do not depend on it (all cores)")
+  app.add_option("--threads", options.threads, "Changes the time, not the results (all cores)")
       ->type_name("N")
       ->check(whole(1, most_threads));
   app.add_option("--device", options.device, "cpu or cuda")
@@ -92,7 +91,7 @@ void add_training_flags(CLI::App& app, Options& options, const std::string& othe
 }
 
 void add_experiment_flags(CLI::App& app, Options& options) {
-  app.add_option("--seeds", options.seeds, "How often everything is repeated, from other first weights")
+  app.add_option("--seeds", options.seeds, "Repeat everything from other first weights")
       ->type_name("K")
       ->check(whole(1, most_seeds))
       ->capture_default_str();
@@ -100,11 +99,11 @@ void add_experiment_flags(CLI::App& app, Options& options) {
       ->type_name("F")
       ->check(whole(0, std::numeric_limits<std::int64_t>::max() - most_seeds))
       ->capture_default_str();
-  app.add_flag("--smoke", options.smoke, "A few steps only: shows that everything works, tells nothing");
+  app.add_flag("--smoke", options.smoke, "A few steps only, to see that it works");
 }
 
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
-  app.get_formatter()->column_width(30);
+  app.get_formatter()->column_width(24);
   try {
     app.parse(argc, argv);
     return {};

@@ -29,7 +29,7 @@ std::vector<Contender> small_updates_contenders();
 /// a seed.
 train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed);
 
-/// 2000 steps at batch 64 from `start`, which must outlive the run.
+/// 3000 steps at batch 128 from `start`, which must outlive the run.
 train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::uint64_t seed,
                              const nn::Model& start);
 
@@ -52,8 +52,10 @@ void run_small_updates(Lab& lab);
 // by batch x 784, and four sigmoids shrink it further.
 
 inline constexpr const char* small_gradients = "Do small gradients survive?";
-inline constexpr std::int64_t autoencoder_batch = 2048;
-inline constexpr std::int64_t autoencoder_batch_cut = 2048;  ///< on the embedded cut
+inline constexpr std::int64_t autoencoder_batch = 2048, autoencoder_steps = 400;
+/// On the embedded cut half as many steps of twice the batch: the batch decides how far the gradients are
+/// divided.
+inline constexpr std::int64_t autoencoder_batch_cut = 4096, autoencoder_steps_cut = 200;
 inline constexpr float static_scale = 1024;
 
 /// "FP32", "FP16, S = 1", "FP16, static S = 1024", "FP16, dynamic S"

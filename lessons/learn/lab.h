@@ -25,7 +25,7 @@ struct Lesson {
 struct Options {
   int seeds = 1;                 ///< --seeds K (with --verify: 3 unless given)
   std::uint64_t first_seed = 0;  ///< --first-seed F: seeds F, F+1, ...
-  std::string data;              ///< --data mnist|fashion|cut; empty: mnist when it is there, else the cut
+  std::string data{};            ///< --data mnist|fashion|cut; empty: mnist when it is there, else the cut
   bool smoke = false;            ///< --smoke: a few steps, seconds, no claim is judged
   bool verify = false;           ///< --verify: full MNIST, and a claim that does not hold ends in exit code 1
   bool plain = false;            ///< --plain: no colour, no Unicode, no progress bar
@@ -69,14 +69,15 @@ class Lab {
   /// ... and what was logged, for verdicts on skips, lost updates, flushed gradients.
   std::vector<const train::Run*> runs(std::string_view question, std::string_view name) const;
 
-  /// The sentence under a question, made from what was measured. Printed, and put on the page.
+  /// The sentence under a question, made from what was measured. Printed at once and again by finish(), and
+  /// put on the page.
   void verdict(const std::string& question, const std::string& sentence);
   /// Something the chapter promises. Without --verify it is printed with its mark; with it, a claim that does
   /// not hold makes finish() return 1. Not judged under --smoke.
   void claim(bool holds, const std::string& sentence);
 
-  /// Prints a line, for what an experiment shows besides curves.
-  void say(const std::string& line);
+  /// Prints a line, or several, for what an experiment shows besides curves.
+  void say(const std::string& text);
 
   /// Table, terminal curves, verdicts, claims, the page and its path. Returns the exit code.
   int finish();

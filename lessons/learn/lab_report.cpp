@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 
 // What becomes of the results: sentences, claims, the terminal, the page.
 namespace tinymp::lab {
@@ -22,7 +23,7 @@ std::string absolute(const std::string& path) {
 void print_item(const std::string& mark, const std::string& text, const report::TerminalStyle& style) {
   const int indent = report::display_width(mark) + 1;
   std::string before = mark + " ";
-  for (const std::string& line : report::wrap(report::printable(text, style.unicode), style.width - indent)) {
+  for (const std::string& line : report::wrap(report::printable(text, style.unicode), std::max(20, style.width - indent))) {
     std::cout << before << line << "\n";
     before = std::string(static_cast<std::size_t>(indent), ' ');
   }
@@ -33,12 +34,18 @@ void print_item(const std::string& mark, const std::string& text, const report::
 void Lab::verdict(const std::string& question, const std::string& sentence) {
   const std::string text = options_.smoke ? "(--smoke: too few steps to tell.) " + sentence : sentence;
   impl_->verdicts.emplace_back(question, text);
+  print_item(impl_->style.unicode ? "→" : "->", text, impl_->style);
+  std::cout.flush();
 }
 
 void Lab::claim(bool holds, const std::string& sentence) { impl_->claims.push_back({holds, sentence}); }
 
-void Lab::say(const std::string& line) {
-  std::cout << report::printable(line, impl_->style.unicode) << std::endl;
+void Lab::say(const std::string& text) {
+  std::istringstream lines(text + "\n");
+  for (std::string line; std::getline(lines, line);) {
+    std::cout << report::printable(line, impl_->style.unicode) << "\n";
+  }
+  std::cout.flush();
 }
 
 std::vector<report::ReportSection> Lab::Impl::sections() const {
@@ -81,6 +88,18 @@ bool Lab::Impl::write_page(const Options& options) const {
   return true;
 }
 
+/// Where several questions were asked, all answers once more: the first has left the screen by now.
+void Lab::Impl::print_answers(const std::vector<report::ReportSection>& sections) const {
+  const auto answered = [](const report::ReportSection& section) { return !section.verdict.empty(); };
+  if (std::ranges::count_if(sections, answered) < 2) return;
+  std::cout << report::bold("In short", style) << "\n\n";
+  for (const report::ReportSection& section : sections) {
+    if (!answered(section)) continue;
+    print_item(style.unicode ? "●" : "*", section.question + " " + section.verdict, style);
+  }
+  std::cout << "\n";
+}
+
 int Lab::finish() {
   const std::vector<report::ReportSection> sections = impl_->sections();
   for (const report::ReportSection& section : sections) {
@@ -88,6 +107,7 @@ int Lab::finish() {
     report::print_section(std::cout, section, impl_->style);
   }
   if (!sections.empty() || !impl_->claims.empty()) std::cout << "\n";
+  impl_->print_answers(sections);
   impl_->print_claims(options_);
   const bool written = impl_->runs.empty() || impl_->folder.empty() || impl_->write_page(options_);
   const auto& claims = impl_->claims;

@@ -33,6 +33,7 @@ struct Lab::Impl {
   train::Run run(train::Plan plan, const std::string& path, const Options& options,
                  std::unique_ptr<nn::Model>* keep);
   std::vector<report::ReportSection> sections() const;
+  void print_answers(const std::vector<report::ReportSection>& sections) const;
   void print_claims(const Options& options) const;
   bool write_page(const Options& options) const;  ///< false when it could not be written
 };

@@ -3,6 +3,7 @@
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/report/number.h>
+#include <algorithm>
 #include <cmath>
 
 namespace tinymp::lab {
@@ -22,22 +23,21 @@ std::string beside(double error, double fp32) {
   return fmt::format("{} {} FP32's {:.4f}", size, share > 0 ? "above" : "below", fp32);
 }
 
+/// On how many seeds S = 1 fails, where it is not all or none.
 std::string on_some_seeds(const SmallGradients& measured) {
-  const std::size_t seeds = std::min(measured.fp32.size(), measured.unscaled.size());
-  std::size_t failed = 0;
-  for (std::size_t i = 0; i < seeds; ++i) {
-    failed += !(excess(measured.unscaled[i], measured.fp32[i]) < fails);  // NaN fails too
-  }
-  return failed == 0 || failed == seeds
-             ? ""
-             : fmt::format(" ({:.0f} % or more on {} of {} seeds)", 100 * fails, failed, seeds);
+  const std::vector<double> errors = ratios(measured.unscaled, measured.fp32);
+  const auto failed =
+      std::ranges::count_if(errors, [](double r) { return !(r < 1 + fails); });  // NaN fails too
+  const auto seeds = std::ssize(errors);
+  if (failed == 0 || failed == seeds) return "";
+  return fmt::format(" ({:.0f} % or more on {} of {} seeds)", 100 * fails, failed, seeds);
 }
 
 std::string about_unscaled(const SmallGradients& measured, double fp32, double unscaled) {
   const std::string flushed =
       std::isnan(measured.flushed)
           ? ""
-          : fmt::format("; FP16 flushed {} of its gradients to zero", report::percent(measured.flushed));
+          : fmt::format("; {} of the gradients were flushed to zero", report::percent(measured.flushed));
   if (std::isnan(unscaled)) return "No: at S = 1 training ends in NaN" + on_some_seeds(measured) + ".";
   const char* answer = excess(unscaled, fp32) >= fails     ? "No: at S = 1 the error stays at"
                        : excess(unscaled, fp32) > unharmed ? "In part: at S = 1 the error is"
@@ -125,7 +125,7 @@ train::Plan autoencoder_plan(Lab& lab, const Contender& contender, std::uint64_t
     return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = lr}, recipe);
   };
   plan.optimizer_name = concat("adam lr=", lr);
-  plan.steps = lab.steps(400, 6);
+  plan.steps = lab.steps(lab.is_cut() ? autoencoder_steps_cut : autoencoder_steps, 6);
   plan.batch = lab.is_cut() ? autoencoder_batch_cut : autoencoder_batch;
   if (lab.options().smoke) plan.batch = 256;
   plan.log_every = 5;

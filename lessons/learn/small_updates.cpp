@@ -3,6 +3,7 @@
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/report/number.h>
+#include <algorithm>
 #include <cmath>
 
 namespace tinymp::lab {
@@ -23,7 +24,7 @@ train::Plan mlp_plan(float lr) {
     return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = lr}, recipe);
   };
   plan.optimizer_name = concat("adam lr=", lr);
-  plan.batch = 64;
+  plan.batch = 128;
   return plan;
 }
 
@@ -31,19 +32,17 @@ std::string percent_of(double accuracy) { return fmt::format("{:.1f} %", accurac
 
 /// On how many seeds FP16 weights fall behind, where it is not all or none.
 std::string on_some_seeds(const SmallUpdates& measured) {
-  const std::size_t seeds = std::min(measured.fp32.size(), measured.fp16_weights.size());
-  std::size_t failed = 0;
-  for (std::size_t i = 0; i < seeds; ++i) {
-    failed += !(measured.fp32[i] - measured.fp16_weights[i] < fails);  // NaN fails too
-  }
-  return failed == 0 || failed == seeds
-             ? ""
-             : fmt::format(" (by {:.0f} points or more on {} of {} seeds)", fails, failed, seeds);
+  const std::vector<double> gaps = differences(measured.fp32, measured.fp16_weights);
+  const auto failed =
+      std::ranges::count_if(gaps, [](double gap) { return !(gap < fails); });  // NaN fails too
+  const auto seeds = std::ssize(gaps);
+  if (failed == 0 || failed == seeds) return "";
+  return fmt::format(" (by {:.0f} points or more on {} of {} seeds)", fails, failed, seeds);
 }
 
 std::string about_weights(const SmallUpdates& measured, double fp32, double weights) {
   const std::string lost = std::isnan(measured.lost) ? ""
-                                                     : fmt::format("; {} of its updates moved nothing",
+                                                     : fmt::format("; {} of the updates moved nothing",
                                                                    report::percent(measured.lost));
   const double gap = fp32 - weights;
   if (std::isnan(weights))
@@ -112,7 +111,7 @@ train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::ui
   plan.seed = seed;
   plan.pixels.transpose = true;
   plan.start = &start;
-  plan.steps = lab.steps(2000, 20);
+  plan.steps = lab.steps(3000, 20);
   return plan;
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <lessons/learn/lab.h>
+#include <tinymp/base/error.h>
 #include <algorithm>
 #include <cmath>
 
@@ -16,11 +17,28 @@ double extreme(const std::vector<double>& values, bool largest) {
   return found;
 }
 
+std::vector<double> seed_by_seed(const std::vector<double>& a, const std::vector<double>& b,
+                                 double (*compare)(double, double)) {
+  expect(a.size() == b.size(), "cannot compare ", a.size(), " results with ", b.size(),
+         ": one a seed is needed of each");
+  std::vector<double> compared;
+  for (std::size_t i = 0; i < a.size(); ++i) compared.push_back(compare(a[i], b[i]));
+  return compared;
+}
+
 std::string fixed(double value, int digits) {
   return std::isnan(value) ? "NaN" : fmt::format("{:.{}f}", value, digits);
 }
 
 }  // namespace
+
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
+  return seed_by_seed(a, b, [](double x, double y) { return x - y; });
+}
+
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b) {
+  return seed_by_seed(a, b, [](double x, double y) { return x / y; });
+}
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -36,28 +54,6 @@ std::string spread(const std::vector<double>& values, int digits) {
   if (values.size() < 2 || middle == "NaN") return middle;
   return fmt::format("{} ({} .. {})", middle, fixed(smallest(values), digits),
                      fixed(largest(values), digits));
-}
-
-namespace {
-
-template <class Combine>
-std::vector<double> seed_by_seed(const std::vector<double>& a, const std::vector<double>& b,
-                                 Combine combine) {
-  expect(a.size() == b.size(), "one curve has ", a.size(), " seeds and the other ", b.size(),
-         ": they cannot be paired");
-  std::vector<double> combined;
-  for (std::size_t i = 0; i < a.size(); ++i) combined.push_back(combine(a[i], b[i]));
-  return combined;
-}
-
-}  // namespace
-
-std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
-  return seed_by_seed(a, b, [](double x, double y) { return x - y; });
-}
-
-std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b) {
-  return seed_by_seed(a, b, [](double x, double y) { return x / y; });
 }
 
 }  // namespace tinymp::lab

@@ -1,7 +1,9 @@
 #include <tinymp/base/parallel_for.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <tests/base/child.h>
@@ -101,19 +103,66 @@ TEST_CASE("the pool may change its size between loops") {
   }
 }
 
+/// True as soon as `condition` holds; false when it does not for 20 seconds.
+template <class Condition>
+bool wait_until(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 TEST_CASE("the work is really shared out") {
   const KeepThreads keep;
   set_threads(2);
-  // Both threads wait in the body until the other has come: one thread alone would never get past it.
-  std::atomic<int> inside{0};
-  std::atomic<bool> met{false};
+  std::atomic<int> inside{0}, met{0};
   parallel_for(2, 1, [&](std::int64_t, std::int64_t) {
     ++inside;
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (inside < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    if (inside == 2) met = true;
+    met += wait_until([&] { return inside == 2; });  // one thread alone would wait in vain
   });
-  CHECK(met);
+  CHECK(met == 2);
+}
+
+TEST_CASE("parallel_for comes back when every piece is done, not when none is left to take") {
+  const KeepThreads keep;
+  set_threads(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<bool> other_has_one{false};
+    std::atomic<int> done{0};
+    parallel_for(2, 1, [&](std::int64_t, std::int64_t) {
+      if (std::this_thread::get_id() == caller) {
+        wait_until([&] { return other_has_one.load(); });
+      } else {
+        other_has_one = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+      ++done;
+    });
+    CHECK(done == 2);
+  }
+}
+
+TEST_CASE("a second thread that calls parallel_for does not wait for the first") {
+  const KeepThreads keep;
+  set_threads(2);
+  std::atomic<bool> second_done{false};
+  std::atomic<int> waited_in_vain{0};
+  std::thread second;
+  parallel_for(2, 1, [&](std::int64_t begin, std::int64_t) {
+    if (begin == 0) {
+      second = std::thread([&] {
+        Visits visits(50);
+        visits.cover(3);
+        second_done = visits.each_once();
+      });
+    }
+    waited_in_vain += !wait_until([&] { return second_done.load(); });
+  });
+  second.join();
+  CHECK(waited_in_vain == 0);
 }
 
 TEST_CASE("a parallel_for inside another runs in the thread that came to it") {

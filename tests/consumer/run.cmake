@@ -41,6 +41,9 @@ endif()
 
 if(CASE STREQUAL "add_subdirectory")
   set(where "-DTINYMP_TREE=${SOURCE}")
+  if(NOT OPTIONS MATCHES "CMAKE_CXX_COMPILER_LAUNCHER")  # no ccache knows the objects: the quickest build will do
+    list(APPEND where -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
+  endif()
 else()
   run(_ ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${prefix}")
   # The headers and one archive, no more; neither nlohmann-json nor fmt is asked of who uses them.

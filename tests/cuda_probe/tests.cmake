@@ -11,6 +11,7 @@ if(TINYMP_HAS_CUDA)
   target_include_directories(cuda_same_bits PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(cuda_same_bits PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${TINYMP_CUDA_FLAGS}>)
   target_link_libraries(cuda_same_bits PRIVATE tinymp::tinymp)
+  set_target_properties(cuda_same_bits PROPERTIES LINKER_LANGUAGE CXX)  # nvcc's host compiler may be another
   add_test(NAME "cuda_probe: the formulas give the bits of the CPU" COMMAND cuda_same_bits)
   set_tests_properties("cuda_probe: the formulas give the bits of the CPU" PROPERTIES
                        SKIP_REGULAR_EXPRESSION "\\[skipped\\]")

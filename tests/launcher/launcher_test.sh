@@ -308,10 +308,14 @@ check 'a moved tree: starts afresh' called '--fresh'
 mv "$work/moved" "$tree"
 
 machine compiler cmake ninja libraries
-printf '%s\n' 'x.cpp:3: error: no such thing' >"$work/build_fails"
+{
+  echo 'x.cpp:3: error: no such thing'
+  for line in $(awk 'BEGIN { for (i = 0; i < 99; i++) print i }'); do echo "note: $line"; done
+} >"$work/build_fails"
 learn quickstart
 check 'a failed build: exit code 1' ends_with 1
 check 'a failed build: the error' says 'x.cpp:3: error: no such thing'
+check 'a failed build: not the whole log' is_silent_about 'note: 40'
 check 'a failed build: where the log is' says "$build/release-g++/build.log"
 echo 'c++: fatal error: Killed signal terminated program cc1plus' >"$work/build_fails"
 learn quickstart
@@ -405,7 +409,7 @@ for script in "$root/learn" "$root/lessons/learn/"*.sh "$root/datasets/fetch.sh"
   said=$(bash -n "$script" 2>&1)
   check "$script is bash" [ -z "$said" ]
   said=$(sed 's/^[[:space:]]*#.*//' "$script" | grep -nE \
-    'declare -[aA-Z]*A|local -[nA]|\$\{[A-Za-z_]+(,|\^|@)|mapfile|readarray|coproc|\|&|&>>|\[\[ -v|wait -n|printf .%\(|sed -i|readlink -[a-z]*f|realpath|date -d|stat -c|grep -[a-zA-Z]*P|(^|[;&| ])timeout |;;&|\$EPOCH|head -n -|sort -V|xargs -r|mktemp --|tr .*\\x')
+    'declare -[aA-Z]*A|local -[nA]|\$\{[A-Za-z_]+(,|\^|@)|mapfile|readarray|coproc|\|&|&>>|\[\[ -v|wait -n|printf .%\(|sed -i|readlink -[a-z]*f|realpath|date -d|stat -c|grep -[a-zA-Z]*P|(^|[;&| ])timeout |;;&|\$EPOCH|head -n -|sort -V|xargs -r|mktemp --|(sed|grep) [^|]*\\\||tr .*\\x')
   check "$script: nothing newer than bash 3.2, nothing of GNU alone" [ -z "$said" ]
 done
 said=$(sed -n 's/.*APT \([a-z0-9-]*\).*/\1/p' "$root/cmake/Dependencies.cmake" | while read -r package; do

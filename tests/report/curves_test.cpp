@@ -48,7 +48,7 @@ TEST_CASE("seeds become one curve: mean, smallest, largest, of those that are fi
   CHECK(curve.ends[1].nonfinite_step == 30);
 }
 
-TEST_CASE("a loss that recovers has a gap and no end; one that never was finite ends before it starts") {
+TEST_CASE("a loss that recovers has a gap and no end, one that never was finite ends before it starts") {
   CHECK(curve_of({run_of("a", 0, {1, infinity, 3})}, Quantity::loss).ends.empty());
   const Curve never = curve_of({run_of("a", 0, {not_a_number, infinity})}, Quantity::loss);
   REQUIRE(never.ends.size() == 1);
@@ -88,6 +88,8 @@ TEST_CASE("thinning keeps ends, extremes and gaps") {
   CHECK(thinned.mean[50] == Approx(1.8));
   CHECK(thinned.high[50] == 9);
   CHECK(std::isnan(thinned.mean[95]));
+  CHECK(std::isnan(thinned.low[95]));
+  CHECK(std::isnan(thinned.high[95]));
   CHECK(thinned.ends.size() == 1);
   CHECK(thin(curve, Quantity::loss, 1000).step == curve.step);
 }

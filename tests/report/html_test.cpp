@@ -6,6 +6,7 @@
 #include <tinymp/report/html.h>
 #include <tinymp/report/html_text.h>
 #include <tinymp/report/page_data.h>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -69,6 +70,7 @@ TEST_CASE("hostile names stay names") {
     CHECK(count(page, "<script") == (live && !dygraphs_js().empty() ? 3 : 2));
     CHECK(count(page, "<script>throw") == 0);
     CHECK(count(page, "<img") == 0);
+    CHECK(count(page, "<!--") == (live && !dygraphs_js().empty() ? 1 : 0));  // the licence of dygraphs
     CHECK(count(page, "</title>") == 1);
     CHECK(page.find("&lt;img src=http://example.invalid/y.png onerror=throw(3)&gt;") != std::string::npos);
     const nlohmann::json data = data_of(page);
@@ -141,6 +143,14 @@ TEST_CASE("every curve is drawn as SVG too, for paper and for where dygraphs is 
   CHECK(page.find("dygraphs, https") == std::string::npos);
   CHECK(html_report("Report", all_sections(), {.live = true}).find("These charts are still") ==
         (dygraphs_js().empty() ? page.find("These charts are still") : std::string::npos));
+  // A gap of the loss lifts the pen: the curve of the run that broke at step 12 is one stroke that stops
+  // there.
+  ReportSection gap = sample::small_gradients();
+  for (Run& run : gap.runs) run.steps[200].loss = std::nan("");
+  const std::string gaps = html_report("Report", std::vector<ReportSection>{gap}, {.live = false});
+  const std::string line = between(gaps, "class=\"line\" d=\"", "\"");
+  CHECK(count(line, "M") == 2);
+  CHECK(count(between(gaps, "class=\"band\" d=\"", "\""), "Z") == 2);
   CHECK(count(page, ">nan") + count(page, "\"nan") + count(page, "nan,") + count(page, "nan ") == 0);
 }
 

@@ -78,6 +78,21 @@ TEST_CASE("a bar keeps to a narrow terminal and wipes what was longer") {
   CHECK(display_width(text.substr(1)) <= 19);
 }
 
+TEST_CASE("a shorter line leaves nothing of a longer one") {
+  const Utf8 locale;
+  PseudoTerminal terminal(120);
+  if (!terminal.open()) SKIP_TEST("this machine gives no pseudo-terminal");
+  const File out = stream_of(terminal);
+  Progress bar(out.get(), "FP32", 10);
+  bar.update(1, 0.12345678, 65536);
+  const std::string longer = terminal.read_back();
+  std::this_thread::sleep_for(std::chrono::milliseconds(110));
+  bar.update(2, 1.0);
+  const std::string shorter = terminal.read_back();
+  CHECK(shorter.find("2/10  loss 1 ") != std::string::npos);
+  CHECK(display_width(shorter) == display_width(longer));
+}
+
 TEST_CASE("in ASCII the bar is ASCII") {
   const Environment all("LC_ALL", "C"), no_colour("NO_COLOR", "1");
   PseudoTerminal terminal(60);

@@ -103,13 +103,15 @@ TEST_CASE("what happened to some of the seeds is said of some") {
   const Table table = runs_table(runs);
   REQUIRE(table.rows.size() == 1);
   CHECK(cell(table, "test accuracy (%)", 0) == "NaN (93.88..NaN)");
+  std::swap(runs[0].result->value, runs[2].result->value);  // the order of the seeds must not matter
+  CHECK(cell(runs_table(runs), "test accuracy (%)", 0) == "NaN (93.88..NaN)");
   CHECK(cell(table, "state", 0) == "2 of 4 NaN at step 12..40, 1 of 4 interrupted at step 80");
   CHECK(cell(table, "skips", 0) == "0..5");
   CHECK(cell(table, "final S", 0) == "2^-10..1");
   CHECK(cell(table, "time", 0) == "2.0 s");
 }
 
-TEST_CASE("an interrupted run has no result; its last NaN is seen all the same") {
+TEST_CASE("an interrupted run has no result, its last NaN is seen all the same") {
   Run run = small_run("FP16", 0);
   run.result.reset();
   run.steps.push_back({.step = 7, .loss = std::nan("")});
@@ -132,5 +134,9 @@ TEST_CASE("runs of one name that differ in more than the seed are not averaged")
   std::vector<Run> recipes(2, small_run("mine", 90));
   recipes[1].header.recipe = tinymp::recipes::fp16_dynamic;
   CHECK(runs_table(recipes).rows[1][0] == "mine (" + describe(tinymp::recipes::fp16_dynamic) + ")");
+  recipes[1].header.recipe = recipes[0].header.recipe;
+  recipes[1].header.recipe.scaling = tinymp::DynamicScaling{.growth_interval = 7};
+  recipes[0].header.recipe.scaling = tinymp::DynamicScaling{.growth_interval = 8};
+  CHECK(runs_table(recipes).rows.size() == 2);
   CHECK(runs_table({}).rows.empty());
 }

@@ -1,6 +1,7 @@
 #include <tests/catch.h>
 #include <tests/report/sample_runs.h>
 #include <tinymp/report/axis.h>
+#include <tinymp/report/canvas.h>
 #include <tinymp/report/terminal_curves.h>
 #include <cmath>
 #include <sstream>
@@ -92,7 +93,7 @@ TEST_CASE("a logarithmic axis") {
         "  ● FP32  0.9225\n");
 }
 
-TEST_CASE("a loss scale goes in steps on powers of two; the band is dotted") {
+TEST_CASE("a loss scale goes in steps on powers of two, the band is dotted") {
   Panel panel{.quantity = Quantity::scale, .title = "Loss scale S", .scale = Scale::powers_of_two};
   panel.curves.push_back(curve_of("dynamic", [](int step) {
     return step < 5 ? 65536 : step < 12 ? 16384 : 32768;
@@ -122,6 +123,32 @@ TEST_CASE("a loss scale goes in steps on powers of two; the band is dotted") {
         "      └┬───────────────┬───────────────┬\n"
         "       0              10              20\n"
         "  ◆ dynamic  32768\n");
+}
+
+TEST_CASE("where a loss was not finite for a while there is a gap") {
+  Panel panel = two_losses();
+  panel.curves.resize(1);
+  panel.group.resize(1);
+  for (std::size_t i = 7; i < 12; ++i) panel.curves[0].mean[i] = std::nan("");
+  CHECK(terminal_chart(panel, unicode, {.height = 4}) ==
+        "Training loss\n"
+        "2 ┤\n"
+        "1 ┤\n"
+        "  │\n"
+        "0 ┤\n"
+        "  └┬\n");
+}
+
+TEST_CASE("what lies outside the canvas is not drawn") {
+  Canvas canvas(2, 1, unicode);
+  for (const int off : {-1, 4}) {
+    canvas.dot(off, 0, 0);
+    canvas.dot(0, off, 0);
+    canvas.put(off, 0, "x", 0);
+  }
+  CHECK(canvas.row(0).empty());
+  canvas.dot(3, 3, 0);
+  CHECK(canvas.row(0) == " ⢀");
 }
 
 TEST_CASE("colour comes on top of the markers, never instead of them") {
@@ -200,7 +227,10 @@ TEST_CASE("ticks are round, and every value has its place") {
     CHECK(flat.position(value) <= 1);
     CHECK(flat.ticks().size() >= 2);
   }
-  CHECK(Axis(Scale::linear, 1e9, 1e9 + 1, 5).ticks().size() >= 2);
+  const Axis far_off(Scale::linear, 1e9, 1e9 + 1, 5);
+  CHECK(far_off.ticks().size() >= 2);
+  CHECK(far_off.ticks().size() < 12);
+  CHECK(far_off.position(1e9 + 0.5) == Approx(0.5).margin(0.2));
   CHECK(Axis(Scale::linear, std::nan(""), std::nan(""), 5).ticks().size() >= 2);
 }
 
@@ -217,6 +247,13 @@ TEST_CASE("a section in the terminal: question, charts, table, verdict") {
     at = found;
   }
   for (const std::string& line : lines_of(text)) CHECK(line.size() <= 80);
+  ReportSection silent = sample::small_gradients();
+  silent.verdict.clear();
+  std::ostringstream short_text;
+  print_section(short_text, silent, {.unicode = false});
+  const std::string without = short_text.str();
+  CHECK(without.substr(without.size() - 2) != "\n\n");
+  CHECK(text.find(without) == 0);
   std::ostringstream empty;
   print_section(empty, {"Nothing yet?", "Nothing.", {}}, {.unicode = false});
   CHECK(empty.str() == "Nothing yet?\n\n\nNothing.\n");

@@ -22,4 +22,4 @@ how='--dry-run -Werror'
 if [ "${2:-}" = --fix ]; then how=-i; fi
 cd "$root" || exit 1
 # shellcheck disable=SC2086
-files | xargs -0 "$formatter" --style=file $how
+files | xargs -0 "$formatter" --style=file $how || exit 1

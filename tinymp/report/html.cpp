@@ -107,7 +107,7 @@ std::string notes_html(const Panel& panel) {
     }
     if (curve.ends.empty()) continue;
     text += concat("<p>✗ ", escape_html(curve.name), ": the loss is not a finite number from step ",
-                   short_number(curve.ends[0].nonfinite_step, 10));
+                   short_number(curve.ends[0].nonfinite_step, 15));
     if (curve.seeds > 1) text += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
     text += ".</p>\n";
   }

@@ -313,7 +313,7 @@
   // ---- what was drawn, for tests ---------------------------------------------------------------------------------
   const drawnLive = () => sections.reduce((sum, section) =>
     sum + section.panels.reduce((count, panel) => count + panel.drawn.size, 0), 0);
-  window.requestAnimationFrame(() => window.requestAnimationFrame(() => {
+  window.addEventListener('load', () => setTimeout(() => {
     status.mode = live ? 'dygraphs' : 'svg';
     status.panels = every('.panel').length;
     status.curves = live ? drawnLive() : every('.static .curve path.line[d^="M"]').length;

@@ -154,10 +154,10 @@ std::string describe_panel(const Panel& panel) {
     }
     const std::size_t first = finite.front(), last = finite.back();
     text +=
-        concat(value_text(panel, curve.mean[first]), " at step ", short_number(curve.step[first], 10), ", ",
-               value_text(panel, curve.mean[last]), " at step ", short_number(curve.step[last], 10));
+        concat(value_text(panel, curve.mean[first]), " at step ", short_number(curve.step[first], 15), ", ",
+               value_text(panel, curve.mean[last]), " at step ", short_number(curve.step[last], 15));
     if (!curve.ends.empty())
-      text += concat(", not finite from step ", short_number(curve.ends[0].nonfinite_step, 10));
+      text += concat(", not finite from step ", short_number(curve.ends[0].nonfinite_step, 15));
     text += ".";
   }
   return text;

@@ -148,7 +148,8 @@ std::string legend_text(const Panel& panel, std::size_t which, const TerminalSty
   if (const std::string value = last_value(panel, curve); !value.empty()) text += "  " + value;
   if (!curve.note.empty()) text += "  (on average " + curve.note + ")";
   if (!curve.ends.empty()) {
-    text += concat(style.unicode ? "  ✗ " : "  X ", "not finite from step ", curve.ends[0].nonfinite_step);
+    text += concat(style.unicode ? "  ✗ " : "  X ", "not finite from step ",
+                   short_number(curve.ends[0].nonfinite_step, 15));
     if (curve.seeds > 1) text += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
   }
   std::string lines,

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <set>
+#include <span>
 
 // ./learn compare: runs from disk, as if they had just been trained.
 namespace tinymp::lab {
@@ -31,6 +32,22 @@ std::vector<fs::path> logs_below(const std::string& folder) {
   if (found.empty())
     throw Error(concat("no recorded run (*.jsonl) in ", folder, "; ./learn run 6 records some"));
   return found;
+}
+
+/// The newest folders of runs, as a hint.
+std::string recorded_here(const std::string& folder) {
+  std::vector<std::pair<fs::file_time_type, std::string>> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.is_directory(ignored))
+      found.emplace_back(entry.last_write_time(ignored), entry.path().string());
+  }
+  if (found.empty()) return "None is recorded in " + folder + "/ yet; ./learn quickstart records some";
+  std::ranges::sort(found, std::greater());
+  std::string text = "The newest in " + folder + "/:";
+  for (const auto& [_, path] : std::span(found).first(std::min<std::size_t>(3, found.size())))
+    text += " " + path;
+  return text;
 }
 
 /// Reads runs, each once however often it was named.
@@ -77,9 +94,10 @@ int compare(int argc, char** argv) {
   Options options;
   std::vector<std::string> paths;
   CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn compare");
-  app.add_option("RUN", paths, "Files (*.jsonl), or folders of them: runs/06_loss_scaling-001")->required();
+  app.add_option("RUN", paths, "Files (*.jsonl), or folders of them: runs/06_loss_scaling-001");
   add_output_flags(app, options);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  if (paths.empty()) throw UsageError("compare which runs? " + recorded_here(options.out));
   options.command = typed(command_of(lesson), argc, argv);
 
   Reader reader;

@@ -56,10 +56,11 @@ void print_data() {
   for (const char* name : {"cut", "fashion", "mnist"}) {
     try {
       const data::Split split = data::load_images(name);
-      std::cout << "  " << report::pad(name, 9)
-                << "here: " << split.train.count + split.validation.count + split.test.count << " images\n";
-    } catch (const MissingError&) {
-      std::cout << "  " << report::pad(name, 9) << "not here; ./learn data " << name << " fetches it\n";
+      const std::int64_t images = split.train.count + split.validation.count + split.test.count;
+      std::cout << "  " << report::pad(name, 9) << images << " images\n";
+    } catch (const MissingError& error) {
+      const std::string what = error.what();  // ends in a list of the places where it was looked for
+      std::cout << "  " << report::pad(name, 9) << what.substr(0, what.find(". Looked in")) << "\n";
     } catch (const Error& error) {
       std::cout << "  " << report::pad(name, 9) << error.what() << "\n";
     }

@@ -10,12 +10,10 @@ constexpr Lesson lesson{"quickstart", "tinymp quickstart: what FP16 loses, and w
                         "Do small updates survive in FP16? Do small gradients?"};
 
 void what_next(Lab& lab) {
-  lab.say("");
-  lab.say("What next?");
-  lab.say("  ./learn                                  the lessons, and where you are");
-  lab.say("  ./learn run 5                            master weights, from the bits to this curve");
-  lab.say("  ./learn run 6                            loss scaling, the same");
-  lab.say("  ./learn train --recipe fp16_weights      a run of your own; --help shows what can be turned");
+  lab.say("\nWhat next?");
+  lab.say("  ./learn                               the lessons, and where you are");
+  lab.say("  ./learn run 1                         the first: sixteen bits for a number");
+  lab.say("  ./learn train --recipe fp16_weights   a run of your own; --help tells its flags");
 }
 
 }  // namespace

@@ -55,9 +55,7 @@ LossScaling scaling_named(const std::string& name) {
 }  // namespace
 
 void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
-  app.add_option("--recipe", flags.recipe,
-                 "fp32, fp16_weights, fp16_master, fp16_static or fp16_dynamic; "
-                 "the flags below change it")
+  app.add_option("--recipe", flags.recipe, "A named recipe (below); the other flags change it")
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
@@ -70,18 +68,17 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
       ->type_name("KIND")
       ->check(CLI::IsMember({"none", "static", "dynamic"}).description(""))
       ->group(group);
-  app.add_option("--loss-scale", flags.loss_scale, "S (static), or the first S (dynamic)")
+  app.add_option("--loss-scale", flags.loss_scale, "S (static) or the first S (dynamic)")
       ->type_name("S")
       ->check(positive())
       ->group(group);
-  app.add_flag("--skip-nonfinite", flags.skip_nonfinite,
-               "Static: leave out steps whose gradients are not finite")
+  app.add_flag("--skip-nonfinite", flags.skip_nonfinite, "Static: skip steps with gradients that overflow")
       ->group(group);
-  app.add_option("--growth", flags.growth, "Dynamic: S times this after enough good steps")
+  app.add_option("--growth", flags.growth, "Dynamic: S times X after enough good steps")
       ->type_name("X")
       ->check(positive())
       ->group(group);
-  app.add_option("--backoff", flags.backoff, "Dynamic: S times this after a bad step")
+  app.add_option("--backoff", flags.backoff, "Dynamic: S times X after a bad step")
       ->type_name("X")
       ->check(positive())
       ->group(group);

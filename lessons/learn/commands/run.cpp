@@ -46,13 +46,13 @@ int run_command(int argc, char** argv) {
       std::ranges::find_if(lessons, [&number](const Sibling& sibling) { return sibling.number == number; });
   if (lesson == lessons.end()) throw UsageError(concat("there is no lesson '", word, "': ", choices));
 
-  std::vector<char*> arguments{lesson->path.data()};
-  const std::vector<char*> rest(argv + 2, argv + argc);
-  arguments.insert(arguments.end(), rest.begin(), rest.end());
+  std::string program = lesson->path;
+  std::vector<char*> arguments{program.data()};
+  arguments.insert(arguments.end(), argv + 2, argv + argc);
   arguments.push_back(nullptr);
   std::cout.flush();
-  execv(lesson->path.c_str(), const_cast<char* const*>(arguments.data()));
-  throw Error(concat("cannot start ", lesson->path, ": ", std::strerror(errno)));
+  execv(program.c_str(), arguments.data());
+  throw Error(concat("cannot start ", program, ": ", std::strerror(errno)));
 }
 
 }  // namespace tinymp::lab

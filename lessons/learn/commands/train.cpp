@@ -35,7 +35,7 @@ void add_model_flags(CLI::App& app, Flags& flags) {
       ->check(CLI::IsMember({"mlp", "autoencoder", "residual"}).description(""))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--widths", flags.widths, "Of mlp (784,64,10) or autoencoder (784,64,32,64,784)")
+  app.add_option("--widths", flags.widths, "Of mlp (784,64,10) or autoencoder (784,64,...,784)")
       ->type_name("N,N,...")
       ->delimiter(',')
       ->expected(1, 64)
@@ -60,7 +60,7 @@ void add_optimizer_flags(CLI::App& app, Flags& flags) {
       ->check(CLI::IsMember({"sgd", "adam", "adamw", "adagrad"}).description(""))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--lr", flags.lr, "Learning rate (sgd 0.1, adam and adamw 0.001, adagrad 0.01)")
+  app.add_option("--lr", flags.lr, "(sgd 0.1, adam and adamw 0.001, adagrad 0.01)")
       ->type_name("X")
       ->check(not_negative())
       ->group(group);
@@ -90,8 +90,7 @@ void add_run_flags(CLI::App& app, Flags& flags) {
       ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   count("--log-every", flags.log_every, 1, "Record every so many steps");
-  count("--shadow-every", flags.shadow_every, 0,
-        "Compare FP16 gradients with FP32 ones every so many steps; 0: never");
+  count("--shadow-every", flags.shadow_every, 0, "Count flushed FP16 gradients so often; 0: never");
   app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
 }
 
@@ -178,6 +177,12 @@ int train_command(int argc, char** argv) {
   add_model_flags(app, flags);
   add_optimizer_flags(app, flags);
   add_recipe_flags(app, flags.recipe);
+  app.footer(
+      "Recipes: fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic.\n\n"
+      "Examples:\n"
+      "  ./learn train --recipe fp16_weights --optimizer adam --lr 1e-5\n"
+      "  ./learn train --model autoencoder --recipe fp16_static --loss-scale 8\n"
+      "  ./learn compare runs/train-001 runs/train-002");
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   flags.options.command = typed(command_of(lesson), argc, argv);
 

@@ -1,0 +1,157 @@
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/lab.h>
+#include <tests/catch.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+namespace {
+
+using namespace tinymp;
+using namespace tinymp::lab;
+namespace fs = std::filesystem;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr Lesson lesson{"06_loss_scaling", "Title", "Question"};
+
+/// A folder that goes away.
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("tinymp-lab-" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  Options options() const { return {.out = path.string()}; }
+};
+
+train::Run run_of(const std::string& name, std::uint64_t seed, double value) {
+  train::Run run;
+  run.header.question = "q";
+  run.header.name = name;
+  run.header.seed = seed;
+  run.result = train::RunResult{.value = value};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("mean, smallest, largest: NaN wins, nothing is NaN") {
+  CHECK(mean({1, 2, 6}) == 3);
+  CHECK(smallest({3, 1, 2}) == 1);
+  CHECK(largest({3, 1, 2}) == 3);
+  for (const std::vector<double>& values : {std::vector<double>{}, {nan, 1}, {1, nan}}) {
+    CHECK(std::isnan(mean(values)));
+    CHECK(std::isnan(smallest(values)));
+    CHECK(std::isnan(largest(values)));
+  }
+}
+
+TEST_CASE("differences and ratios go seed by seed") {
+  CHECK(differences({3, 5}, {1, 7}) == std::vector<double>{2, -2});
+  CHECK(ratios({3, 5}, {2, 10}) == std::vector<double>{1.5, 0.5});
+  REQUIRE_THROWS_AS(ratios({1, 2}, {1}), Error);
+}
+
+TEST_CASE("spread") {
+  CHECK(spread({83.04}, 1) == "83.0");
+  CHECK(spread({82.1, 84.2, 82.7}, 1) == "83.0 (82.1 .. 84.2)");
+  CHECK(spread({1, nan}, 1) == "NaN");
+  CHECK(spread({}, 1) == "NaN");
+}
+
+TEST_CASE("the nearest word") {
+  const std::vector<std::string> known = {"quickstart", "run", "train", "compare"};
+  CHECK(nearest("quikstart", known) == "quickstart");
+  CHECK(nearest("comp", known) == "compare");
+  CHECK(nearest("rnu", known) == "run");
+  CHECK(nearest("tarin", known) == "train");
+  CHECK(nearest("xyzzy", known).empty());
+  CHECK(nearest("", known).empty());
+  CHECK(nearest("x", known).empty());
+}
+
+TEST_CASE("the number of a lesson") {
+  CHECK(lesson_number("06_loss_scaling") == "6");
+  CHECK(lesson_number("06") == "6");
+  CHECK(lesson_number("12") == "12");
+  CHECK(lesson_number("00") == "0");
+  for (const char* none : {"", "quickstart", "_6", "6x", "-6", "06x_y"}) CHECK(lesson_number(none).empty());
+  CHECK(command_of(lesson) == "./learn run 6");
+  CHECK(command_of({"quickstart", "", ""}) == "./learn quickstart");
+}
+
+TEST_CASE("a command line that a shell reads back") {
+  const char* const arguments[] = {"learn", "--seeds", "3", "--out", "my runs", "--name", "it's", ""};
+  CHECK(typed("./learn", 8, arguments) == R"(./learn --seeds 3 --out 'my runs' --name 'it'\''s' '')");
+}
+
+TEST_CASE("results come in the order of the seeds; no result is NaN") {
+  Lab lab(lesson, {});
+  lab.add(run_of("a", 2, 20));
+  lab.add(run_of("b", 0, 5));
+  lab.add(run_of("a", 1, 10));
+  train::Run interrupted = run_of("a", 3, 0);
+  interrupted.result.reset();
+  lab.add(interrupted);
+  const std::vector<double> a = lab.results("q", "a");
+  REQUIRE(a.size() == 3);
+  CHECK(a[0] == 10);
+  CHECK(a[1] == 20);
+  CHECK(std::isnan(a[2]));
+  CHECK(lab.results("q", "c").empty());
+  CHECK(lab.results("another", "a").empty());
+  CHECK(lab.runs("q", "b").at(0)->header.seed == 0);
+}
+
+TEST_CASE("a log for each run; a folder with none in it goes away") {
+  const Folder folder;
+  {
+    Lab lab(lesson, folder.options());
+    CHECK(fs::is_empty(folder.path));
+    const std::string first = lab.log_path("FP16, S = 1", 0);
+    CHECK(first == (folder.path / "06_loss_scaling-001/fp16-s-1-seed0.jsonl").string());
+    CHECK(lab.log_path("FP16, S = 1", 0) != first);
+    CHECK(fs::path(lab.log_path("../../etc", 7)).filename() == "etc-seed7.jsonl");
+    CHECK(fs::path(lab.log_path("\xc3\xa9", 7)).filename() == "run-seed7.jsonl");
+  }
+  CHECK(fs::is_empty(folder.path));
+  {
+    Lab lab(lesson, folder.options());
+    std::ofstream(lab.log_path("x", 0)) << "a line\n";
+  }
+  CHECK(fs::exists(folder.path / "06_loss_scaling-001/x-seed0.jsonl"));
+  Lab next(lesson, folder.options());
+  CHECK(fs::path(next.log_path("x", 0)).parent_path().filename() == "06_loss_scaling-002");
+}
+
+TEST_CASE("a broken claim fails --verify, and nothing else") {
+  for (const bool holds : {true, false}) {
+    for (const bool verify : {true, false}) {
+      for (const bool smoke : {true, false}) {
+        Lab lab(lesson, {.smoke = smoke, .verify = verify, .plain = true});
+        lab.claim(true, "one that holds");
+        lab.claim(holds, "one");
+        CHECK(lab.finish() == (verify && !smoke && !holds ? 1 : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("seeds, steps, a device that is not there") {
+  Lab lab(lesson, {.seeds = 3, .first_seed = 100});
+  CHECK(lab.seeds() == std::vector<std::uint64_t>{100, 101, 102});
+  CHECK(lab.steps(400, 6) == 400);
+  CHECK(Lab(lesson, {.smoke = true}).steps(400, 6) == 6);
+  REQUIRE_THROWS_AS(Lab(lesson, {.device = "tpu"}), UsageError);
+}
+
+TEST_CASE("exceptions become exit codes") {
+  CHECK(guarded([] { return 0; }) == 0);
+  CHECK(guarded([] { return 7; }) == 7);
+  CHECK(guarded([]() -> int { throw Error("failed"); }) == 1);
+  CHECK(guarded([]() -> int { throw UsageError("wrong use"); }) == 2);
+  CHECK(guarded([]() -> int { throw MissingError("missing"); }) == 3);
+  CHECK(guarded([]() -> int { throw std::bad_alloc(); }) == 1);
+  CHECK(guarded([]() -> int { throw std::runtime_error("other"); }) == 1);
+}

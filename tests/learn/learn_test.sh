@@ -1,0 +1,200 @@
+#!/usr/bin/env bash
+# usage: learn_test.sh PROGRAM use|runs|disks
+#   use    wrong words, flags and values: one message, the right exit code, nothing written
+#   runs   train, compare, a lesson and quickstart, a few steps each, on the images that come with tinymp
+#   disks  full and read-only disks, on small tmpfs mounts; exits 77 (skipped) where they cannot be mounted
+set -u
+program=${1:?usage: learn_test.sh PROGRAM use|runs|disks}
+part=${2:?usage: learn_test.sh PROGRAM use|runs|disks}
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+unset TINYMP_DATA TINYMP_DATASETS NO_COLOR
+export LC_ALL=C.UTF-8
+failures=0 what='' code=0
+work=$(mktemp -d) || exit 1
+cd "$work" || exit 1
+# shellcheck disable=SC2317 # called by trap
+finish() {
+  cd / || exit 1
+  for mount in "$work"/*.disk; do if [ -d "$mount" ]; then umount "$mount" 2>/dev/null; fi; done
+  rm -rf "$work"
+}
+trap finish EXIT
+
+fail() {
+  echo "FAILED: learn $what (exit code $code): $*"
+  cat out err
+  failures=$((failures + 1))
+}
+learn() { # EXIT_CODE ARGUMENT...
+  local wanted=$1
+  shift
+  what=$*
+  "$program" "$@" >out 2>err </dev/null
+  code=$?
+  [ $code = "$wanted" ] || fail "wanted exit code $wanted"
+}
+complains() { # PATTERN: one line on stderr, with this in it
+  [ "$(grep -c '^learn: ' err)" = 1 ] || fail 'wanted one message'
+  grep -q -- "$1" err || fail "wanted in the message: $1"
+}
+prints() { grep -q -- "$1" out || fail "wanted in the output: $1"; }
+snapshot() { # of all recorded runs: names and contents
+  (cd "$1" && find . -type f | LC_ALL=C sort | xargs -I{} cksum {}) 2>/dev/null
+}
+
+use() {
+  learn 0 --help && prints 'usage: ./learn'
+  learn 0 --version && prints '^tinymp [0-9]'
+  learn 0 && prints 'Next:  ./learn quickstart'
+  learn 2 quikstart && complains "did you mean 'quickstart'"
+  learn 2 xyzzy && complains 'there are: quickstart, run, train, compare'
+  learn 2 --frobnicate && complains 'no command'
+  for command in quickstart run train compare 'run 6'; do
+    # shellcheck disable=SC2086
+    learn 0 $command --help && prints 'Usage: ./learn'
+  done
+
+  learn 2 run && complains 'run which lesson'
+  learn 2 run 99 && complains "no lesson '99': there are 1"
+  learn 2 run six && complains "no lesson 'six'"
+  learn 2 run 6 --smok && complains "did you mean '--smoke'"
+  learn 2 run 6 --seeds 0 && complains 'whole number from 1'
+  learn 2 run 6 --seeds 2.5 && complains 'whole number'
+  learn 2 run 6 --seeds && complains '--seeds'
+  learn 2 run 6 --smoke --verify && complains 'leave one out'
+  learn 2 run 6 --data cifar && complains 'cifar'
+  learn 2 run 6 extra && complains "'extra' is one argument too many"
+  learn 3 run 6 --device cuda --smoke && complains 'cuda'
+  if [ ! -d "$source_folder/datasets/mnist" ]; then
+    learn 3 run 6 --verify && complains './learn data mnist'
+    learn 3 quickstart --smoke --data mnist && complains './learn data mnist'
+  fi
+  learn 2 quickstart --verify && complains "no option '--verify'"
+
+  for value in nan NaN inf -0.1 1e999 abc ''; do
+    learn 2 train --data cut --lr "$value" && complains '--lr: takes a finite number'
+  done
+  learn 2 train --data cut --clip 0 && complains '--clip: takes a finite number above 0'
+  learn 2 train --data cut --loss-scale nan --recipe fp16_static && complains '--loss-scale'
+  learn 2 train --data cut --loss-scale 8 && complains 'no meaning for --scaling none'
+  learn 2 train --data cut --scaling static --growth 2 && complains 'no meaning for --scaling static'
+  learn 2 train --data cut --scaling dynamic --skip-nonfinite && complains 'no meaning for --scaling dynamic'
+  learn 2 train --data cut --recipe fp61 && complains 'fp16_weights'
+  learn 2 train --data cut --compute f8 && complains 'f8'
+  learn 2 train --data cut --steps 0 && complains 'whole number from 1'
+  learn 2 train --data cut --steps 99999999999999999999 && complains 'whole number'
+  learn 2 train --data cut --seed -1 && complains 'whole number from 0'
+  learn 2 train --data cut --batch 9001 && complains 'choose a batch size from 1 to 9000'
+  learn 2 train --data cut --widths 784 && complains 'begins with 784'
+  learn 2 train --data cut --widths 784,64,11 && complains 'ends with 10'
+  learn 2 train --data cut --model autoencoder --widths 784,64,10 && complains 'ends with 784'
+  learn 2 train --data cut --model residual --widths 784,10 && complains '--blocks'
+  learn 2 train --data cut --blocks 3 && complains '--widths'
+  learn 2 train --data cut --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'
+  learn 2 train --data cut --optimizer lion && complains 'lion'
+
+  echo '{"not": "a run"}' >garbage.jsonl
+  head -c 3000 /dev/urandom >noise.jsonl
+  : >empty.jsonl
+  mkdir folder nothing && cp garbage.jsonl folder/
+  for file in garbage noise empty; do learn 1 compare $file.jsonl && complains "$file.jsonl"; done
+  learn 1 compare folder && complains 'none of the files in folder'
+  learn 1 compare nothing && complains 'no recorded run'
+  learn 1 compare missing.jsonl && complains 'no file or folder missing.jsonl'
+  learn 2 compare && complains 'compare which runs'
+  [ ! -e runs ] || fail "wrong use left something in runs/: $(ls runs)"
+}
+
+runs() {
+  learn 0 quickstart --smoke --threads 2
+  for curve in 'FP32' 'FP16 weights' 'FP16 + FP32 master' 'FP16, S = 1' 'FP16, static S = 1024' 'FP16, dynamic S'; do
+    grep -q "^$curve  " out || fail "the table has no row '$curve'"
+  done
+  prints 'Do small updates survive?' && prints 'Do small gradients survive?'
+  prints "Page:   .*/runs/quickstart-001/report.html"
+  grep -q '</html>' runs/quickstart-001/report.html || fail 'report.html is not whole'
+  [ "$(find runs -name '*-seed0*.jsonl' | wc -l)" = 8 ] || fail 'wanted 8 logs: 7 curves and the pretraining'
+  [ "$(grep -c '"result"' runs/quickstart-001/*.jsonl | grep -c ':1$')" = 8 ] || fail 'a log has no result'
+
+  learn 0 run 6 --smoke --data cut --seeds 2 --first-seed 5
+  [ "$(find runs/06_loss_scaling-001 -name '*-seed[56].jsonl' | wc -l)" = 8 ] || fail 'wanted 4 curves of seeds 5 and 6'
+  prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
+  grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
+
+  local few='--data cut --steps 5 --threads 1'
+  # shellcheck disable=SC2086
+  {
+    learn 0 train $few --recipe fp16_static --loss-scale 8 --skip-nonfinite --state f16 --optimizer adamw --weight-decay 0.01
+    prints 'mlp 784-64-10 on fashion-mnist-cut' && prints 'S static 8, skips'
+    learn 0 train $few --model autoencoder --scaling dynamic --compute f16 --gradient f16 --growth-interval 2 --clip 1
+    learn 0 train $few --model residual --blocks 2 --width 16 --optimizer adagrad --name 'a curve'
+    learn 0 train $few --lr 1e38 --momentum 0.9 # ends in NaN: that is a result
+    prints 'NaN'
+  }
+  [ "$(find runs -path 'runs/train-00[1-4]/*-seed0.jsonl' | wc -l)" = 4 ] || fail 'wanted four runs'
+
+  local before after
+  before=$(snapshot runs)
+  learn 0 compare runs/train-001 runs/train-003/*.jsonl runs/train-001 --out elsewhere
+  prints 'a curve' && prints 'elsewhere/compare-001/report.html'
+  cp runs/quickstart-001/fp32-seed0.jsonl cut.jsonl && printf '{"step":9,"lo' >>cut.jsonl
+  cp -r runs/06_loss_scaling-001 mixed && echo garbage >mixed/garbage.jsonl
+  learn 0 compare mixed --out elsewhere
+  grep -q 'left out: mixed/garbage.jsonl' err || fail 'does not tell what was left out'
+  learn 2 train --data cut --lr nan
+  learn 2 train --data cut --batch 100000
+  learn 1 compare cut.jsonl missing
+  learn 0 run 6 --smoke --data cut --out elsewhere
+  # shellcheck disable=SC2086
+  learn 0 train $few --out elsewhere
+  after=$(snapshot runs)
+  [ -n "$before" ] && [ "$before" = "$after" ] || fail 'an earlier run was touched'
+  learn 0 && prints 'quickstart' && prints 'Next:  ./learn run 1'
+
+  "$program" train --data cut --steps 5 --out elsewhere >/dev/full 2>err
+  code=$? what='train >/dev/full'
+  if [ -e /dev/full ]; then [ $code = 1 ] && grep -q 'cannot write the output' err || fail 'output to a full disk'; fi
+  LC_ALL=C learn 0 compare runs/train-001 --out elsewhere
+  if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under LC_ALL=C'; fi
+  learn 0 compare runs/train-001 --out elsewhere --plain
+  if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under --plain'; fi
+}
+
+disks() {
+  skip() { echo "[skipped] $1" && exit 77; }
+  mkdir full.disk tight.disk frozen.disk
+  mount -t tmpfs -o size=16k tmpfs full.disk 2>/dev/null || skip 'mounting a tmpfs needs root'
+  mount -t tmpfs -o size=96k tmpfs tight.disk || skip 'cannot mount a tmpfs'
+  mount -t tmpfs -o size=1m tmpfs frozen.disk || skip 'cannot mount a tmpfs'
+  local before
+
+  learn 1 quickstart --smoke --out full.disk
+  complains 'cannot write .*full.disk/quickstart-001/.*No space left.*--out DIR'
+  head -c 100000 /dev/zero >full.disk/filler 2>/dev/null
+  before=$(snapshot full.disk)
+  learn 1 train --data cut --steps 5 --out full.disk
+  complains 'No space left'
+  [ "$(snapshot full.disk)" = "$before" ] || fail 'earlier runs on the full disk were touched'
+  [ ! -d full.disk/train-001 ] || fail 'an empty folder was left behind'
+
+  learn 1 quickstart --smoke --out tight.disk # the logs fit, the page does not
+  complains 'report.html'
+  grep -q 'The runs are safe in tight.disk/quickstart-001' err || fail 'does not tell that the runs are safe'
+  prints '^FP16, dynamic S  '
+  [ "$(grep -l '"result"' tight.disk/quickstart-001/*.jsonl | wc -l)" = 8 ] || fail 'logs are missing'
+  [ "$(find tight.disk -name 'report*' | wc -l)" = 0 ] || fail 'half a page was left behind'
+
+  learn 0 train --data cut --steps 5 --out frozen.disk
+  mount -o remount,ro frozen.disk || skip 'cannot remount a tmpfs'
+  before=$(snapshot frozen.disk)
+  learn 1 train --data cut --steps 5 --out frozen.disk
+  complains 'Read-only file system.*--out DIR'
+  learn 1 compare frozen.disk --out frozen.disk
+  complains 'Read-only file system'
+  prints 'mlp 784-64-10'
+  [ "$(snapshot frozen.disk)" = "$before" ] || fail 'earlier runs on the read-only disk were touched'
+}
+
+case $part in use | runs | disks) "$part" ;; *) echo "no part '$part'" && exit 2 ;; esac
+[ $failures = 0 ] && echo "learn_test $part: all passed"
+exit $((failures > 0))
