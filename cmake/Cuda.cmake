@@ -11,8 +11,7 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real 90-virtual)  # needs no GPU here, runs on all since Turing
 endif()
 # CMake 3.25 does not know that nvcc has C++20, hence the option (and no -std of its own, which is what EXTENSIONS ON
-# comes to). -fmad=false: an unasked fused multiply-add would
-# give other bits than the CPU.
+# comes to). -fmad=false: an unasked fused multiply-add would give other bits than the CPU.
 set(CMAKE_CUDA_EXTENSIONS ON)
 set(TINYMP_CUDA_FLAGS -std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off)
 
@@ -76,7 +75,8 @@ if(NOT tinymp_cuda STREQUAL "OFF")
       set(TINYMP_CUDA_TRIED "${tinymp_key}" CACHE INTERNAL "the nvcc that was tried")
       set(TINYMP_CUDA_WHY "${tinymp_why}" CACHE INTERNAL "why it does not work")
     endif()
-    execute_process(COMMAND "${tinymp_nvcc}" --version OUTPUT_VARIABLE tinymp_version ERROR_QUIET RESULT_VARIABLE _)
+    execute_process(COMMAND "${tinymp_nvcc}" --version OUTPUT_VARIABLE tinymp_version ERROR_QUIET RESULT_VARIABLE _
+                    TIMEOUT 20)
     if(tinymp_version MATCHES "release ([0-9]+[.][0-9]+)")
       set(tinymp_version "nvcc ${CMAKE_MATCH_1}")
     else()

@@ -43,9 +43,10 @@ data::Split best_data_here() {
 }  // namespace
 
 Lab::Impl::~Impl() {
-  // A run that failed before its first line leaves nothing behind; a folder with a log in it is not removed.
+  // A run that failed before its first line leaves nothing behind. remove() takes away empty folders only.
   std::error_code ignored;
-  if (!folder.empty()) std::filesystem::remove(folder, ignored);
+  if (folder.empty() || !std::filesystem::remove(folder, ignored)) return;
+  if (made_out) std::filesystem::remove(out, ignored);
 }
 
 Lab::Lab(const Lesson& lesson, Options options)
@@ -54,6 +55,7 @@ Lab::Lab(const Lesson& lesson, Options options)
   if (options_.verify && options_.data.empty()) options_.data = "mnist";
   if (options_.threads > 0) set_threads(options_.threads);
   impl_->lesson = lesson;
+  impl_->out = options_.out;
   impl_->command = options_.command.empty() ? command_of(lesson) : options_.command;
   impl_->style = report::terminal_style(STDOUT_FILENO, options_.plain);
 }
@@ -72,8 +74,15 @@ std::vector<std::uint64_t> Lab::seeds() const {
   return seeds;
 }
 
+void Lab::Impl::make_folder() {
+  if (!folder.empty()) return;
+  std::error_code ignored;
+  made_out = !std::filesystem::exists(out, ignored);
+  folder = train::new_run_folder(out, lesson.name);
+}
+
 std::string Lab::log_path(const std::string& name, std::uint64_t seed) {
-  if (impl_->folder.empty()) impl_->folder = train::new_run_folder(options_.out, impl_->lesson.name);
+  impl_->make_folder();
   const std::string stem = concat(impl_->folder, "/", file_name(name), "-seed", seed);
   std::string path = stem + ".jsonl";
   for (int i = 2; !impl_->paths.insert(path).second; ++i) path = concat(stem, "-", i, ".jsonl");

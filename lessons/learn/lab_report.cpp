@@ -23,7 +23,8 @@ std::string absolute(const std::string& path) {
 void print_item(const std::string& mark, const std::string& text, const report::TerminalStyle& style) {
   const int indent = report::display_width(mark) + 1;
   std::string before = mark + " ";
-  for (const std::string& line : report::wrap(report::printable(text, style.unicode), std::max(20, style.width - indent))) {
+  for (const std::string& line :
+       report::wrap(report::printable(text, style.unicode), std::max(20, style.width - indent))) {
     std::cout << before << line << "\n";
     before = std::string(static_cast<std::size_t>(indent), ' ');
   }
@@ -71,19 +72,24 @@ void Lab::Impl::print_claims(const Options& options) const {
   std::cout << "\n";
 }
 
-bool Lab::Impl::write_page(const Options& options) const {
-  const std::string page = folder + "/report.html";
+bool Lab::Impl::write_page(const Options& options) {
+  std::string page;
   try {
+    make_folder();
+    page = folder + "/report.html";
     report::write_report(page, lesson.title, sections());
   } catch (const Error& error) {
     std::cout.flush();
-    std::cerr << "learn: " << error.what() << "\nThe runs are safe in " << folder << "; ./learn compare "
-              << folder << " --out DIR makes the page again.\n";
+    std::cerr << "learn: " << error.what() << "\n";
+    if (!paths.empty()) {
+      std::cerr << "The runs are safe in " << folder << "; ./learn compare " << folder
+                << " --out DIR makes the page again.\n";
+    }
     return false;
   }
-  std::cout << "Page:   " << absolute(page) << "\n"
-            << "Runs:   " << folder << "\n"
-            << "Again:  " << command << "\n";
+  std::cout << "Page:   " << absolute(page) << "\n";
+  if (!paths.empty()) std::cout << "Runs:   " << folder << "\n";
+  std::cout << "Again:  " << command << "\n";
   if (options.open) open_in_browser(absolute(page));
   return true;
 }
@@ -109,7 +115,7 @@ int Lab::finish() {
   if (!sections.empty() || !impl_->claims.empty()) std::cout << "\n";
   impl_->print_answers(sections);
   impl_->print_claims(options_);
-  const bool written = impl_->runs.empty() || impl_->folder.empty() || impl_->write_page(options_);
+  const bool written = impl_->runs.empty() || impl_->write_page(options_);
   const auto& claims = impl_->claims;
   const auto broken =
       std::count_if(claims.begin(), claims.end(), [](const Impl::Claim& c) { return !c.holds; });

@@ -15,7 +15,8 @@ struct Lab::Impl {
   std::string command;  ///< what repeats this
   report::TerminalStyle style;
   std::optional<data::Split> data;
-  std::string folder;           ///< empty until the first log is opened
+  std::string out, folder;      ///< the latter is empty until something is written
+  bool made_out = false;        ///< `out` was not there before
   std::set<std::string> paths;  ///< of the logs that were asked for
   std::deque<train::Run> runs;  ///< for the report; they never move, runs() hands out pointers
   std::vector<std::pair<std::string, std::string>> verdicts;  ///< question, sentence
@@ -35,7 +36,8 @@ struct Lab::Impl {
   std::vector<report::ReportSection> sections() const;
   void print_answers(const std::vector<report::ReportSection>& sections) const;
   void print_claims(const Options& options) const;
-  bool write_page(const Options& options) const;  ///< false when it could not be written
+  bool write_page(const Options& options);  ///< false when it could not be written
+  void make_folder();
 };
 
 }  // namespace tinymp::lab

@@ -125,7 +125,7 @@ runs() {
   # shellcheck disable=SC2086
   {
     learn 0 train $few --recipe fp16_static --loss-scale 8 --skip-nonfinite --state f16 --optimizer adamw --weight-decay 0.01
-    prints 'mlp 784-64-10 on fashion-mnist-cut' && prints 'S static 8, skips'
+    prints 'mlp 784-64-10 on fashion-mnist-cut' && prints 'fp16_static, state f16, S 8, skips'
     learn 0 train $few --model autoencoder --scaling dynamic --compute f16 --gradient f16 --growth-interval 2 --clip 1
     learn 0 train $few --model residual --blocks 2 --width 16 --optimizer adagrad --name 'a curve'
     learn 0 train $few --lr 1e38 --momentum 0.9 # ends in NaN: that is a result
@@ -149,7 +149,7 @@ runs() {
   learn 0 train $few --out elsewhere
   after=$(snapshot runs)
   [ -n "$before" ] && [ "$before" = "$after" ] || fail 'an earlier run was touched'
-  learn 0 && prints 'quickstart' && prints 'Next:  ./learn run 1'
+  learn 0 && prints 'Next:  ./learn run 1'
 
   "$program" train --data cut --steps 5 --out elsewhere >/dev/full 2>err
   code=$? what='train >/dev/full'

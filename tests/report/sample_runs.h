@@ -198,7 +198,7 @@ inline ReportSection hostile() {
                         .decay = 0.1,
                         .cut_at = 30,
                         .metric = 1},
-                       {.name = "never finite",
+                       {.name = "never <i>finite</i>",
                         .recipe = recipes::fp16_weights,
                         .start = 2,
                         .end = 1,

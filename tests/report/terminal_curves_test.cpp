@@ -132,11 +132,13 @@ TEST_CASE("where a loss was not finite for a while there is a gap") {
   for (std::size_t i = 7; i < 12; ++i) panel.curves[0].mean[i] = std::nan("");
   CHECK(terminal_chart(panel, unicode, {.height = 4}) ==
         "Training loss\n"
-        "2 ┤\n"
-        "1 ┤\n"
-        "  │\n"
-        "0 ┤\n"
-        "  └┬\n");
+        "2 ┤  ⠒●⠢⠤⢄⣀⣀⣀\n"
+        "1 ┤          ⠉●⠒⠂\n"
+        "  │                       ●⠒●⠢⠤⢄⣀⣀⣀\n"
+        "0 ┤                                ⠉●⠒⠒⠒\n"
+        "  └┬─────────────────┬─────────────────┬\n"
+        "   0                10                20\n"
+        "  ● FP32  0.2\n");
 }
 
 TEST_CASE("what lies outside the canvas is not drawn") {

@@ -102,8 +102,23 @@ Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
   return recipe;
 }
 
-std::string recipe_title(const RecipeFlags& flags, const Recipe& recipe) {
-  return recipe == recipe_from_name(flags.recipe) ? flags.recipe : describe(recipe);
+std::string recipe_title(const CLI::App& app, const RecipeFlags& flags) {
+  std::string title = flags.recipe;
+  if (!flags.scaling.empty()) title += flags.scaling == "none" ? ", no scaling" : ", " + flags.scaling;
+  const auto add = [&](const char* flag, const char* what, const auto& value) {
+    if (app.count(flag) > 0) title += concat(", ", what, value);
+  };
+  add("--compute", "", flags.compute);
+  add("--accumulate", "sums ", flags.accumulate);
+  add("--gradient", "gradient ", flags.gradient);
+  add("--master", "master ", flags.master);
+  add("--state", "state ", flags.state);
+  add("--loss-scale", "S ", flags.loss_scale);
+  add("--skip-nonfinite", "skips", "");
+  add("--growth", "growth ", flags.growth);
+  add("--backoff", "backoff ", flags.backoff);
+  add("--growth-interval", "interval ", flags.growth_interval);
+  return title;
 }
 
 }  // namespace tinymp::lab

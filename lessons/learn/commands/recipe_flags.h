@@ -25,7 +25,7 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags);
 /// Throws UsageError for an unknown name, and for a flag that the chosen scaling has no use for.
 Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags);
 
-/// The name of the recipe when nothing was changed, else what it is: "f16, master f32, S static 8".
-std::string recipe_title(const RecipeFlags& flags, const Recipe& recipe);
+/// The recipe's name and what was changed: "fp16_static, state f16, S 8".
+std::string recipe_title(const CLI::App& app, const RecipeFlags& flags);
 
 }  // namespace tinymp::lab

@@ -148,7 +148,7 @@ void choose_optimizer(const CLI::App& app, const Flags& flags, train::Plan& plan
 train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   train::Plan plan;
   plan.recipe = recipe_from_flags(app, flags.recipe);
-  plan.name = flags.name.empty() ? recipe_title(flags.recipe, plan.recipe) : flags.name;
+  plan.name = flags.name.empty() ? recipe_title(app, flags.recipe) : flags.name;
   plan.seed = flags.options.first_seed;
   plan.model = model_maker(app, flags);
   plan.task = flags.model == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
