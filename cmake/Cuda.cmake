@@ -10,9 +10,8 @@ endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real 90-virtual)  # needs no GPU here, runs on all since Turing
 endif()
-# CMake 3.25 does not know that nvcc has C++20, hence the option (and no -std of its own, which is what EXTENSIONS ON
-# comes to). -fmad=false: an unasked fused multiply-add would give other bits than the CPU.
-set(CMAKE_CUDA_EXTENSIONS ON)
+# CMake 3.25 does not know that nvcc has C++20, hence the option. -fmad=false: an unasked fused multiply-add would give
+# other bits than the CPU.
 set(TINYMP_CUDA_FLAGS -std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off)
 
 # tinymp_try_cuda(NVCC OUT): OUT is empty when it compiles and links our kind of code, else the reason.
@@ -93,6 +92,7 @@ endif()
 
 if(TINYMP_HAS_CUDA)
   enable_language(CUDA)
+  include(${CMAKE_CURRENT_LIST_DIR}/cuda_probe/NoStandard.cmake)
   find_package(CUDAToolkit REQUIRED)
   message(STATUS "CUDA: on (${tinymp_version}, architectures ${CMAKE_CUDA_ARCHITECTURES})")
 elseif(tinymp_cuda STREQUAL "ON")

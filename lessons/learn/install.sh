@@ -209,14 +209,15 @@ install_missing() { # everything that configuring needs, or exit 3 saying what
 }
 
 explain_failed_configure() { # LOG: exit 3 when a library could be neither installed nor downloaded
-  local names manager
+  local names manager line
+  names=$(missing_libraries | tr '\n' ' ')
   manager=$(manager)
-  if grep -q 'tinymp needs what is not installed' "$1"; then
-    names=$(missing_libraries)
+  if [ -n "$names" ] && grep -q 'tinymp needs what is not installed' "$1"; then
+    if [ -z "$manager" ]; then print_lists; fi
     # shellcheck disable=SC2086
-    if [ -n "$manager$names" ]; then
-      die 3 "this machine lacks" $names "and they could not be downloaded (no network?): $(install_line "$manager" $names)"
-    fi
+    line=$(install_line "$manager" $names)
+    if ! is_root && [ "$manager" != brew ]; then line="sudo $line"; fi
+    die 3 "this machine lacks ${names}and they could not be downloaded (no network?)${manager:+: $line}"
   fi
   tail -n 30 "$1" >&2
   die 1 "could not configure; the whole log: $1"

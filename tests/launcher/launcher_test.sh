@@ -221,6 +221,12 @@ check 'no network, libraries lack: exit code 3' ends_with 3
 check 'no network: one line with what and how' says \
   "lacks zlib fmt json CLI11 dygraphs and they could not be downloaded (no network?): apt-get install -y --no-install-recommends $libraries"
 
+machine user compiler cmake ninja
+echo 'CMake Error: tinymp needs what is not installed here: fmt.' >"$work/configure_fails"
+learn quickstart
+check 'neither network nor package manager: exit code 3' ends_with 3
+check 'neither network nor package manager: all lists' says 'dnf install -y'
+
 machine apt cmake ninja libraries
 touch "$work/old_compiler"
 learn CXX=g++ quickstart
