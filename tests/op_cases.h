@@ -1,18 +1,18 @@
 #pragma once
 
+#include <tinymp/base/rng.h>
+#include <tinymp/ops/ops.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
-#include <tinymp/base/rng.h>
-#include <tinymp/ops/ops.h>
 #include <vector>
 
-/// Every op, one entry each: what it is given, how it is called, what it ought to give. From an entry come the tests of
-/// forward (ops/forward_test.cpp), of backward (ops/gradient_test.cpp) and the golden hashes. A new op is a new entry
-/// at the end of this file; ops/coverage_test.cpp names the ops that have none.
+/// Every op, one entry each: what it is given, how it is called, what it ought to give. From an entry come
+/// the tests of forward (ops/forward_test.cpp), of backward (ops/gradient_test.cpp) and the golden hashes. A
+/// new op is a new entry at the end of this file; ops/coverage_test.cpp names the ops that have none.
 namespace tinymp::test {
 
 /// An input as the oracle sees it: the values that the tensor really holds, after rounding to its format.
@@ -25,8 +25,9 @@ struct Input {
   long double at(std::int64_t row, std::int64_t column) const { return (*this)[row * shape.cols() + column]; }
 };
 
-/// What exact arithmetic gives. `slack` is how far the op's own arithmetic may be off, in units of its precision (2^-24
-/// for FP32, 2^-53 for f64), before the result is rounded to the output's format. No slack: the rounded value itself.
+/// What exact arithmetic gives. `slack` is how far the op's own arithmetic may be off, in units of its
+/// precision (2^-24 for FP32, 2^-53 for f64), before the result is rounded to the output's format. No slack:
+/// the rounded value itself.
 struct Exact {
   long double value = 0;
   long double slack = 0;
@@ -39,10 +40,10 @@ struct OpCase {
   std::function<std::vector<Exact>(std::span<const Input>)> oracle;  ///< the output's values, row by row
 
   std::function<DType(DType)> output = [](DType in) { return in; };
-  double spread = 2;         ///< inputs are drawn from -spread .. spread,
-  double grid = 0x1p-20;     ///< as multiples of this,
+  double spread = 2;           ///< inputs are drawn from -spread .. spread,
+  double grid = 0x1p-20;       ///< as multiples of this,
   double distance_from_0 = 0;  ///< and not nearer to 0 than this: relu has no derivative there
-  double step = 0x1p-17;     ///< of the finite differences
+  double step = 0x1p-17;       ///< of the finite differences
 };
 
 /// The inputs of one call: the same values in every format, but for their rounding.
@@ -67,7 +68,8 @@ inline std::vector<Input> as_oracle_inputs(std::span<const Tensor> tensors) {
   return inputs;
 }
 
-// What the entries below share. ---------------------------------------------------------------------------------------
+// What the entries below share.
+// ---------------------------------------------------------------------------------------
 
 /// value by value: f(x), within `slack` roundings of |f(x)|.
 template <class F>
@@ -82,16 +84,19 @@ std::function<std::vector<Exact>(std::span<const Input>)> each_value(long double
   };
 }
 
-/// How many roundings of the sum of magnitudes a sum of n values costs when it is kept in 16 lanes for each 1024
-/// values, and those sums in one: 64 in a lane, 4 in the tree, then one for each chunk.
-inline long double roundings_of_sum(std::int64_t n) { return static_cast<long double>(std::min<std::int64_t>(n, 64) + 4 + n / 1024); }
+/// How many roundings of the sum of magnitudes a sum of n values costs when it is kept in 16 lanes for each
+/// 1024 values, and those sums in one: 64 in a lane, 4 in the tree, then one for each chunk.
+inline long double roundings_of_sum(std::int64_t n) {
+  return static_cast<long double>(std::min<std::int64_t>(n, 64) + 4 + n / 1024);
+}
 
 inline DType at_least_f32(DType in) { return in == DType::f64 ? DType::f64 : DType::f32; }
 
 /// Labels and targets are data, made from their place alone.
 inline std::vector<std::int32_t> labels_for(const Shape& logits) {
   std::vector<std::int32_t> labels;
-  for (std::int64_t b = 0; b < logits[0]; ++b) labels.push_back(static_cast<std::int32_t>((7 * b + 3) % logits[1]));
+  for (std::int64_t b = 0; b < logits[0]; ++b)
+    labels.push_back(static_cast<std::int32_t>((7 * b + 3) % logits[1]));
   return labels;
 }
 inline long double target_at(std::int64_t i) { return static_cast<long double>((37 * i + 5) % 64) / 64; }
@@ -102,57 +107,78 @@ inline Tensor target_for(const Tensor& x) {
 }
 
 inline const std::vector<std::vector<Shape>>& shapes_of_one() {
-  static const std::vector<std::vector<Shape>> shapes{{{}}, {{1}}, {{17}}, {{3, 5}}, {{2, 3, 4, 5}}, {{0}}, {{33, 1025}}};
+  static const std::vector<std::vector<Shape>> shapes{{{}},           {{1}}, {{17}},      {{3, 5}},
+                                                      {{2, 3, 4, 5}}, {{0}}, {{33, 1025}}};
   return shapes;
 }
 
-// The entries. --------------------------------------------------------------------------------------------------------
+// The entries.
+// --------------------------------------------------------------------------------------------------------
 
 inline OpCase matmul_case() {
   OpCase op{.name = "matmul",
-            .shapes = {{{3, 5}, {5, 4}}, {{1, 1}, {1, 1}}, {{7, 1}, {1, 9}}, {{2, 390}, {390, 3}}, {{4, 0}, {0, 3}},
-                       {{0, 3}, {3, 2}}, {{3, 2}, {2, 0}}, {{97, 20}, {20, 193}}},
+            .shapes = {{{3, 5}, {5, 4}},
+                       {{1, 1}, {1, 1}},
+                       {{7, 1}, {1, 9}},
+                       {{2, 390}, {390, 3}},
+                       {{4, 0}, {0, 3}},
+                       {{0, 3}, {3, 2}},
+                       {{3, 2}, {2, 0}},
+                       {{97, 20}, {20, 193}}},
             .call = [](std::span<const Tensor> in) { return matmul(in[0], in[1]); },
-            .oracle = [](std::span<const Input> in) {
-              std::vector<Exact> y;
-              const std::int64_t K = in[0].shape[1];
-              for (std::int64_t b = 0; b < in[0].shape[0]; ++b) {
-                for (std::int64_t o = 0; o < in[1].shape[1]; ++o) {
-                  long double sum = 0, magnitude = 0;
-                  for (std::int64_t i = 0; i < K; ++i) {
-                    const long double term = in[0].at(b, i) * in[1][i * in[1].shape[1] + o];
-                    sum += term;
-                    magnitude += std::fabs(term);
+            .oracle =
+                [](std::span<const Input> in) {
+                  std::vector<Exact> y;
+                  const std::int64_t K = in[0].shape[1];
+                  for (std::int64_t b = 0; b < in[0].shape[0]; ++b) {
+                    for (std::int64_t o = 0; o < in[1].shape[1]; ++o) {
+                      long double sum = 0, magnitude = 0;
+                      for (std::int64_t i = 0; i < K; ++i) {
+                        const long double term = in[0].at(b, i) * in[1][i * in[1].shape[1] + o];
+                        sum += term;
+                        magnitude += std::fabs(term);
+                      }
+                      y.push_back({sum, static_cast<long double>(K + 1) * magnitude});
+                    }
                   }
-                  y.push_back({sum, static_cast<long double>(K + 1) * magnitude});
-                }
-              }
-              return y;
-            }};
+                  return y;
+                }};
   return op;
 }
 
 inline OpCase add_bias_case() {
   return {.name = "add_bias",
-          .shapes = {{{3, 5}, {5}}, {{1, 1}, {1}}, {{70, 65}, {65}}, {{0, 3}, {3}}, {{2, 0}, {0}}, {{17, 1100}, {1100}}},
+          .shapes = {{{3, 5}, {5}},
+                     {{1, 1}, {1}},
+                     {{70, 65}, {65}},
+                     {{0, 3}, {3}},
+                     {{2, 0}, {0}},
+                     {{17, 1100}, {1100}}},
           .call = [](std::span<const Tensor> in) { return add_bias(in[0], in[1]); },
-          .oracle = [](std::span<const Input> in) {
-            std::vector<Exact> y;
-            for (std::int64_t i = 0; i < in[0].size(); ++i) y.push_back({in[0][i] + in[1][i % in[1].size()]});
-            return y;
-          }};
+          .oracle =
+              [](std::span<const Input> in) {
+                std::vector<Exact> y;
+                for (std::int64_t i = 0; i < in[0].size(); ++i)
+                  y.push_back({in[0][i] + in[1][i % in[1].size()]});
+                return y;
+              }};
 }
 
 inline OpCase add_case() {
   return {.name = "add",
-          .shapes = {{{}, {}}, {{17}, {17}}, {{3, 5}, {3, 5}}, {{2, 3, 4, 5}, {2, 3, 4, 5}}, {{0}, {0}},
+          .shapes = {{{}, {}},
+                     {{17}, {17}},
+                     {{3, 5}, {3, 5}},
+                     {{2, 3, 4, 5}, {2, 3, 4, 5}},
+                     {{0}, {0}},
                      {{33, 1025}, {33, 1025}}},
           .call = [](std::span<const Tensor> in) { return add(in[0], in[1]); },
-          .oracle = [](std::span<const Input> in) {
-            std::vector<Exact> y;
-            for (std::int64_t i = 0; i < in[0].size(); ++i) y.push_back({in[0][i] + in[1][i]});
-            return y;
-          }};
+          .oracle =
+              [](std::span<const Input> in) {
+                std::vector<Exact> y;
+                for (std::int64_t i = 0; i < in[0].size(); ++i) y.push_back({in[0][i] + in[1][i]});
+                return y;
+              }};
 }
 
 inline OpCase scale_case() {
@@ -186,8 +212,8 @@ inline OpCase tanh_case() {
           .spread = 4};
 }
 
-/// Multiples of 2^-6 below 2 fit every format, and so do their neighbours one step away: nothing is rounded, and the
-/// differences are exact. (What is rounded, tests/ops/cast_test.cpp looks at.)
+/// Multiples of 2^-6 below 2 fit every format, and so do their neighbours one step away: nothing is rounded,
+/// and the differences are exact. (What is rounded, tests/ops/cast_test.cpp looks at.)
 inline OpCase cast_case(DType to) {
   return {.name = "cast to " + std::string(name_of(to)),
           .shapes = shapes_of_one(),
@@ -201,16 +227,23 @@ inline OpCase cast_case(DType to) {
 inline OpCase reshape_case() {
   return {.name = "reshape",
           .shapes = {{{6}}, {{2, 3}}, {{1, 2, 3, 1}}},
-          .call = [](std::span<const Tensor> in) { return reshape(in[0], {3, 2}); },
+          .call =
+              [](std::span<const Tensor> in) {
+                return reshape(in[0], {3, 2});
+              },
           .oracle = each_value(0, [](long double x) { return x; })};
 }
 
 inline OpCase sum_case(bool mean_of_them) {
-  return {.name = mean_of_them ? "mean" : "sum",
-          .shapes = mean_of_them ? std::vector<std::vector<Shape>>{{{}}, {{1}}, {{17}}, {{3, 5}}, {{2, 3, 4, 5}}, {{33, 1025}}}
-                                 : shapes_of_one(),
-          .call = [=](std::span<const Tensor> in) { return mean_of_them ? mean(in[0]) : sum(in[0]); },
-          .oracle = [=](std::span<const Input> in) {
+  return {
+      .name = mean_of_them ? "mean" : "sum",
+      .shapes =
+          mean_of_them
+              ? std::vector<std::vector<Shape>>{{{}}, {{1}}, {{17}}, {{3, 5}}, {{2, 3, 4, 5}}, {{33, 1025}}}
+              : shapes_of_one(),
+      .call = [=](std::span<const Tensor> in) { return mean_of_them ? mean(in[0]) : sum(in[0]); },
+      .oracle =
+          [=](std::span<const Input> in) {
             long double sum = 0, magnitude = 0;
             for (std::int64_t i = 0; i < in[0].size(); ++i) {
               sum += in[0][i];
@@ -219,29 +252,31 @@ inline OpCase sum_case(bool mean_of_them) {
             const long double n = mean_of_them ? static_cast<long double>(in[0].size()) : 1;
             return std::vector<Exact>{{sum / n, (roundings_of_sum(in[0].size()) + 2) * magnitude / n}};
           },
-          .output = at_least_f32};
+      .output = at_least_f32};
 }
 
 inline OpCase cross_entropy_case() {
   return {.name = "cross_entropy",
           .shapes = {{{3, 5}}, {{1, 1}}, {{1, 7}}, {{130, 10}}, {{2, 1100}}},
           .call = [](std::span<const Tensor> in) { return cross_entropy(in[0], labels_for(in[0].shape())); },
-          .oracle = [](std::span<const Input> in) {
-            const Shape& shape = in[0].shape;
-            const std::vector<std::int32_t> labels = labels_for(shape);
-            long double loss = 0, magnitude = 0;
-            for (std::int64_t b = 0; b < shape[0]; ++b) {
-              long double sum = 0, largest = 0;
-              for (std::int64_t c = 0; c < shape[1]; ++c) {
-                sum += std::exp(in[0].at(b, c));
-                largest = std::max(largest, std::fabs(in[0].at(b, c)));
-              }
-              loss += std::log(sum) - in[0].at(b, labels[static_cast<std::size_t>(b)]);
-              magnitude += std::fabs(std::log(sum)) + largest + 1;
-            }
-            const long double B = static_cast<long double>(shape[0]), C = static_cast<long double>(shape[1]);
-            return std::vector<Exact>{{loss / B, (B + C + 4) * magnitude / B}};
-          },
+          .oracle =
+              [](std::span<const Input> in) {
+                const Shape& shape = in[0].shape;
+                const std::vector<std::int32_t> labels = labels_for(shape);
+                long double loss = 0, magnitude = 0;
+                for (std::int64_t b = 0; b < shape[0]; ++b) {
+                  long double sum = 0, largest = 0;
+                  for (std::int64_t c = 0; c < shape[1]; ++c) {
+                    sum += std::exp(in[0].at(b, c));
+                    largest = std::max(largest, std::fabs(in[0].at(b, c)));
+                  }
+                  loss += std::log(sum) - in[0].at(b, labels[static_cast<std::size_t>(b)]);
+                  magnitude += std::fabs(std::log(sum)) + largest + 1;
+                }
+                const long double B = static_cast<long double>(shape[0]),
+                                  C = static_cast<long double>(shape[1]);
+                return std::vector<Exact>{{loss / B, (B + C + 4) * magnitude / B}};
+              },
           .output = at_least_f32,
           .spread = 6};
 }
@@ -250,23 +285,25 @@ inline OpCase mse_case() {
   return {.name = "mse",
           .shapes = {{{}}, {{1}}, {{17}}, {{3, 5}}, {{2, 3, 4, 5}}, {{33, 1025}}},
           .call = [](std::span<const Tensor> in) { return mse(in[0], target_for(in[0])); },
-          .oracle = [](std::span<const Input> in) {
-            long double sum = 0;
-            for (std::int64_t i = 0; i < in[0].size(); ++i) {
-              const long double difference = in[0][i] - target_at(i);
-              sum += difference * difference;
-            }
-            const long double n = static_cast<long double>(in[0].size());
-            return std::vector<Exact>{{sum / n, (roundings_of_sum(in[0].size()) + 4) * sum / n}};
-          },
+          .oracle =
+              [](std::span<const Input> in) {
+                long double sum = 0;
+                for (std::int64_t i = 0; i < in[0].size(); ++i) {
+                  const long double difference = in[0][i] - target_at(i);
+                  sum += difference * difference;
+                }
+                const long double n = static_cast<long double>(in[0].size());
+                return std::vector<Exact>{{sum / n, (roundings_of_sum(in[0].size()) + 4) * sum / n}};
+              },
           .output = at_least_f32};
 }
 
 inline const std::vector<OpCase>& op_cases() {
-  static const std::vector<OpCase> cases{
-      matmul_case(), add_bias_case(), add_case(), scale_case(), relu_case(), sigmoid_case(), tanh_case(),
-      cast_case(DType::f16), cast_case(DType::f32), cast_case(DType::f64), reshape_case(), sum_case(false),
-      sum_case(true), cross_entropy_case(), mse_case()};
+  static const std::vector<OpCase> cases{matmul_case(),         add_bias_case(),       add_case(),
+                                         scale_case(),          relu_case(),           sigmoid_case(),
+                                         tanh_case(),           cast_case(DType::f16), cast_case(DType::f32),
+                                         cast_case(DType::f64), reshape_case(),        sum_case(false),
+                                         sum_case(true),        cross_entropy_case(),  mse_case()};
   return cases;
 }
 

@@ -110,13 +110,14 @@ run_manager() { # MANAGER SUDO PACKAGE...: words of the last two are split on pu
   case $manager in
     apt-get)
       export DEBIAN_FRONTEND=noninteractive
-      $sudo apt-get update -q
+      $sudo apt-get -q -o Acquire::Retries=1 update # more would take minutes where there is no network
       for package; do # an older system may lack one: that library then comes from source
         if apt-cache show "$package" >/dev/null 2>&1; then known="$known $package"; fi
       done
       # Another installation may be running, as in the first minutes of a new virtual machine.
       # shellcheck disable=SC2086
-      [ -n "$known" ] && $sudo apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $known
+      [ -n "$known" ] && $sudo apt-get -q -o Acquire::Retries=1 -o DPkg::Lock::Timeout=300 \
+        install -y --no-install-recommends $known
       ;;
     dnf) $sudo dnf install -y --setopt=strict=0 "$@" ;;
     brew) brew install "$@" ;;

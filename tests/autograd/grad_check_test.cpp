@@ -1,11 +1,11 @@
 #include <tinymp/autograd/grad_check.h>
 
-#include <cmath>
-#include <limits>
-#include <sstream>
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tinymp/ops/ops.h>
+#include <cmath>
+#include <limits>
+#include <sstream>
 
 /// check_gradients finds what is wrong, and says where.
 namespace tinymp::test {
@@ -47,7 +47,8 @@ TEST_CASE("a wrong factor is found to its size") {
 
 TEST_CASE("the worst entry is named: which input, which value") {
   const Tensor x = leaf({1, 2}), z = leaf({1, 2, 3, 4, 5});
-  const GradientReport report = check_gradients([&] { return add(sum(square(x, 1)), sum(square(z, 1, 3, 0.01))); }, {x, z});
+  const GradientReport report =
+      check_gradients([&] { return add(sum(square(x, 1)), sum(square(z, 1, 3, 0.01))); }, {x, z});
   CHECK(report.input == 1);
   CHECK(report.entry == 3);
   CHECK(report.checked == 7);
@@ -62,7 +63,8 @@ TEST_CASE("a sign that is turned over, a gradient left out and NaN are found") {
   CHECK(check_gradients([&] { return square(x, -1); }, {x}).error > 1);
   CHECK(check_gradients([&] { return square(x, 0); }, {x}).error > 0.9);
   CHECK(std::isinf(check_gradients([&] { return square(x, std::nan("")); }, {x}).error));
-  CHECK(std::isinf(check_gradients([&] { return square(x, std::numeric_limits<double>::infinity()); }, {x}).error));
+  CHECK(std::isinf(
+      check_gradients([&] { return square(x, std::numeric_limits<double>::infinity()); }, {x}).error));
 }
 
 TEST_CASE("two gradients that have changed places are found: each value has a weight of its own") {

@@ -2,8 +2,8 @@
 
 #include <tests/base/says.h>
 #include <tests/catch.h>
-#include <thread>
 #include <tinymp/ops/ops.h>
+#include <thread>
 
 namespace tinymp::test {
 namespace {
@@ -169,10 +169,11 @@ TEST_CASE("needs(i) says which inputs want a gradient") {
   const Tensor w = leaf({2}, {1, 2}), data = Tensor::from({2}, Floats{1, 2});
   std::vector<bool> needed;
   Tape tape;
-  const Tensor y = record("probe", {data, w, data}, Tensor::from({2}, Floats{0, 0}), [&](const Tensor& dy, const Needs& needs) {
-    needed = {needs(0), needs(1), needs(2)};
-    return std::vector{Tensor(), dy, Tensor()};
-  });
+  const Tensor y = record("probe", {data, w, data}, Tensor::from({2}, Floats{0, 0}),
+                          [&](const Tensor& dy, const Needs& needs) {
+                            needed = {needs(0), needs(1), needs(2)};
+                            return std::vector{Tensor(), dy, Tensor()};
+                          });
   tape.backward(sum(y));
   CHECK(needed == std::vector<bool>{false, true, false});
   CHECK(w.grad().to_floats() == Floats{1, 1});
@@ -200,9 +201,9 @@ TEST_CASE("no matrix multiplication is spent on a gradient that nobody wants") {
   const std::size_t only_w = blocks_of_backward(false, true), only_x = blocks_of_backward(true, false);
   CHECK(only_w == only_x);
   const std::size_t one_gemm = both - only_w;
-  CHECK(one_gemm >= 3);               // two packed operands and the gradient, at least
-  CHECK(only_w >= one_gemm);          // the one that was wanted
-  CHECK(only_w < 2 * one_gemm);       // and not both
+  CHECK(one_gemm >= 3);          // two packed operands and the gradient, at least
+  CHECK(only_w >= one_gemm);     // the one that was wanted
+  CHECK(only_w < 2 * one_gemm);  // and not both
 }
 
 TEST_CASE("no sum over the batch is spent on a bias that wants no gradient") {
@@ -282,7 +283,8 @@ TEST_CASE("a backward that returns the wrong gradients is named") {
   CHECK_SAYS("broken: 0 gradients for 1 inputs", with({}));
   CHECK_SAYS("broken: input 0 is f32(2) and its gradient is not", with({Tensor()}));
   CHECK_SAYS("broken: input 0 is f32(2) and its gradient is not", with({Tensor::from({1}, Floats{1})}));
-  CHECK_SAYS("broken: input 0 is f32(2) and its gradient is not", with({Tensor::from({2}, Floats{1, 1}, DType::f16)}));
+  CHECK_SAYS("broken: input 0 is f32(2) and its gradient is not",
+             with({Tensor::from({2}, Floats{1, 1}, DType::f16)}));
 }
 
 TEST_CASE("activations are freed as backward goes, and with the tape") {

@@ -16,7 +16,7 @@
 namespace tinymp::test {
 
 struct ChildResult {
-  int status = -1;     ///< 0: the test passed
+  int status = -1;  ///< 0: the test passed
   std::string output;
   /// What stands behind `label` on a line of its own; "(none)" when there is no such line.
   std::string line(const std::string& label) const {
@@ -43,14 +43,16 @@ inline std::optional<ChildResult> run_again(const std::string& settings, const s
   const std::string program = this_program();
   if (program.empty()) return std::nullopt;
   std::string name;
-  for (const char c : test) name += c == ',' || c == '[' ? std::string("\\") + c : std::string(1, c);  // Catch's syntax
+  for (const char c : test)
+    name += c == ',' || c == '[' ? std::string("\\") + c : std::string(1, c);    // Catch's syntax
   const auto quoted = [](const std::string& text) { return "'" + text + "'"; };  // no name here holds a quote
   const std::string command = "env " + settings + " " + quoted(program) + " " + quoted(name) + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return std::nullopt;
   ChildResult result;
   std::array<char, 512> piece{};
-  while (std::fgets(piece.data(), static_cast<int>(piece.size()), pipe) != nullptr) result.output += piece.data();
+  while (std::fgets(piece.data(), static_cast<int>(piece.size()), pipe) != nullptr)
+    result.output += piece.data();
   result.status = pclose(pipe);
   return result;
 }

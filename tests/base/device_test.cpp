@@ -1,9 +1,9 @@
 #include <tinymp/base/device.h>
 
-#include <cstdint>
-#include <sstream>
 #include <tests/base/says.h>
 #include <tests/catch.h>
+#include <cstdint>
+#include <sstream>
 
 namespace tinymp::test {
 namespace {

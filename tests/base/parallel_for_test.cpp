@@ -1,14 +1,14 @@
 #include <tinymp/base/parallel_for.h>
 
+#include <tests/base/child.h>
+#include <tests/base/says.h>
+#include <tests/catch.h>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
-#include <tests/base/child.h>
-#include <tests/base/says.h>
-#include <tests/catch.h>
 #include <thread>
 #include <vector>
 
@@ -21,7 +21,8 @@ struct KeepThreads {
   ~KeepThreads() { set_threads(usual); }
 };
 
-/// How often each index was visited; each range must lie inside, not be empty, and start at a multiple of the grain.
+/// How often each index was visited; each range must lie inside, not be empty, and start at a multiple of the
+/// grain.
 struct Visits {
   explicit Visits(std::int64_t n) : n_(n), counts_(static_cast<std::size_t>(n)) {}
 
@@ -66,7 +67,9 @@ TEST_CASE("a grain below 1 counts as 1, a negative n as nothing") {
   for (const int count : {1, 3}) {
     set_threads(count);
     std::atomic<int> visited{0};
-    const auto visit = [&](std::int64_t begin, std::int64_t end) { visited += static_cast<int>(end - begin); };
+    const auto visit = [&](std::int64_t begin, std::int64_t end) {
+      visited += static_cast<int>(end - begin);
+    };
     parallel_for(10, 0, visit);
     CHECK(visited == 10);
     parallel_for(10, -5, visit);
@@ -218,7 +221,8 @@ TEST_CASE("when every piece throws, one exception comes out") {
   // From an inner loop it passes through both.
   CHECK_THROWS_AS(parallel_for(10, 1,
                                [](std::int64_t, std::int64_t) {
-                                 parallel_for(10, 1, [](std::int64_t, std::int64_t) { throw Error("inner"); });
+                                 parallel_for(10, 1,
+                                              [](std::int64_t, std::int64_t) { throw Error("inner"); });
                                }),
                   Error);
 }
@@ -280,7 +284,8 @@ TEST_CASE("set_threads inside a parallel_for is refused: it would wait for itsel
 TEST_CASE("a loop over as many threads as TINYMP_THREADS asks for") {
   std::atomic<int> visited{0};
   try {
-    parallel_for(1000, 1, [&](std::int64_t begin, std::int64_t end) { visited += static_cast<int>(end - begin); });
+    parallel_for(1000, 1,
+                 [&](std::int64_t begin, std::int64_t end) { visited += static_cast<int>(end - begin); });
     CHECK(visited == 1000);
     std::printf("visited: %d\n", visited.load());
   } catch (const Error& error) {
@@ -329,7 +334,8 @@ TEST_CASE("TINYMP_THREADS sets the number of threads - what is no number is refu
     INFO("TINYMP_THREADS=" << bad);
     const ChildResult result = *with(bad);
     const std::string shown = bad == "''" ? "" : bad;
-    CHECK(result.line("refused: ") == "TINYMP_THREADS is '" + shown + "': set it to a number from 1 to 1024, or unset it");
+    CHECK(result.line("refused: ") ==
+          "TINYMP_THREADS is '" + shown + "': set it to a number from 1 to 1024, or unset it");
     CHECK(result.status == 0);
   }
 }

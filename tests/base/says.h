@@ -1,7 +1,7 @@
 #pragma once
 
-#include <string>
 #include <tinymp/base/error.h>
+#include <string>
 
 /// Looks into the message of what is thrown; a failing test then shows the message there was.
 namespace tinymp::test {
@@ -21,9 +21,9 @@ std::string message_of(F&& f) {
 }  // namespace tinymp::test
 
 /// The Error that the expression throws must say `part`.
-#define CHECK_SAYS(part, ...)                                                                           \
-  do {                                                                                                  \
-    const std::string said = ::tinymp::test::message_of([&] { static_cast<void>(__VA_ARGS__); });       \
-    INFO("the message is: " << said << "\nit should say:  " << (part));                                 \
-    CHECK(said.find(part) != std::string::npos);                                                        \
+#define CHECK_SAYS(part, ...)                                                                     \
+  do {                                                                                            \
+    const std::string said = ::tinymp::test::message_of([&] { static_cast<void>(__VA_ARGS__); }); \
+    INFO("the message is: " << said << "\nit should say:  " << (part));                           \
+    CHECK(said.find(part) != std::string::npos);                                                  \
   } while (false)

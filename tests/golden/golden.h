@@ -1,24 +1,25 @@
 #pragma once
 
-#include <bit>
-#include <cstdint>
-#include <memory>
-#include <ostream>
-#include <string>
 #include <tests/op_cases.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/adagrad.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/optim/sgd.h>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
 #include <utility>
 #include <vector>
 
-/// Short trainings boiled down to one number each. The table of these numbers is committed (hashes.txt): every compiler,
-/// optimisation level, instruction set and number of threads must give it.
+/// Short trainings boiled down to one number each. The table of these numbers is committed (hashes.txt):
+/// every compiler, optimisation level, instruction set and number of threads must give it.
 namespace tinymp::test {
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923), over the bits of numbers, lowest byte first. All NaNs are one.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923), over the bits of numbers, lowest byte first. All NaNs are
+/// one.
 class Hash {
  public:
   void add(std::uint64_t bits, int bytes) {
@@ -51,9 +52,10 @@ inline std::ostream& operator<<(std::ostream& out, const GoldenRow& row) {
   return out << ' ' << row.name;
 }
 
-// What is trained. The sizes are odd on purpose: more rows than a block of the matrix multiplication (96), more inputs
-// than its block of K (384), and enough values that loops are really shared out among threads.
-inline constexpr std::int64_t golden_batch = 104, golden_pixels = 400, golden_hidden = 24, golden_classes = 10;
+// What is trained. The sizes are odd on purpose: more rows than a block of the matrix multiplication (96),
+// more inputs than its block of K (384), and enough values that loops are really shared out among threads.
+inline constexpr std::int64_t golden_batch = 104, golden_pixels = 400, golden_hidden = 24,
+                              golden_classes = 10;
 
 inline Tensor golden_images(std::uint64_t seed) {
   Rng rng(seed);
@@ -77,17 +79,22 @@ using GoldenOptimizer = std::unique_ptr<Optimizer> (*)(std::vector<Tensor>, cons
 
 inline const std::vector<std::pair<std::string, GoldenOptimizer>>& golden_optimizers() {
   static const std::vector<std::pair<std::string, GoldenOptimizer>> all{
-      {"sgd", [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
-         return std::make_unique<Sgd>(std::move(p), Sgd::Options{.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-3f}, r);
+      {"sgd",
+       [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
+         return std::make_unique<Sgd>(std::move(p),
+                                      Sgd::Options{.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-3f}, r);
        }},
-      {"adam", [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
+      {"adam",
+       [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
          return std::make_unique<Adam>(std::move(p), Adam::Options{.lr = 0.01f, .weight_decay = 1e-3f}, r);
        }},
-      {"adamw", [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
+      {"adamw",
+       [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
          return std::make_unique<AdamW>(std::move(p), Adam::Options{.lr = 0.01f, .weight_decay = 0.1f}, r);
        }},
       {"adagrad", [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
-         return std::make_unique<Adagrad>(std::move(p), Adagrad::Options{.lr = 0.05f, .weight_decay = 1e-3f}, r);
+         return std::make_unique<Adagrad>(std::move(p), Adagrad::Options{.lr = 0.05f, .weight_decay = 1e-3f},
+                                          r);
        }}};
   return all;
 }
@@ -95,7 +102,11 @@ inline const std::vector<std::pair<std::string, GoldenOptimizer>>& golden_optimi
 inline std::vector<std::pair<std::string, Recipe>> golden_recipes() {
   Recipe dynamic = recipes::fp16_dynamic;  // in four steps, it must be too high at first and grow at the end
   dynamic.scaling = DynamicScaling{.initial = 0x1p24f, .growth_interval = 2};
-  const Recipe narrow{.compute = DType::f16, .accumulate = DType::f16, .gradient = DType::f16, .master = DType::f32, .state = DType::f16};
+  const Recipe narrow{.compute = DType::f16,
+                      .accumulate = DType::f16,
+                      .gradient = DType::f16,
+                      .master = DType::f32,
+                      .state = DType::f16};
   return {{"fp32", recipes::fp32},
           {"fp16_weights", recipes::fp16_weights},
           {"fp16_master", recipes::fp16_master},
@@ -104,9 +115,11 @@ inline std::vector<std::pair<std::string, Recipe>> golden_recipes() {
           {"fp16_narrow", narrow}};
 }
 
-/// A few steps of the protocol, every loss and scale on the way, and at the end everything that the optimizer keeps.
+/// A few steps of the protocol, every loss and scale on the way, and at the end everything that the optimizer
+/// keeps.
 template <class Loss>
-void golden_steps(const nn::Model& model, Optimizer& optimizer, const Recipe& recipe, Loss loss_of, Hash& hash, GoldenRow& row) {
+void golden_steps(const nn::Model& model, Optimizer& optimizer, const Recipe& recipe, Loss loss_of,
+                  Hash& hash, GoldenRow& row) {
   LossScaler scaler(recipe.scaling);
   for (std::uint64_t step = 0; step < 4; ++step) {
     {
@@ -145,16 +158,20 @@ inline GoldenRow golden_training(const std::string& name, GoldenOptimizer make, 
   const nn::Mlp classifier({golden_pixels, golden_hidden, golden_classes}, recipe, rng);
   golden_steps(classifier, *make(classifier.parameters(), recipe), recipe, golden_classifier_loss, hash, row);
   const nn::Autoencoder autoencoder({golden_pixels, golden_hidden, golden_pixels}, recipe, rng);
-  golden_steps(autoencoder, *make(autoencoder.parameters(), recipe), recipe, golden_autoencoder_loss, hash, row);
+  golden_steps(autoencoder, *make(autoencoder.parameters(), recipe), recipe, golden_autoencoder_loss, hash,
+               row);
   row.hash = hash.value();
   return row;
 }
 
 /// A run that diverges: a learning rate far too high, until weights and losses are NaN.
 inline GoldenRow golden_divergence() {
-  return golden_training("sgd fp16_weights diverging", [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
-    return std::make_unique<Sgd>(std::move(p), Sgd::Options{.lr = 1e6f}, r);
-  }, recipes::fp16_weights);
+  return golden_training(
+      "sgd fp16_weights diverging",
+      [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
+        return std::make_unique<Sgd>(std::move(p), Sgd::Options{.lr = 1e6f}, r);
+      },
+      recipes::fp16_weights);
 }
 
 /// An op of op_cases.h, forward and backward, in every format.
@@ -182,7 +199,8 @@ inline std::vector<GoldenRow> golden_rows() {
   std::vector<GoldenRow> rows;
   for (const OpCase& op : op_cases()) rows.push_back(golden_op(op));
   for (const auto& [optimizer, make] : golden_optimizers()) {
-    for (const auto& [name, recipe] : golden_recipes()) rows.push_back(golden_training(optimizer + " " + name, make, recipe));
+    for (const auto& [name, recipe] : golden_recipes())
+      rows.push_back(golden_training(optimizer + " " + name, make, recipe));
   }
   rows.push_back(golden_divergence());
   return rows;

@@ -1,5 +1,5 @@
-#include <iostream>
 #include <tests/golden/golden.h>
+#include <iostream>
 
 /// Prints the golden table as this build computes it:  golden_hashes | diff tests/golden/hashes.txt -
 int main() {

@@ -1,15 +1,15 @@
+#include <tests/base/child.h>
+#include <tests/catch.h>
+#include <tests/golden/golden.h>
+#include <tinymp/base/parallel_for.h>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <tests/base/child.h>
-#include <tests/catch.h>
-#include <tests/golden/golden.h>
-#include <tinymp/base/parallel_for.h>
 
-/// Same seed, same bits. The table is written anew by  golden_hashes > tests/golden/hashes.txt  whenever a change of the
-/// arithmetic is meant; a change that is not meant shows here.
+/// Same seed, same bits. The table is written anew by  golden_hashes > tests/golden/hashes.txt  whenever a
+/// change of the arithmetic is meant; a change that is not meant shows here.
 namespace tinymp::test {
 namespace {
 
@@ -54,7 +54,8 @@ TEST_CASE("golden: 1, 2, 3 and 7 threads compute one table") {
 }
 
 void check_isa(const std::string& isa) {
-  const std::optional<ChildResult> result = run_again("TINYMP_ISA=" + isa, "golden: this build computes the committed table");
+  const std::optional<ChildResult> result =
+      run_again("TINYMP_ISA=" + isa, "golden: this build computes the committed table");
   if (!result) SKIP_TEST("this system does not say where the running program lies");
   if (result->output.find("which this processor cannot run") != std::string::npos) {
     SKIP_TEST("this processor does not have that instruction set");

@@ -1,6 +1,6 @@
-#include <limits>
 #include <tests/catch.h>
 #include <tests/kernels/rig.h>
+#include <limits>
 
 /// Kernels that work value by value: exact arithmetic rounded once; f16 over every half there is.
 namespace tinymp::test {
@@ -8,7 +8,8 @@ namespace {
 
 using kernels::Unary;
 constexpr DType formats[] = {DType::f16, DType::f32, DType::f64};
-const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+const double nan = std::numeric_limits<double>::quiet_NaN(),
+             infinity = std::numeric_limits<double>::infinity();
 
 Tensor apply(Unary f, const Tensor& x) {
   Tensor y(x.shape(), x.dtype());
@@ -63,8 +64,8 @@ void check_every_half(Unary f, F exact) {
     more += !(std::fabs(out - nearest) <= spacing(DType::f16, nearest));
   }
   CHECK(nans == 2046);
-  CHECK(more == 0);   // at most the neighbour,
-  CHECK(off <= 40);   // and that only where the FP32 result lies at the middle of two halves
+  CHECK(more == 0);  // at most the neighbour,
+  CHECK(off <= 40);  // and that only where the FP32 result lies at the middle of two halves
 }
 
 TEST_CASE("sigmoid of every half") {
@@ -77,7 +78,8 @@ TEST_CASE("tanh of every half") {
 TEST_CASE("sigmoid and tanh at the edges") {
   for (const DType dtype : formats) {
     const Tensor x = from({infinity, -infinity, nan, 0, 1000, -1000}, dtype);
-    const std::vector<double> s = apply(Unary::sigmoid, x).to_doubles(), t = apply(Unary::tanh, x).to_doubles();
+    const std::vector<double> s = apply(Unary::sigmoid, x).to_doubles(),
+                              t = apply(Unary::tanh, x).to_doubles();
     INFO(dtype);
     CHECK(s[0] == 1);
     CHECK(s[1] == 0);
@@ -98,16 +100,20 @@ TEST_CASE("sigmoid and tanh at the edges") {
 TEST_CASE("unary_backward works on y and rounds once") {
   const auto exact = [](Unary f, double y, double dy) {
     switch (f) {
-      case Unary::relu: return y > 0 ? dy : 0;
-      case Unary::sigmoid: return dy * y * (1 - y);
-      case Unary::tanh: return dy * (1 - y * y);
+      case Unary::relu:
+        return y > 0 ? dy : 0;
+      case Unary::sigmoid:
+        return dy * y * (1 - y);
+      case Unary::tanh:
+        return dy * (1 - y * y);
     }
     return nan;
   };
   for (const DType dtype : formats) {
     for (const Unary f : {Unary::relu, Unary::sigmoid, Unary::tanh}) {
       const Tensor y = apply(f, drawn({3000}, dtype, 1)), dy = drawn({3000}, dtype, 2, 100);
-      const std::vector<double> at = y.to_doubles(), d = dy.to_doubles(), got = derivative(f, y, dy).to_doubles();
+      const std::vector<double> at = y.to_doubles(), d = dy.to_doubles(),
+                                got = derivative(f, y, dy).to_doubles();
       int wrong = 0;
       for (std::size_t i = 0; i < got.size(); ++i) {
         const double expected = exact(f, at[i], d[i]);
@@ -128,7 +134,8 @@ TEST_CASE("add and accumulate: the exact sum rounded once") {
     const std::vector<double> l = a.to_doubles(), r = b.to_doubles(), got = y.to_doubles();
     int wrong = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
-      wrong += !same_bits(got[i], rounded_to(dtype, static_cast<long double>(l[i]) + static_cast<long double>(r[i])));
+      wrong += !same_bits(got[i],
+                          rounded_to(dtype, static_cast<long double>(l[i]) + static_cast<long double>(r[i])));
     }
     CHECK(wrong == 0);
     kernels::accumulate(a.view(), b.view());  // b = b + a
@@ -148,14 +155,18 @@ TEST_CASE("cast between all formats rounds once, to nearest even") {
   std::vector<double> values;
   for (int i = 0; i < 3000; ++i) {
     const float significand = rng.uniform(-1, 1);
-    values.push_back(std::ldexp(static_cast<double>(significand) + 0x1p-40, static_cast<int>(rng.below(50)) - 30));
+    values.push_back(
+        std::ldexp(static_cast<double>(significand) + 0x1p-40, static_cast<int>(rng.below(50)) - 30));
   }
-  // Just above the middle of two halves, by less than FP32 can see: float first would round to the wrong side.
-  for (const double v : {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11 - 0x1p-40, 1 + 0x1p-11, 1 + 0x1.8p-10, 65519.999999999, 65520.0,
-                         0x1p-25, 0x1p-25 + 0x1p-60, 0x1p-26, -0.0, infinity, -infinity, nan, 1e300, 1e-300, 0x1p-149, 0x1p-150}) {
+  // Just above the middle of two halves, by less than FP32 can see: float first would round to the wrong
+  // side.
+  for (const double v : {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11 - 0x1p-40, 1 + 0x1p-11, 1 + 0x1.8p-10,
+                         65519.999999999, 65520.0, 0x1p-25, 0x1p-25 + 0x1p-60, 0x1p-26, -0.0, infinity,
+                         -infinity, nan, 1e300, 1e-300, 0x1p-149, 0x1p-150}) {
     values.push_back(v);
   }
-  const Tensor exact = Tensor::from({static_cast<std::int64_t>(values.size())}, std::span<const double>(values));
+  const Tensor exact =
+      Tensor::from({static_cast<std::int64_t>(values.size())}, std::span<const double>(values));
   for (const DType from_format : formats) {
     Tensor x(exact.shape(), from_format);
     kernels::cast(exact.view(), x.view());
@@ -200,7 +211,8 @@ TEST_CASE("fill, scale and broadcast round once, as they store") {
 
 TEST_CASE("add_bias adds each column's own, in rows longer than a block too") {
   for (const DType dtype : formats) {
-    for (const Shape& shape : {Shape{3, 5}, Shape{1, 2500}, Shape{40, 1024}, Shape{9, 1025}, Shape{3000, 7}, Shape{5, 0}, Shape{0, 5}}) {
+    for (const Shape& shape : {Shape{3, 5}, Shape{1, 2500}, Shape{40, 1024}, Shape{9, 1025}, Shape{3000, 7},
+                               Shape{5, 0}, Shape{0, 5}}) {
       const Tensor x = drawn(shape, dtype, 6), bias = drawn({shape[1]}, dtype, 7);
       Tensor y(shape, dtype);
       kernels::add_bias(x.view(), bias.view(), y.view());
@@ -208,7 +220,8 @@ TEST_CASE("add_bias adds each column's own, in rows longer than a block too") {
       int wrong = 0;
       for (std::size_t i = 0; i < got.size(); ++i) {
         const double added = b[i % b.size()];
-        wrong += !same_bits(got[i], rounded_to(dtype, static_cast<long double>(in[i]) + static_cast<long double>(added)));
+        wrong += !same_bits(
+            got[i], rounded_to(dtype, static_cast<long double>(in[i]) + static_cast<long double>(added)));
       }
       INFO(dtype << shape);
       CHECK(wrong == 0);
@@ -218,7 +231,8 @@ TEST_CASE("add_bias adds each column's own, in rows longer than a block too") {
 
 TEST_CASE("element-wise kernels give the same bits for 1, 2, 3 and 7 threads") {
   for (const DType dtype : formats) {
-    const Tensor x = drawn({50, 1001}, dtype, 8), other = drawn({50, 1001}, dtype, 9), bias = drawn({1001}, dtype, 10);
+    const Tensor x = drawn({50, 1001}, dtype, 8), other = drawn({50, 1001}, dtype, 9),
+                 bias = drawn({1001}, dtype, 10);
     const auto into = [&](auto kernel) {
       return same_for_all_threads([&] {
         Tensor y(x.shape(), dtype);

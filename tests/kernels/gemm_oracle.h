@@ -1,17 +1,17 @@
 #pragma once
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
 #include <kernels/kernels.h>
-#include <limits>
 #include <tests/numeric/half_oracle.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/tensor/tensor.h>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
-/// What a matrix multiplication ought to give, said without the library: the chain of fused multiply-adds step by step
-/// on doubles, and the sum itself in long double.
+/// What a matrix multiplication ought to give, said without the library: the chain of fused multiply-adds
+/// step by step on doubles, and the sum itself in long double.
 namespace tinymp::test {
 
 using kernels::Trans;
@@ -34,18 +34,20 @@ struct Product {
 
 inline std::ostream& operator<<(std::ostream& out, const Product& p) {
   return out << "(" << p.M << "," << p.N << ") = (" << p.M << "," << p.K << ")(" << p.K << "," << p.N << ")"
-             << (p.ta == Trans::yes ? " a transposed" : "") << (p.tb == Trans::yes ? " b transposed" : "") << ", "
-             << p.dtype << ", sums in " << p.accumulate;
+             << (p.ta == Trans::yes ? " a transposed" : "") << (p.tb == Trans::yes ? " b transposed" : "")
+             << ", " << p.dtype << ", sums in " << p.accumulate;
 }
 
 inline const std::vector<Product>& four_transpositions() {
-  static const std::vector<Product> four{{.ta = Trans::no, .tb = Trans::no}, {.ta = Trans::no, .tb = Trans::yes},
-                                         {.ta = Trans::yes, .tb = Trans::no}, {.ta = Trans::yes, .tb = Trans::yes}};
+  static const std::vector<Product> four{{.ta = Trans::no, .tb = Trans::no},
+                                         {.ta = Trans::no, .tb = Trans::yes},
+                                         {.ta = Trans::yes, .tb = Trans::no},
+                                         {.ta = Trans::yes, .tb = Trans::yes}};
   return four;
 }
 
-/// The float nearest to a b + c, rounded once. a b is exact in double; the sum is rounded "to odd" first (Boldo and
-/// Melquiond 2008), which double rounding does no harm.
+/// The float nearest to a b + c, rounded once. a b is exact in double; the sum is rounded "to odd" first
+/// (Boldo and Melquiond 2008), which double rounding does no harm.
 inline float fused_multiply_add_oracle(double a, double b, double c) {
   const double product = a * b, sum = product + c;
   if (!std::isfinite(sum)) return static_cast<float>(sum);
@@ -56,7 +58,8 @@ inline float fused_multiply_add_oracle(double a, double b, double c) {
 }
 
 /// c by the chain of kernels.h, as doubles.
-inline std::vector<double> chain_oracle(const Product& p, const std::vector<double>& a, const std::vector<double>& b) {
+inline std::vector<double> chain_oracle(const Product& p, const std::vector<double>& a,
+                                        const std::vector<double>& b) {
   std::vector<double> c;
   for (std::int64_t m = 0; m < p.M; ++m) {
     for (std::int64_t n = 0; n < p.N; ++n) {
@@ -86,7 +89,8 @@ inline Tensor random_matrix(Shape shape, DType dtype, std::uint64_t seed) {
 
 using Gemm = void (*)(const View&, Trans, const View&, Trans, const View&, DType);
 
-/// c as `gemm` computes it. The output starts as a NaN that no matmul makes, so that what is not written shows.
+/// c as `gemm` computes it. The output starts as a NaN that no matmul makes, so that what is not written
+/// shows.
 inline Tensor multiply(Gemm gemm, const Product& p, const Tensor& a, const Tensor& b) {
   Tensor c({p.M, p.N}, p.dtype);
   kernels::fill(c.view(), std::numeric_limits<double>::quiet_NaN());
@@ -106,7 +110,8 @@ inline bool same(const Tensor& x, const Tensor& y) {
   const std::vector<double> left = x.to_doubles(), right = y.to_doubles();
   for (std::size_t i = 0; i < left.size(); ++i) {
     const bool both_nan = std::isnan(left[i]) && std::isnan(right[i]);
-    if (!both_nan && std::bit_cast<std::uint64_t>(left[i]) != std::bit_cast<std::uint64_t>(right[i])) return false;
+    if (!both_nan && std::bit_cast<std::uint64_t>(left[i]) != std::bit_cast<std::uint64_t>(right[i]))
+      return false;
   }
   return true;
 }

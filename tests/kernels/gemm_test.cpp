@@ -1,12 +1,12 @@
-#include <cstdio>
 #include <kernels/cpu/fast/gemm_tile.h>
 #include <tests/base/child.h>
 #include <tests/catch.h>
 #include <tests/kernels/gemm_oracle.h>
 #include <tinymp/base/parallel_for.h>
+#include <cstdio>
 
-/// Matrix multiplication: gemm_reference is the definition (a chain of fused multiply-adds, in order), and gemm gives
-/// its bits, whatever the sizes, formats, transpositions, instruction set and number of threads.
+/// Matrix multiplication: gemm_reference is the definition (a chain of fused multiply-adds, in order), and
+/// gemm gives its bits, whatever the sizes, formats, transpositions, instruction set and number of threads.
 namespace tinymp::test {
 namespace {
 
@@ -29,7 +29,8 @@ std::vector<Product> all_of(std::int64_t M, std::int64_t N, std::int64_t K) {
   std::vector<Product> products;
   for (const Product& format : formats()) {
     for (const Product& way : four_transpositions()) {
-      products.push_back(with_sizes({.ta = way.ta, .tb = way.tb, .dtype = format.dtype, .accumulate = format.accumulate}, M, N, K));
+      products.push_back(with_sizes(
+          {.ta = way.ta, .tb = way.tb, .dtype = format.dtype, .accumulate = format.accumulate}, M, N, K));
     }
   }
   return products;
@@ -60,11 +61,13 @@ TEST_CASE("gemm_reference is near the exact product") {
       for (std::int64_t n = 0; n < p.N; ++n) {
         long double sum = 0, magnitude = 0;
         for (std::int64_t k = 0; k < p.K; ++k) {
-          const long double term = static_cast<long double>(p.a_at(av, m, k)) * static_cast<long double>(p.b_at(bv, k, n));
+          const long double term =
+              static_cast<long double>(p.a_at(av, m, k)) * static_cast<long double>(p.b_at(bv, k, n));
           sum += term;
           magnitude += std::fabs(term);
         }
-        // Higham, Accuracy and Stability of Numerical Algorithms, 3.1: K roundings of sums no larger than `magnitude`.
+        // Higham, Accuracy and Stability of Numerical Algorithms, 3.1: K roundings of sums no larger than
+        // `magnitude`.
         const long double unit = p.accumulate == DType::f16 ? 0x1p-11L : 0x1p-24L;
         const long double store = p.dtype == DType::f16 ? 0x1p-11L : 0;
         const long double bound = 1.01L * (static_cast<long double>(p.K) * unit + store) * magnitude;
@@ -85,7 +88,8 @@ TEST_CASE("f64: gemm and gemm_reference are near the exact product") {
     for (std::int64_t m = 0; m < p.M; ++m) {
       for (std::int64_t n = 0; n < p.N; ++n) {
         long double sum = 0;
-        for (std::int64_t k = 0; k < p.K; ++k) sum += static_cast<long double>(p.a_at(av, m, k)) * static_cast<long double>(p.b_at(bv, k, n));
+        for (std::int64_t k = 0; k < p.K; ++k)
+          sum += static_cast<long double>(p.a_at(av, m, k)) * static_cast<long double>(p.b_at(bv, k, n));
         CHECK(std::fabs(static_cast<long double>(fast.data<double>()[m * p.N + n]) - sum) < 1e-12L);
       }
     }
@@ -93,7 +97,8 @@ TEST_CASE("f64: gemm and gemm_reference are near the exact product") {
 }
 
 TEST_CASE("one rounding a step: the product inside is exact") {
-  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: rounded by itself it loses the last term, which is all that remains here.
+  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: rounded by itself it loses the last term, which is all that remains
+  // here.
   const float x = 1 + 0x1p-12f;
   const Tensor a = Tensor::from({1, 2}, std::vector<float>{-(1 + 0x1p-11f), x});
   const Tensor b = Tensor::from({2, 1}, std::vector<float>{1, x});
@@ -160,14 +165,21 @@ TEST_CASE("gemm gives the bits of gemm_reference") {
     }
   }
   // M and N around what one thread takes at a time, 96 x 192.
-  for (const auto& [M, N, K] : {std::array{95, 33, 5}, {96, 192, 3}, {97, 193, 9}, {200, 20, 11}, {13, 400, 10}}) {
+  for (const auto& [M, N, K] :
+       {std::array{95, 33, 5}, {96, 192, 3}, {97, 193, 9}, {200, 20, 11}, {13, 400, 10}}) {
     for (const Product& p : all_of(M, N, K)) {
       ++products;
       INFO(p);
       REQUIRE(fast_is_reference(p));
     }
   }
-  const Product large{.M = 97, .N = 193, .K = 385, .ta = Trans::yes, .tb = Trans::no, .dtype = DType::f16, .accumulate = DType::f32};
+  const Product large{.M = 97,
+                      .N = 193,
+                      .K = 385,
+                      .ta = Trans::yes,
+                      .tb = Trans::no,
+                      .dtype = DType::f16,
+                      .accumulate = DType::f32};
   CHECK(fast_is_reference(large));
   std::printf("equal products: %lld\n", static_cast<long long>(products));
 }
@@ -180,14 +192,16 @@ TEST_CASE("nothing to add up is +0, not what was there") {
     }
   }
   // The chain starts at +0, so a product of -0 gives +0 as well.
-  const Tensor minus = Tensor::from({1, 1}, std::vector<float>{-0.0f}), one = Tensor::from({1, 1}, std::vector<float>{1});
+  const Tensor minus = Tensor::from({1, 1}, std::vector<float>{-0.0f}),
+               one = Tensor::from({1, 1}, std::vector<float>{1});
   const Product p{.M = 1, .N = 1, .K = 1};
   CHECK_FALSE(std::signbit(multiply(kernels::gemm, p, minus, one).item()));
   CHECK_FALSE(std::signbit(multiply(kernels::gemm_reference, p, minus, one).item()));
 }
 
 TEST_CASE("NaN and infinity reach their row or column, and no other") {
-  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               infinity = std::numeric_limits<double>::infinity();
   for (const Product& p : all_of(13, 33, 9)) {
     for (const double bad : {nan, infinity, -infinity}) {
       const Tensor a = random_matrix(p.a_shape(), p.dtype, 1), b = random_matrix(p.b_shape(), p.dtype, 2);
@@ -196,7 +210,8 @@ TEST_CASE("NaN and infinity reach their row or column, and no other") {
       };
       spoil(a, p.ta == Trans::no ? 12 * p.K + 4 : 4 * p.M + 12);  // a(12,4): row 12 of c, the last
       spoil(b, p.tb == Trans::no ? 8 * p.N + 32 : 32 * p.K + 8);  // b(8,32): column 32 of c, the last
-      const Tensor fast = multiply(kernels::gemm, p, a, b), reference = multiply(kernels::gemm_reference, p, a, b);
+      const Tensor fast = multiply(kernels::gemm, p, a, b),
+                   reference = multiply(kernels::gemm_reference, p, a, b);
       INFO(p << ", with " << bad);
       CHECK(same(fast, reference));
       const std::vector<double> c = fast.to_doubles();
@@ -230,7 +245,8 @@ TEST_CASE("infinity times 0 is NaN - in f16 it is the one NaN") {
 TEST_CASE("gemm gives the same bits for 1, 2, 3 and 7 threads") {
   const int usual = threads();
   for (const Product& format : formats()) {
-    const Product p = with_sizes({.ta = Trans::yes, .dtype = format.dtype, .accumulate = format.accumulate}, 250, 390, 50);
+    const Product p =
+        with_sizes({.ta = Trans::yes, .dtype = format.dtype, .accumulate = format.accumulate}, 250, 390, 50);
     const Tensor a = random_matrix(p.a_shape(), p.dtype, 1), b = random_matrix(p.b_shape(), p.dtype, 2);
     set_threads(1);
     const Tensor alone = multiply(kernels::gemm, p, a, b);
@@ -243,12 +259,15 @@ TEST_CASE("gemm gives the same bits for 1, 2, 3 and 7 threads") {
   set_threads(usual);
 }
 
-// The instruction sets. -----------------------------------------------------------------------------------------------
+// The instruction sets.
+// -----------------------------------------------------------------------------------------------
 
 bool machine_has(const std::string& isa) {
 #if defined(__x86_64__)
   if (isa == "avx2") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (isa == "avx512") return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  if (isa == "avx512")
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw");
 #endif
   return isa == "portable";
 }
@@ -261,7 +280,8 @@ void check_tile(const kernels::cpu::GemmTile& tile) {
       const std::vector<float> a = random_matrix({K, tile.rows}, dtype, 8).to_floats();
       const std::vector<float> b = random_matrix({K, tile.columns}, dtype, 9).to_floats();
       const std::int64_t stride = tile.columns + 5;
-      std::vector<float> c = random_matrix({tile.rows, stride}, dtype, 10).to_floats();  // goes on from what is there
+      std::vector<float> c =
+          random_matrix({tile.rows, stride}, dtype, 10).to_floats();  // goes on from what is there
       std::vector<float> expected = c;
       for (std::int64_t r = 0; r < tile.rows; ++r) {
         for (std::int64_t n = 0; n < tile.columns; ++n) {
@@ -316,7 +336,8 @@ void check_isa(const std::string& isa, const kernels::cpu::GemmTile& tile) {
   const std::optional<ChildResult> chosen = run_again("TINYMP_ISA=" + isa, "the tile in use");
   if (!chosen) SKIP_TEST("this system does not say where the running program lies");
   if (!machine_has(isa)) {
-    CHECK(chosen->line("missing: ") == "TINYMP_ISA asks for " + isa + ", which this processor cannot run: unset it");
+    CHECK(chosen->line("missing: ") ==
+          "TINYMP_ISA asks for " + isa + ", which this processor cannot run: unset it");
     SKIP_TEST("this processor does not have that instruction set");
   }
   CHECK(chosen->line("tile: ") == size_of(tile));
@@ -326,9 +347,15 @@ void check_isa(const std::string& isa, const kernels::cpu::GemmTile& tile) {
   CHECK(std::stoi(result.line("equal products: ")) > 4000);
 }
 
-TEST_CASE("TINYMP_ISA=portable gives the bits of gemm_reference") { check_isa("portable", kernels::cpu::gemm_tile_portable()); }
-TEST_CASE("TINYMP_ISA=avx2 gives the bits of gemm_reference") { check_isa("avx2", kernels::cpu::gemm_tile_avx2()); }
-TEST_CASE("TINYMP_ISA=avx512 gives the bits of gemm_reference") { check_isa("avx512", kernels::cpu::gemm_tile_avx512()); }
+TEST_CASE("TINYMP_ISA=portable gives the bits of gemm_reference") {
+  check_isa("portable", kernels::cpu::gemm_tile_portable());
+}
+TEST_CASE("TINYMP_ISA=avx2 gives the bits of gemm_reference") {
+  check_isa("avx2", kernels::cpu::gemm_tile_avx2());
+}
+TEST_CASE("TINYMP_ISA=avx512 gives the bits of gemm_reference") {
+  check_isa("avx512", kernels::cpu::gemm_tile_avx512());
+}
 
 TEST_CASE("another TINYMP_ISA is refused - an empty one asks for the widest") {
   const std::optional<ChildResult> result = run_again("TINYMP_ISA=sse9", "the tile in use");

@@ -1,19 +1,20 @@
 #pragma once
 
-#include <cmath>
 #include <kernels/kernels.h>
-#include <span>
 #include <tests/ops/rounding.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/tensor/tensor.h>
+#include <cmath>
+#include <span>
 #include <vector>
 
 /// Small tools for tests of kernels.
 namespace tinymp::test {
 
 inline Tensor from(const std::vector<double>& values, DType dtype) {
-  if (dtype == DType::f64) return Tensor::from({static_cast<std::int64_t>(values.size())}, std::span<const double>(values));
+  if (dtype == DType::f64)
+    return Tensor::from({static_cast<std::int64_t>(values.size())}, std::span<const double>(values));
   const std::vector<float> narrow(values.begin(), values.end());
   return Tensor::from({static_cast<std::int64_t>(values.size())}, narrow, dtype);
 }

@@ -1,8 +1,9 @@
-#include <limits>
 #include <tests/catch.h>
 #include <tests/kernels/rig.h>
+#include <limits>
 
-/// Sums, losses and counts over whole tensors: near exact arithmetic, and the same bits for any number of threads.
+/// Sums, losses and counts over whole tensors: near exact arithmetic, and the same bits for any number of
+/// threads.
 namespace tinymp::test {
 namespace {
 
@@ -16,7 +17,8 @@ Tensor sum_of(const Tensor& x) {
   return y;
 }
 
-/// The order that kernels.h fixes, written down again: 16 lanes for each 1024 values, a tree, then chunk after chunk.
+/// The order that kernels.h fixes, written down again: 16 lanes for each 1024 values, a tree, then chunk
+/// after chunk.
 float sum_in_order(const std::vector<float>& values) {
   float total = 0;
   for (std::size_t begin = 0; begin < values.size(); begin += 1024) {
@@ -60,7 +62,8 @@ TEST_CASE("sums are within their bound of the exact sum, in FP32 for f16") {
 
 TEST_CASE("column sums: each column by itself, from the first row to the last") {
   for (const DType dtype : formats) {
-    for (const Shape& shape : {Shape{3, 5}, Shape{1, 1}, Shape{200, 63}, Shape{200, 64}, Shape{7, 65}, Shape{300, 200}, Shape{0, 4}, Shape{4, 0}}) {
+    for (const Shape& shape : {Shape{3, 5}, Shape{1, 1}, Shape{200, 63}, Shape{200, 64}, Shape{7, 65},
+                               Shape{300, 200}, Shape{0, 4}, Shape{4, 0}}) {
       const Tensor x = drawn(shape, dtype, 13);
       Tensor y({shape[1]}, dtype);
       kernels::column_sums(x.view(), y.view());
@@ -138,19 +141,23 @@ TEST_CASE("the gradient of cross_entropy adds up to 0 over each row, and is boun
   }
 }
 
-// Counts over the gradients. ------------------------------------------------------------------------------------------
+// Counts over the gradients.
+// ------------------------------------------------------------------------------------------
 
 TEST_CASE("scan counts zeros, subnormals and what is not finite, of either sign") {
-  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               infinity = std::numeric_limits<double>::infinity();
   struct Edge {
     DType dtype;
     double smallest, below_normal, normal, largest;
   };
-  for (const Edge& e : {Edge{DType::f16, 0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504},
-                        Edge{DType::f32, 0x1p-149, 0x1.fffffcp-127, 0x1p-126, 0x1.fffffep127},
-                        Edge{DType::f64, 0x1p-1074, 0x1.ffffffffffffep-1023, 0x1p-1022, 0x1.fffffffffffffp1023}}) {
-    const Tensor x = from({0, -0.0, e.smallest, -e.smallest, e.below_normal, -e.below_normal, e.normal, -e.normal, 1, -1,
-                           e.largest, -e.largest, infinity, -infinity, nan}, e.dtype);
+  for (const Edge& e :
+       {Edge{DType::f16, 0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504},
+        Edge{DType::f32, 0x1p-149, 0x1.fffffcp-127, 0x1p-126, 0x1.fffffep127},
+        Edge{DType::f64, 0x1p-1074, 0x1.ffffffffffffep-1023, 0x1p-1022, 0x1.fffffffffffffp1023}}) {
+    const Tensor x = from({0, -0.0, e.smallest, -e.smallest, e.below_normal, -e.below_normal, e.normal,
+                           -e.normal, 1, -1, e.largest, -e.largest, infinity, -infinity, nan},
+                          e.dtype);
     const kernels::GradientScan found = kernels::scan(x.view());
     INFO(e.dtype);
     CHECK(found.values == 15);
@@ -178,7 +185,8 @@ TEST_CASE("count_flushed counts what is zero here and not in the shadow") {
   const Tensor narrow = from({0, 0, -0.0, 1, 0, 0x1p-24}, DType::f16);
   const Tensor shadow = from({1e-9, 0, -1e-30, 1, -0.0, 0}, DType::f32);
   CHECK(kernels::count_flushed(narrow.view(), shadow.view()) == 2);
-  const Tensor many = from(std::vector<double>(50000, 0), DType::f16), ones = from(std::vector<double>(50000, 1), DType::f32);
+  const Tensor many = from(std::vector<double>(50000, 0), DType::f16),
+               ones = from(std::vector<double>(50000, 1), DType::f32);
   CHECK(kernels::count_flushed(many.view(), ones.view()) == 50000);
   CHECK(kernels::count_flushed(many.view(), many.view()) == 0);
 }

@@ -134,7 +134,7 @@ line="apt-get install -y --no-install-recommends g++ cmake ninja-build $librarie
 check 'a bare Debian, root: shows the exact line' says "  $line
 "
 check 'and installs without asking' called "--no-install-recommends g++ cmake ninja-build $libraries"
-check 'after an update of the lists' called 'apt-get update'
+check 'after an update of the lists' called 'Acquire::Retries=1 update'
 check 'with ninja' called '-G Ninja'
 check 'without tests' called '-DTINYMP_TESTS=OFF'
 check 'builds the lessons' called '--target lessons'

@@ -14,7 +14,7 @@ using namespace tinymp;
 using namespace tinymp::lab;
 namespace fs = std::filesystem;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 constexpr Lesson lesson{"06_loss_scaling", "Title", "Question"};
 
 /// A folder that goes away.
@@ -40,7 +40,7 @@ TEST_CASE("mean, smallest, largest: NaN wins, nothing is NaN") {
   CHECK(mean({1, 2, 6}) == 3);
   CHECK(smallest({3, 1, 2}) == 1);
   CHECK(largest({3, 1, 2}) == 3);
-  for (const std::vector<double>& values : {std::vector<double>{}, {nan, 1}, {1, nan}}) {
+  for (const std::vector<double>& values : {std::vector<double>{}, {no_number, 1}, {1, no_number}}) {
     CHECK(std::isnan(mean(values)));
     CHECK(std::isnan(smallest(values)));
     CHECK(std::isnan(largest(values)));
@@ -56,7 +56,7 @@ TEST_CASE("differences and ratios go seed by seed") {
 TEST_CASE("spread") {
   CHECK(spread({83.04}, 1) == "83.0");
   CHECK(spread({82.1, 84.2, 82.7}, 1) == "83.0 (82.1 .. 84.2)");
-  CHECK(spread({1, nan}, 1) == "NaN");
+  CHECK(spread({1, no_number}, 1) == "NaN");
   CHECK(spread({}, 1) == "NaN");
 }
 

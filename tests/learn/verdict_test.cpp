@@ -9,7 +9,7 @@ namespace {
 
 using namespace tinymp::lab;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 bool begins(const std::string& text, const std::string& beginning) { return text.rfind(beginning, 0) == 0; }
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -52,19 +52,19 @@ TEST_CASE("small updates: in part, between the two") {
 TEST_CASE("small updates: a master that does not help is not praised") {
   CHECK(says(verdict_on(updates(75, 45, 60)), "brings back a part: 60.0 %"));
   CHECK(says(verdict_on(updates(75, 45, 40)), "does not help: 40.0 %"));
-  CHECK(says(verdict_on(updates(75, 45, nan)), "ends in NaN"));
-  CHECK_FALSE(says(verdict_on(updates(75, 45, nan)), "brings"));
+  CHECK(says(verdict_on(updates(75, 45, no_number)), "ends in NaN"));
+  CHECK_FALSE(says(verdict_on(updates(75, 45, no_number)), "brings"));
 }
 
 TEST_CASE("small updates: NaN and nothing") {
-  CHECK(begins(verdict_on(updates(75, nan, 75)), "No: with FP16 weights fine-tuning ends in NaN."));
-  CHECK(says(verdict_on(updates(75, nan, 75)), "brings it back"));
-  CHECK(verdict_on(updates(nan, 45, 75)) == "No answer: FP32 itself ended in NaN.");
+  CHECK(begins(verdict_on(updates(75, no_number, 75)), "No: with FP16 weights fine-tuning ends in NaN."));
+  CHECK(says(verdict_on(updates(75, no_number, 75)), "brings it back"));
+  CHECK(verdict_on(updates(no_number, 45, 75)) == "No answer: FP32 itself ended in NaN.");
   CHECK(verdict_on(SmallUpdates{}) == "Not measured.");
 }
 
 TEST_CASE("small updates: says on how many seeds, where they disagree") {
-  SmallUpdates measured{.fp32 = {75, 75, 75}, .fp16_weights = {45, 74, nan}, .fp16_master = {75, 75, 75}};
+  SmallUpdates measured{.fp32 = {75, 75, 75}, .fp16_weights = {45, 74, no_number}, .fp16_master = {75, 75, 75}};
   CHECK(says(verdict_on(measured), "on 2 of 3 seeds"));
   measured.fp16_weights = {45, 44, 46};
   CHECK_FALSE(says(verdict_on(measured), "seeds"));
@@ -100,15 +100,15 @@ TEST_CASE("small gradients: scaling that does not help, or harms, is named") {
   INFO(one);
   CHECK(says(one, "brings them back: dynamic S 0.0422."));
   CHECK(says(one, "This scaling does not bring them back: static S = 1024 0.0700."));
-  const std::string none = verdict_on(gradients(0.0420, 0.0735, nan, 0.0600));
+  const std::string none = verdict_on(gradients(0.0420, 0.0735, no_number, 0.0600));
   CHECK_FALSE(says(none, "brings"));
   CHECK(says(none, "static S = 1024 ends in NaN, dynamic S 0.0600"));
-  CHECK(says(verdict_on(gradients(0.0420, 0.0421, nan, 0.0421)), "Scaling does harm here: static"));
+  CHECK(says(verdict_on(gradients(0.0420, 0.0421, no_number, 0.0421)), "Scaling does harm here: static"));
 }
 
 TEST_CASE("small gradients: NaN and nothing") {
-  CHECK(begins(verdict_on(gradients(0.042, nan, 0.042, 0.042)), "No: at S = 1 training ends in NaN."));
-  CHECK(verdict_on(gradients(nan, 0.07, 0.042, 0.042)) == "No answer: FP32 itself ended in NaN.");
+  CHECK(begins(verdict_on(gradients(0.042, no_number, 0.042, 0.042)), "No: at S = 1 training ends in NaN."));
+  CHECK(verdict_on(gradients(no_number, 0.07, 0.042, 0.042)) == "No answer: FP32 itself ended in NaN.");
   CHECK(verdict_on(SmallGradients{}) == "Not measured.");
 }
 

@@ -1,9 +1,9 @@
 #include <tinymp/nn/linear.h>
 
-#include <cmath>
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tinymp/autograd/grad_check.h>
+#include <cmath>
 
 namespace tinymp::test {
 namespace {
@@ -37,7 +37,7 @@ TEST_CASE("Linear: the first weights fill +- gain / sqrt(inputs) evenly, the bia
       const auto n = static_cast<double>(t.size());
       CHECK(largest <= bound * (1 + 1e-6));
       CHECK(largest > bound * 0.97);
-      CHECK(std::fabs(sum / n) < 4 * bound / std::sqrt(3 * n));                    // 4 standard errors
+      CHECK(std::fabs(sum / n) < 4 * bound / std::sqrt(3 * n));                   // 4 standard errors
       CHECK(squares / n == Approx(bound * bound / 3).epsilon(4 / std::sqrt(n)));  // of a uniform distribution
     };
     check(layer.weight, static_cast<double>(gain) / 10);

@@ -1,11 +1,11 @@
-#include <cmath>
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tinymp/autograd/grad_check.h>
 #include <tinymp/nn/mlp.h>
+#include <cmath>
 
-/// The models of the lessons against the same network written down in double, and their gradients against finite
-/// differences.
+/// The models of the lessons against the same network written down in double, and their gradients against
+/// finite differences.
 namespace tinymp::test {
 namespace {
 
@@ -43,7 +43,8 @@ void check_model(const nn::Model& model, const Tensor& x, Network network, doubl
   const auto pixels = static_cast<std::size_t>(x.shape()[1]);
   std::size_t at = 0;
   for (std::size_t b = 0; b < static_cast<std::size_t>(x.shape()[0]); ++b) {
-    const Values image(in.begin() + static_cast<std::ptrdiff_t>(b * pixels), in.begin() + static_cast<std::ptrdiff_t>((b + 1) * pixels));
+    const Values image(in.begin() + static_cast<std::ptrdiff_t>(b * pixels),
+                       in.begin() + static_cast<std::ptrdiff_t>((b + 1) * pixels));
     for (const double expected : network(image)) {
       INFO("image " << b << ", value " << at << ": " << got.at(at) << ", expected " << expected);
       REQUIRE(std::fabs(got.at(at) - expected) <= tolerance * std::max(1.0, std::fabs(expected)));
@@ -66,9 +67,13 @@ TEST_CASE("Mlp: linear layers with relu between them, none after the last") {
     const Tensor y = model(images(5, 20));
     CHECK(y.shape() == Shape{5, 4});
     CHECK(y.dtype() == recipe.compute);
-    check_model(model, images(5, 20), [&](const Values& x) {
-      return linear(each(linear(each(linear(x, p[0], p[1]), rectified), p[2], p[3]), rectified), p[4], p[5]);
-    }, tolerance_of(recipe));
+    check_model(
+        model, images(5, 20),
+        [&](const Values& x) {
+          return linear(each(linear(each(linear(x, p[0], p[1]), rectified), p[2], p[3]), rectified), p[4],
+                        p[5]);
+        },
+        tolerance_of(recipe));
   }
 }
 
@@ -78,9 +83,12 @@ TEST_CASE("Autoencoder: linear layers with a sigmoid after each") {
     const nn::Autoencoder model({20, 6, 20}, recipe, rng);
     const std::vector<Tensor> p = model.parameters();
     REQUIRE(p.size() == 4);
-    check_model(model, images(3, 20), [&](const Values& x) {
-      return each(linear(each(linear(x, p[0], p[1]), logistic), p[2], p[3]), logistic);
-    }, tolerance_of(recipe));
+    check_model(
+        model, images(3, 20),
+        [&](const Values& x) {
+          return each(linear(each(linear(x, p[0], p[1]), logistic), p[2], p[3]), logistic);
+        },
+        tolerance_of(recipe));
   }
 }
 
@@ -90,15 +98,18 @@ TEST_CASE("ResidualMlp: each block adds W2 relu(W1 x) to x") {
     const nn::ResidualMlp model(6, 2, recipe, rng);
     const std::vector<Tensor> p = model.parameters();
     REQUIRE(p.size() == 2 * (1 + 2 * 2 + 1));
-    check_model(model, images(3, 784), [&](const Values& image) {
-      Values x = linear(image, p[0], p[1]);
-      for (std::size_t block = 0; block < 2; ++block) {
-        const std::size_t at = 2 + 4 * block;
-        const Values inner = linear(each(linear(x, p[at], p[at + 1]), rectified), p[at + 2], p[at + 3]);
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] += inner[i];
-      }
-      return linear(each(x, rectified), p[10], p[11]);
-    }, tolerance_of(recipe));
+    check_model(
+        model, images(3, 784),
+        [&](const Values& image) {
+          Values x = linear(image, p[0], p[1]);
+          for (std::size_t block = 0; block < 2; ++block) {
+            const std::size_t at = 2 + 4 * block;
+            const Values inner = linear(each(linear(x, p[at], p[at + 1]), rectified), p[at + 2], p[at + 3]);
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] += inner[i];
+          }
+          return linear(each(x, rectified), p[10], p[11]);
+        },
+        tolerance_of(recipe));
   }
 }
 
@@ -159,13 +170,16 @@ TEST_CASE("copy_parameters takes over the values, rounded to the other's format"
   const nn::Mlp wide({20, 9, 4}, recipes::fp32, rng), narrow({20, 9, 4}, recipes::fp16_master, rng);
   nn::copy_parameters(wide, narrow);
   const std::vector<Tensor> from = wide.parameters(), to = narrow.parameters();
-  for (std::size_t i = 0; i < from.size(); ++i) CHECK(to[i].to_floats() == cast(from[i], DType::f16).to_floats());
+  for (std::size_t i = 0; i < from.size(); ++i)
+    CHECK(to[i].to_floats() == cast(from[i], DType::f16).to_floats());
   nn::copy_parameters(narrow, wide);
   for (std::size_t i = 0; i < from.size(); ++i) CHECK(to[i].to_floats() == from[i].to_floats());
   CHECK(from[0].id() != to[0].id());
 
-  CHECK_SAYS("copy_parameters: mlp 20-9-4 and mlp 20-4 differ", nn::copy_parameters(wide, nn::Mlp({20, 4}, {}, rng)));
-  CHECK_SAYS("copy_parameters: (20, 9) into (20, 8)", nn::copy_parameters(wide, nn::Mlp({20, 8, 4}, {}, rng)));
+  CHECK_SAYS("copy_parameters: mlp 20-9-4 and mlp 20-4 differ",
+             nn::copy_parameters(wide, nn::Mlp({20, 4}, {}, rng)));
+  CHECK_SAYS("copy_parameters: (20, 9) into (20, 8)",
+             nn::copy_parameters(wide, nn::Mlp({20, 8, 4}, {}, rng)));
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
+#include <tests/catch.h>
+#include <tests/op_cases.h>
 #include <filesystem>
 #include <fstream>
 #include <regex>
-#include <tests/catch.h>
-#include <tests/op_cases.h>
 
 /// A new op without an entry in op_cases.h would be tested by nothing.
 namespace tinymp::test {
 namespace {
 
 TEST_CASE("every op that ops.h declares has an entry in op_cases.h") {
-  const std::filesystem::path header = std::filesystem::path(__FILE__).parent_path() / "../../tinymp/ops/ops.h";
+  const std::filesystem::path header =
+      std::filesystem::path(__FILE__).parent_path() / "../../tinymp/ops/ops.h";
   std::ifstream in(header);
   if (!in) SKIP_TEST("the sources do not lie where this test was compiled");
   const std::regex declaration(R"(^Tensor (\w+)\()");

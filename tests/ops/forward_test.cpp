@@ -2,8 +2,8 @@
 #include <tests/op_cases.h>
 #include <tests/ops/rounding.h>
 
-/// Forward of every op against long double, in every format: what the FP32 computation gets exactly must come out as
-/// the exact value rounded once, bit for bit; sums, exp and log within the bound of their own entry.
+/// Forward of every op against long double, in every format: what the FP32 computation gets exactly must come
+/// out as the exact value rounded once, bit for bit; sums, exp and log within the bound of their own entry.
 namespace tinymp::test {
 namespace {
 
@@ -32,7 +32,8 @@ void check_forward(const OpCase& op, const std::vector<Shape>& shapes, DType dty
     CHECK(as_exact(got[i], exact[i], dtype, y.dtype()));
     break;
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) CHECK(inputs[i].to_doubles() == seen[i].values);  // untouched
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    CHECK(inputs[i].to_doubles() == seen[i].values);  // untouched
 }
 
 void check_forward(DType dtype) {
@@ -42,7 +43,9 @@ void check_forward(DType dtype) {
 }
 
 TEST_CASE("every op in f32: forward is within its bound of exact arithmetic") { check_forward(DType::f32); }
-TEST_CASE("every op in f16: forward is exact arithmetic rounded once, or within its bound") { check_forward(DType::f16); }
+TEST_CASE("every op in f16: forward is exact arithmetic rounded once, or within its bound") {
+  check_forward(DType::f16);
+}
 TEST_CASE("every op in f64: forward is within its bound of exact arithmetic") { check_forward(DType::f64); }
 
 TEST_CASE("scale multiplies in FP32 and rounds once as it stores") {
@@ -77,7 +80,8 @@ TEST_CASE("cross_entropy of equal logits is log C, however large they are") {
     const std::vector<float> logits(10, logit);
     const Tensor x = Tensor::from({1, 10}, logits, DType::f16);
     INFO("logit " << logit);
-    CHECK(cross_entropy(x, std::vector<std::int32_t>{4}).item() == Approx(std::log(10.0)).margin(std::fabs(logit) * 6e-8));
+    CHECK(cross_entropy(x, std::vector<std::int32_t>{4}).item() ==
+          Approx(std::log(10.0)).margin(std::fabs(logit) * 6e-8));
   }
 }
 

@@ -2,7 +2,8 @@
 #include <tests/op_cases.h>
 #include <tinymp/autograd/grad_check.h>
 
-/// Backward of every op against finite differences in f64, and against its own f64 gradient in narrower formats.
+/// Backward of every op against finite differences in f64, and against its own f64 gradient in narrower
+/// formats.
 namespace tinymp::test {
 namespace {
 
@@ -16,7 +17,8 @@ TEST_CASE("every op: the tape's gradients are those of finite differences") {
   for (const OpCase& op : op_cases()) {
     for (const std::vector<Shape>& shapes : op.shapes) {
       const std::vector<Tensor> inputs = leaves(op, shapes, DType::f64);
-      if (cast(inputs[0], DType::f64).id() == op.call(inputs).id()) continue;  // nothing was computed: cast to itself
+      if (cast(inputs[0], DType::f64).id() == op.call(inputs).id())
+        continue;  // nothing was computed: cast to itself
       const GradientCheckOptions options{.step = op.step, .entries = inputs[0].size() > 1000 ? 20 : 400};
       const GradientReport report = check_gradients([&] { return op.call(inputs); }, inputs, options);
       INFO(op.name << inputs[0].shape() << ": " << report);
@@ -73,7 +75,9 @@ void check_narrow_gradients(DType dtype, double tolerance) {
 }
 
 // A matmul of the entries adds up to 390 products below 4, and FP32 loses up to 2^-24 of each partial sum.
-TEST_CASE("every op in f32: gradients are those of f64, but for FP32 rounding") { check_narrow_gradients(DType::f32, 5e-5); }
+TEST_CASE("every op in f32: gradients are those of f64, but for FP32 rounding") {
+  check_narrow_gradients(DType::f32, 5e-5);
+}
 // y is stored in f16 and backward starts from it, so an op that divides its error up may show a few units.
 TEST_CASE("every op in f16: gradients are f16, and those of f64 but for FP16 rounding") {
   check_narrow_gradients(DType::f16, 4 * 0x1p-11);
@@ -81,7 +85,8 @@ TEST_CASE("every op in f16: gradients are f16, and those of f64 but for FP16 rou
 
 TEST_CASE("gradients of an f16 op are rounded once, as they are stored") {
   // 0.1 as FP32 does not fit f16: mean hands dloss/4 = 0.25 on, mse 2 (x - target) / 4.
-  const Tensor x = Tensor::from({4}, std::vector<float>{0.5f, 1, 1.5f, 2}, DType::f16).set_requires_grad(true);
+  const Tensor x =
+      Tensor::from({4}, std::vector<float>{0.5f, 1, 1.5f, 2}, DType::f16).set_requires_grad(true);
   const Tensor target = Tensor::from({4}, std::vector<float>{0.1f, 0.2f, 0.3f, 0.4f});
   Tape tape;
   tape.backward(mse(x, target));
@@ -111,7 +116,8 @@ TEST_CASE("cast to the format it has is the tensor itself, and records nothing")
 }
 
 TEST_CASE("relu, sigmoid and tanh hand NaN and infinite gradients on") {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
   for (const DType dtype : {DType::f32, DType::f16}) {
     const auto gradient = [&](auto op, float at, float dy) {
       const Tensor x = Tensor::from({1}, std::vector<float>{at}, dtype).set_requires_grad(true);
@@ -135,7 +141,8 @@ TEST_CASE("relu, sigmoid and tanh hand NaN and infinite gradients on") {
 }
 
 TEST_CASE("losses and sums with a NaN or an infinity in them are not finite, nor are their gradients") {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
   const std::vector<std::int32_t> labels{1, 0};
   const Tensor target = Tensor::from({2, 3}, std::vector<float>(6, 0.0f));
   for (const DType dtype : {DType::f32, DType::f16}) {
@@ -150,8 +157,9 @@ TEST_CASE("losses and sums with a NaN or an infinity in them are not finite, nor
         CHECK_FALSE(std::isfinite(mse(x, target).item()));
         Tape tape;
         const Tensor loss = cross_entropy(x, labels);
-        const bool unlikely = bad == -infinity && place != 1;  // a logit of -inf is a class that is never meant,
-        CHECK(std::isfinite(loss.item()) == unlikely);         // and right unless it is the label's
+        const bool unlikely =
+            bad == -infinity && place != 1;             // a logit of -inf is a class that is never meant,
+        CHECK(std::isfinite(loss.item()) == unlikely);  // and right unless it is the label's
         tape.backward(loss);
         bool finite = true;
         for (const float g : x.grad().to_floats()) finite = finite && std::isfinite(g);

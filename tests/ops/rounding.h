@@ -1,17 +1,17 @@
 #pragma once
 
+#include <tests/numeric/half_oracle.h>
+#include <tinymp/tensor/tensor.h>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <tests/numeric/half_oracle.h>
-#include <tinymp/tensor/tensor.h>
 
 /// What a value becomes when it is stored in a format, worked out without the library.
 namespace tinymp::test {
 
-/// x rounded once to `dtype`, to nearest even. (long double to double and then to half would round twice: the middle
-/// step goes "to odd", whose last bit remembers that something was cut off.)
+/// x rounded once to `dtype`, to nearest even. (long double to double and then to half would round twice: the
+/// middle step goes "to odd", whose last bit remembers that something was cut off.)
 inline double rounded_to(DType dtype, long double x) {
   if (dtype == DType::f32) return static_cast<float>(x);
   const double nearest = static_cast<double>(x);
@@ -21,7 +21,8 @@ inline double rounded_to(DType dtype, long double x) {
   const bool above = static_cast<long double>(nearest) > x;
   double odd = nearest;
   if ((std::bit_cast<std::uint64_t>(nearest) & 1) == 0) {
-    odd = std::nextafter(nearest, above ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+    odd = std::nextafter(
+        nearest, above ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
   }
   return round_to_half(odd);
 }
@@ -38,7 +39,8 @@ inline double spacing(DType dtype, double x) {
 inline double unit_roundoff(DType dtype) { return dtype == DType::f64 ? 0x1p-53 : 0x1p-24; }
 
 inline bool same_bits(double a, double b) {
-  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 }  // namespace tinymp::test

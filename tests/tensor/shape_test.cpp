@@ -1,8 +1,8 @@
 #include <tinymp/tensor/shape.h>
 
-#include <sstream>
 #include <tests/base/says.h>
 #include <tests/catch.h>
+#include <sstream>
 #include <vector>
 
 namespace tinymp::test {

@@ -2,8 +2,8 @@
 
 #include <tests/base/says.h>
 #include <tests/catch.h>
-#include <thread>
 #include <tinymp/tensor/tensor.h>
+#include <thread>
 
 namespace tinymp::test {
 namespace {

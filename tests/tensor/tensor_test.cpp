@@ -1,9 +1,9 @@
 #include <tinymp/tensor/tensor.h>
 
-#include <cmath>
-#include <limits>
 #include <tests/base/says.h>
 #include <tests/catch.h>
+#include <cmath>
+#include <limits>
 
 namespace tinymp::test {
 namespace {
@@ -46,7 +46,8 @@ TEST_CASE("from() wants as many values as the shape has") {
   CHECK_SAYS("Tensor::from: 3 values for a tensor of shape (2, 2)", Tensor::from({2, 2}, three));
   CHECK_SAYS("Tensor::from: 3 values for a tensor of shape ()", Tensor::from({}, three, DType::f16));
   const Doubles two{1, 2};
-  CHECK_SAYS("Tensor::from: 2 values for a tensor of shape (3)", Tensor::from({3}, std::span<const double>(two)));
+  CHECK_SAYS("Tensor::from: 2 values for a tensor of shape (3)",
+             Tensor::from({3}, std::span<const double>(two)));
   CHECK(Tensor::from({0, 4}, Floats{}).to_floats().empty());
 }
 
@@ -60,7 +61,8 @@ TEST_CASE("data<T>() wants the format that the tensor has") {
 TEST_CASE("item() is the value of a tensor of one value") {
   CHECK(Tensor::from({}, Floats{3}).item() == 3);
   CHECK(Tensor::from({1, 1}, Floats{0.1f}, DType::f16).item() == 0.0999755859375);
-  CHECK_SAYS("item() needs a tensor of one value, this one has shape (2)", Tensor::from({2}, Floats{1, 2}).item());
+  CHECK_SAYS("item() needs a tensor of one value, this one has shape (2)",
+             Tensor::from({2}, Floats{1, 2}).item());
   CHECK_SAYS("item() needs a tensor of one value, this one has shape (0)", Tensor(Shape{0}).item());
 }
 

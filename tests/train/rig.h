@@ -1,13 +1,13 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <string>
 #include <tinymp/base/rng.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/sgd.h>
 #include <tinymp/train/loop.h>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
 #include <vector>
 
 /// Made-up images and short plans: training without a data set on disk.
@@ -41,7 +41,8 @@ class Scratch {
  public:
   Scratch() {
     for (int i = 0; path_.empty(); ++i) {
-      const auto candidate = std::filesystem::temp_directory_path() / ("tinymp-test-train-" + std::to_string(i));
+      const auto candidate =
+          std::filesystem::temp_directory_path() / ("tinymp-test-train-" + std::to_string(i));
       if (std::filesystem::create_directory(candidate)) path_ = candidate;
     }
   }

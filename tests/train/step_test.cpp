@@ -24,7 +24,8 @@ Tensor probe(const Tensor& x, std::vector<DType>& seen) {
 }
 
 TEST_CASE("in an FP16 recipe parameters, activations and gradients are f16, the loss is f32") {
-  for (const Recipe& recipe : {recipes::fp16_weights, recipes::fp16_master, recipes::fp16_static, recipes::fp16_dynamic}) {
+  for (const Recipe& recipe :
+       {recipes::fp16_weights, recipes::fp16_master, recipes::fp16_static, recipes::fp16_dynamic}) {
     Rng rng(1);
     const nn::Linear first(784, 12, recipe, rng), second(12, 10, recipe, rng);
     const std::vector<Tensor> parameters{first.weight, first.bias, second.weight, second.bias};
@@ -163,7 +164,8 @@ TEST_CASE("a steady training step asks nothing of the system") {
       }
       const PoolStatistics after = pool_statistics();
       INFO(describe(recipe) << ", " << count << " threads");
-      // Each thread wants a block for its tile of C; the first time that all of them do so at once may come late.
+      // Each thread wants a block for its tile of C; the first time that all of them do so at once may come
+      // late.
       CHECK(after.from_system - before.from_system <= static_cast<std::size_t>(count - 1));
       CHECK(after.from_pool > before.from_pool + 8 * 10);
       CHECK(after.bytes_in_use == before.bytes_in_use);

@@ -53,20 +53,21 @@ GradCheck LossScaler::unscale(Gradients& gradients) {
   return check;
 }
 
-void LossScaler::hand_in(GradCheck& check) {
-  expect(check.of_ != nullptr, "LossScaler::update: this check was handed in before");
-  const auto open = std::ranges::find(open_, check.of_);
-  expect(open != open_.end(), "LossScaler::update: this check is of another step or another scaler");
-  found_nonfinite_ = found_nonfinite_ || !check.finite();
-  open_.erase(open);
-  check.of_ = nullptr;
-}
-
-void LossScaler::finish_update() {
-  expect(open_.empty(), "LossScaler::update: ", open_.size(), " more check(s) of this step are missing; hand in every "
-                        "check that unscale() returned, in one call");
-  const bool bad = found_nonfinite_;
-  found_nonfinite_ = false;
+void LossScaler::end_step(std::span<GradCheck* const> checks) {
+  // Everything is looked at before anything changes, so that a refused update can be put right and called again.
+  bool bad = false;
+  std::vector<std::shared_ptr<GradientState>> missing = open_;
+  for (const GradCheck* check : checks) {
+    expect(check->of_ != nullptr, "LossScaler::update: this check was handed in before");
+    const auto open = std::ranges::find(missing, check->of_);
+    expect(open != missing.end(), "LossScaler::update: this check is of another scaler, or given twice");
+    missing.erase(open);
+    bad = bad || !check->finite();
+  }
+  expect(missing.empty(), "LossScaler::update: ", missing.size(), " more check(s) of this step are missing; hand in every "
+                          "check that unscale() returned, in one call");
+  open_.clear();
+  for (GradCheck* check : checks) check->of_ = nullptr;
   const auto* dynamic = std::get_if<DynamicScaling>(&policy_);
   if (dynamic == nullptr) return;
   if (bad) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <span>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/optim/gradients.h>
 
@@ -32,12 +33,12 @@ class LossScaler {
   /// several backs S off once. Dynamic scaling only:
   ///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
   ///   good  after growth_interval in a row S = S x growth, unless that is infinite, and the count starts again
-  /// Throws Error when a check is missing, was handed in before, or is another scaler's.
+  /// Throws Error when a check is missing, was handed in before, or is another scaler's; then nothing has changed.
   template <std::same_as<GradCheck>... Checks>
     requires(sizeof...(Checks) > 0)
   void update(Checks&&... checks) {
-    (hand_in(checks), ...);
-    finish_update();
+    GradCheck* const all[] = {&checks...};
+    end_step(all);
   }
 
   /// What a run needs to go on where it stopped.
@@ -50,13 +51,11 @@ class LossScaler {
   void restore(const State& state);  ///< between steps only
 
  private:
-  void hand_in(GradCheck& check);
-  void finish_update();
+  void end_step(std::span<GradCheck* const> checks);
 
   LossScaling policy_;
   State state_;
-  std::vector<std::shared_ptr<GradientState>> open_;  ///< unscaled in this step, not yet handed in
-  bool found_nonfinite_ = false;                      ///< among the checks handed in so far
+  std::vector<std::shared_ptr<GradientState>> open_;  ///< unscaled in this step
 };
 
 }  // namespace tinymp

@@ -1,9 +1,9 @@
+#include <tinymp/autograd/grad_check.h>
+#include <tinymp/base/rng.h>
 #include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <limits>
-#include <tinymp/autograd/grad_check.h>
-#include <tinymp/base/rng.h>
 
 namespace tinymp {
 namespace {
@@ -19,7 +19,8 @@ void expect_checkable(const std::vector<Tensor>& inputs, const GradientCheckOpti
   }
 }
 
-/// One weight for each value of y: multiples of 1/8 from 1/2 to 2 with either sign, which every format holds exactly.
+/// One weight for each value of y: multiples of 1/8 from 1/2 to 2 with either sign, which every format holds
+/// exactly.
 std::vector<double> weights_for(const Tensor& y) {
   Rng rng(0);
   std::vector<double> weights(static_cast<std::size_t>(y.size()));
@@ -62,14 +63,15 @@ std::vector<std::vector<double>> gradients_from_tape(const std::function<Tensor(
   tape.backward(weighted_sum(y, weights));
   std::vector<std::vector<double>> gradients;
   for (const Tensor& x : inputs) {
-    gradients.push_back(x.grad() ? x.grad().to_doubles() : std::vector<double>(static_cast<std::size_t>(x.size())));
+    gradients.push_back(x.grad() ? x.grad().to_doubles()
+                                 : std::vector<double>(static_cast<std::size_t>(x.size())));
     x.clear_grad();
   }
   return gradients;
 }
 
-/// dloss/dvalue by central differences. Values of y are subtracted before they are added up: much of the rounding of
-/// a long sum cancels that way.
+/// dloss/dvalue by central differences. Values of y are subtracted before they are added up: much of the
+/// rounding of a long sum cancels that way.
 double gradient_from_differences(const std::function<Tensor()>& f, double& value, double step,
                                  const std::vector<double>& weights) {
   const double before = value;
@@ -104,7 +106,8 @@ GradientReport check_gradients(const std::function<Tensor()>& f, const std::vect
     const std::int64_t tries = options.entries == 0 ? size : std::min(size, options.entries);
     for (std::int64_t t = 0; t < tries; ++t) {
       const std::int64_t entry = t * size / tries;
-      const double differences = gradient_from_differences(f, inputs[i].data<double>()[entry], options.step, weights);
+      const double differences =
+          gradient_from_differences(f, inputs[i].data<double>()[entry], options.step, weights);
       const double tape = from_tape[i][static_cast<std::size_t>(entry)];
       const double error = distance(tape, differences);
       ++report.checked;
@@ -116,9 +119,9 @@ GradientReport check_gradients(const std::function<Tensor()>& f, const std::vect
 }
 
 std::ostream& operator<<(std::ostream& out, const GradientReport& report) {
-  return out << "worst of " << report.checked << " entries: input " << report.input << ", entry " << report.entry
-             << ": tape " << report.from_tape << ", differences " << report.from_differences << ", error "
-             << report.error;
+  return out << "worst of " << report.checked << " entries: input " << report.input << ", entry "
+             << report.entry << ": tape " << report.from_tape << ", differences " << report.from_differences
+             << ", error " << report.error;
 }
 
 }  // namespace tinymp

@@ -13,9 +13,11 @@ float clip_norm(Gradients& gradients, float max_norm) {
   GradientState& state = *gradients.state_;
   expect(state.unscaled, "clip_norm: these gradients are still multiplied by the loss scale, so their norm means "
                          "nothing; call LossScaler::unscale() first");
-  const auto norm = static_cast<float>(std::sqrt(kernels::sum_of_squares(state.arena.view(), state.factor)));
-  if (std::isfinite(norm) && norm > max_norm) state.factor *= max_norm / (norm + 1e-6f);
-  return norm;
+  // In double: the norm of finite gradients can lie beyond the largest float, and they need clipping most of all.
+  const double norm = std::sqrt(kernels::sum_of_squares(state.arena.view(), state.factor));
+  const double shrink = static_cast<double>(max_norm) / (norm + 1e-6);
+  if (std::isfinite(norm) && shrink < 1) state.factor = static_cast<float>(static_cast<double>(state.factor) * shrink);
+  return static_cast<float>(norm);
 }
 
 }  // namespace tinymp

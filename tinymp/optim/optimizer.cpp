@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <tinymp/optim/optimizer.h>
 
@@ -10,10 +11,10 @@ Tensor copy_of(const Tensor& x) {
   return copy;
 }
 
-void copy_into(const char* what, const Tensor& from, const Tensor& to) {
+void expect_alike(const char* what, const Tensor& from, const Tensor& to) {
+  expect(bool(from), "restore: there are no ", what, " in the state");
   expect(from.shape() == to.shape() && from.dtype() == to.dtype(), "restore: ", what, " is ", from.dtype(), from.shape(),
          " in the state and ", to.dtype(), to.shape(), " here; it was saved by another optimizer or recipe");
-  kernels::cast(from.view(), to.view());
 }
 
 }  // namespace
@@ -28,6 +29,8 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
            recipe.compute);
     expect(p.requires_grad(), name_, ": a parameter of shape ", p.shape(), " does not require a gradient");
     expect(!p.bound_grad(), name_, ": a parameter of shape ", p.shape(), " belongs to another optimizer already");
+    const auto same = [&](const Tensor& q) { return q.id() == p.id(); };
+    expect(std::ranges::count_if(parameters_, same) == 1, name_, ": a parameter of shape ", p.shape(), " is given twice");
     total += p.size();
   }
 
@@ -108,10 +111,14 @@ Optimizer::State Optimizer::state() const {
 void Optimizer::restore(const State& state) {
   expect(state.moments.size() == moments_.size(), "restore: ", state.moments.size(), " moments in the state and ",
          moments_.size(), " here; it was saved by another optimizer");
-  copy_into("weights", state.weights, weights_);
-  copy_into("master", state.master, master_);
-  for (std::size_t m = 0; m < moments_.size(); ++m) copy_into("a moment", state.moments[m], moments_[m]);
+  // All of it is looked at before anything is copied: a refused state changes nothing.
+  expect_alike("weights", state.weights, weights_);
+  expect_alike("masters", state.master, master_);
+  for (std::size_t m = 0; m < moments_.size(); ++m) expect_alike("moments", state.moments[m], moments_[m]);
   set_learning_rate(state.learning_rate);
+  kernels::cast(state.weights.view(), weights_.view());
+  kernels::cast(state.master.view(), master_.view());
+  for (std::size_t m = 0; m < moments_.size(); ++m) kernels::cast(state.moments[m].view(), moments_[m].view());
   steps_ = state.steps;
 }
 
