@@ -29,19 +29,24 @@ function(tinymp_try_cuda nvcc out)
   execute_process(
     COMMAND ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cuda_probe" -B "${folder}" -G ${CMAKE_GENERATOR}
             "-DCMAKE_CUDA_COMPILER=${nvcc}" ${options}
-    OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE failed TIMEOUT 120)
+    OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE failed TIMEOUT 300)
   if(NOT failed)
     execute_process(COMMAND ${CMAKE_COMMAND} --build "${folder}" --verbose
-                    OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE failed TIMEOUT 120)
+                    OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE failed TIMEOUT 300)
   endif()
   if(NOT failed)
     set(${out} "" PARENT_SCOPE)
     return()
   endif()
+  if(failed MATCHES "timeout")  # a hung nvcc, or a machine that has more to do: worth another trial next time
+    unset(TINYMP_CUDA_TRIED CACHE)
+    set(${out} "it took longer than 5 minutes" PARENT_SCOPE)
+    return()
+  endif()
   # CMake keeps to itself what nvcc said while it looked for a compiler, so ask nvcc once more.
   execute_process(COMMAND "${nvcc}" ${TINYMP_CUDA_FLAGS} -c "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cuda_probe/probe.cu"
                           -o "${folder}/probe.o"
-                  OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE failed TIMEOUT 120)
+                  OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE failed TIMEOUT 300)
   if(NOT failed)
     set(said "${log}")
   endif()
@@ -70,8 +75,8 @@ if(NOT tinymp_cuda STREQUAL "OFF")
     file(TIMESTAMP "${tinymp_nvcc}" tinymp_key)
     string(APPEND tinymp_key " ${tinymp_nvcc} ${CMAKE_CUDA_HOST_COMPILER} ${CMAKE_CUDA_ARCHITECTURES}")
     if(NOT TINYMP_CUDA_TRIED STREQUAL tinymp_key)  # the trial takes seconds: once for each of these
-      tinymp_try_cuda("${tinymp_nvcc}" tinymp_why)
       set(TINYMP_CUDA_TRIED "${tinymp_key}" CACHE INTERNAL "the nvcc that was tried")
+      tinymp_try_cuda("${tinymp_nvcc}" tinymp_why)
       set(TINYMP_CUDA_WHY "${tinymp_why}" CACHE INTERNAL "why it does not work")
     endif()
     execute_process(COMMAND "${tinymp_nvcc}" --version OUTPUT_VARIABLE tinymp_version ERROR_QUIET RESULT_VARIABLE _

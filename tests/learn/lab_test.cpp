@@ -40,7 +40,7 @@ TEST_CASE("mean, smallest, largest: NaN wins, nothing is NaN") {
   CHECK(mean({1, 2, 6}) == 3);
   CHECK(smallest({3, 1, 2}) == 1);
   CHECK(largest({3, 1, 2}) == 3);
-  for (const std::vector<double>& values : {std::vector<double>{}, {no_number, 1}, {1, no_number}}) {
+  for (const auto& values : std::vector<std::vector<double>>{{}, {no_number, 1}, {1, no_number}}) {
     CHECK(std::isnan(mean(values)));
     CHECK(std::isnan(smallest(values)));
     CHECK(std::isnan(largest(values)));
