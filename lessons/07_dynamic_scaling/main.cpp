@@ -4,7 +4,7 @@
 // gradients: it is halved when one overflows (that step is skipped) and doubled after 100 good steps in a
 // row. Expected: S = 1024 trains the autoencoder and destroys a residual net without normalisation within a
 // few steps; S = 1 does the reverse; one dynamic setting trains all three. This is not to say that no common
-// S exists (2^4 serves all three, see the chapter): only that nobody knows it beforehand.
+// S exists: only that nobody knows it beforehand.
 
 #include <fmt/format.h>
 #include <lessons/learn/experiments.h>

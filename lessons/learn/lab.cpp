@@ -91,9 +91,12 @@ std::string Lab::log_path(const std::string& name, std::uint64_t seed) {
 
 train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Options& options,
                           std::unique_ptr<nn::Model>* keep) {
+  constexpr int name_width = 22;  // the bars begin below each other
+  const bool terminal = isatty(STDERR_FILENO) == 1;
   std::cout.flush();
-  const std::string name = options.seeds > 1 ? concat(plan.name, ", seed ", plan.seed) : plan.name;
-  report::Progress bar(stderr, name, plan.steps, options.plain);
+  if (terminal && options.seeds > 1 && last_seed != plan.seed) std::cerr << "Seed " << plan.seed << "\n";
+  last_seed = plan.seed;
+  report::Progress bar(stderr, report::pad(plan.name, name_width), plan.steps, options.plain);
   train::Run run = train::run(
       plan, path,
       [&bar](const train::Plan&, const train::StepRecord& record) {
@@ -101,10 +104,10 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
       },
       keep);
   bar.finish();
-  if (isatty(STDERR_FILENO) == 0) {  // no bar was drawn: a line tells a log file how far we are
+  if (!terminal) {  // no bar was drawn: a line tells a log file how far we are
     const train::RunResult result = run.result.value_or(train::RunResult{});
-    std::cerr << concat(name, ": ", run.header.metric, " ", report::short_number(result.value, 4), ", ",
-                        report::duration(result.seconds), "\n");
+    std::cerr << concat(plan.name, ", seed ", plan.seed, ": ", run.header.metric, " ",
+                        report::short_number(result.value, 4), ", ", report::duration(result.seconds), "\n");
   }
   return run;
 }

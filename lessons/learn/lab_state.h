@@ -15,10 +15,11 @@ struct Lab::Impl {
   std::string command;  ///< what repeats this
   report::TerminalStyle style;
   std::optional<data::Split> data;
-  std::string out, folder;      ///< the latter is empty until something is written
-  bool made_out = false;        ///< `out` was not there before
-  std::set<std::string> paths;  ///< of the logs that were asked for
-  std::deque<train::Run> runs;  ///< for the report; they never move, runs() hands out pointers
+  std::string out, folder;                 ///< the latter is empty until something is written
+  bool made_out = false;                   ///< `out` was not there before
+  std::optional<std::uint64_t> last_seed;  ///< of the run before
+  std::set<std::string> paths;             ///< of the logs that were asked for
+  std::deque<train::Run> runs;             ///< for the report; they never move, runs() hands out pointers
   std::vector<std::pair<std::string, std::string>> verdicts;  ///< question, sentence
   struct Claim {
     bool holds;

@@ -1,5 +1,6 @@
 #include <tinymp/base/device.h>
 
+#include <tests/base/sanitized.h>
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <cstdint>
@@ -7,14 +8,6 @@
 
 namespace tinymp::test {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-constexpr bool sanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool sanitized = false;
-#endif
 
 TEST_CASE("a device is found by its name, and says it") {
   CHECK(device_from_name("cpu") == Device::cpu);
@@ -39,8 +32,7 @@ TEST_CASE("memory of the CPU is aligned to 64 bytes") {
 }
 
 TEST_CASE("more memory than there is is refused, with a way out") {
-  // AddressSanitizer ends a program that asks for so much, unless told otherwise.
-  if (sanitized) SKIP_TEST("AddressSanitizer would end the program");
+  if (sanitized) SKIP_TEST("a sanitizer ends a program that asks for so much");
   const std::size_t too_much = std::size_t{1} << 60;
   CHECK_SAYS("out of memory: 1152921504606846976 bytes", allocator(Device::cpu).allocate(too_much));
 }

@@ -46,7 +46,7 @@ check() { # FILE STATUS
     fail "$1" "expected $2 but drew $(grep -ao 'id="tinymp-status"[^<]*' "$folder/dom")"
   echo "$1: $2"
 }
-drawn='"curves":25,"panels":7,"requests":0,"errors":[]'
+drawn='"curves":22,"panels":6,"requests":0,"errors":[]'
 check still.html "{\"mode\":\"svg\",$drawn}"
 if [ "$can_draw" != live ]; then
   echo '[skipped] built without dygraphs: only the still page was opened'

@@ -105,6 +105,8 @@ TEST_CASE("panels are drawn where there is something to see") {
         std::vector<std::string>{"Training loss", "Updates that moved nothing"});
   CHECK(titles(sample::small_gradients()) ==
         std::vector<std::string>{"Training loss", "Loss scale S", "Gradients flushed to zero"});
+  CHECK(titles(sample::hostile()) ==
+        std::vector<std::string>{"Training loss"});  // constant scales: in the table
   CHECK(titles({"", "", {}}).empty());
   CHECK(titles({"", "", {run_of("a", 0, {})}}).empty());  // interrupted before its first step
 
@@ -124,4 +126,10 @@ TEST_CASE("runs fall into sections by their question") {
   CHECK(sections[0].question == "first?");
   CHECK(sections[0].runs.size() == 2);
   CHECK(sections[1].runs.size() == 1);
+  runs[0].header.date = "2026-05-04T09:30:02Z";
+  runs[1].header.date = "2026-05-04T09:30:00Z";
+  runs[2].header.date = "2026-05-04T09:30:01Z";
+  const std::vector<ReportSection> by_date = sections_by_question(runs);
+  CHECK(by_date[0].question == "second?");
+  CHECK(by_date[1].runs[0].header.seed == 1);
 }

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <tinymp/base/error.h>
+#include <tinymp/numeric/half.h>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
-#include <tinymp/base/error.h>
-#include <tinymp/numeric/half.h>
 
 /// The element type of a tensor, known at run time. A new format needs: a line in each switch below.
 namespace tinymp {
@@ -36,18 +36,24 @@ inline constexpr DType dtype_of = DTypeOf<T>::value;
 /// Bytes of one element.
 constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
-    case DType::f32: return 4;
-    case DType::f16: return 2;
-    case DType::f64: return 8;
+    case DType::f32:
+      return 4;
+    case DType::f16:
+      return 2;
+    case DType::f64:
+      return 8;
   }
   return 0;
 }
 
 constexpr std::string_view name_of(DType dtype) {
   switch (dtype) {
-    case DType::f32: return "f32";
-    case DType::f16: return "f16";
-    case DType::f64: return "f64";
+    case DType::f32:
+      return "f32";
+    case DType::f16:
+      return "f16";
+    case DType::f64:
+      return "f64";
   }
   return "?";
 }
@@ -63,9 +69,12 @@ DType dtype_from_name(std::string_view name);
 template <class F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::f16: return f.template operator()<half>();
-    case DType::f64: return f.template operator()<double>();
-    case DType::f32: break;
+    case DType::f16:
+      return f.template operator()<half>();
+    case DType::f64:
+      return f.template operator()<double>();
+    case DType::f32:
+      break;
   }
   return f.template operator()<float>();
 }

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <string>
 #include <tinymp/numeric/dtype.h>
+#include <string>
 #include <variant>
 
-/// How precise a run is, in one run-time value. A lesson trains the same model with the same seed under several
-/// recipes and compares the curves; nothing else changes between them.
+/// How precise a run is, in one run-time value. A lesson trains the same model with the same seed under
+/// several recipes and compares the curves; nothing else changes between them.
 namespace tinymp {
 
 /// The loss is not multiplied (S = 1) and a step is never skipped.

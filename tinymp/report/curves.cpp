@@ -94,14 +94,13 @@ void add_panel(std::vector<Panel>& panels, std::span<const Group> groups, Panel 
   if (!panel.curves.empty()) panels.push_back(std::move(panel));
 }
 
-bool scale_moves(std::span<const Group> groups) {
-  double first = nan;
+/// A constant S has its place in the table; a chart is for one that may move.
+bool scale_may_move(std::span<const Group> groups) {
   for (const Group& group : groups) {
+    if (std::holds_alternative<DynamicScaling>(group.runs[0]->header.recipe.scaling)) return true;
     for (const Run* run : group.runs) {
-      for (const auto& record : run->steps) {
-        if (std::isnan(first)) first = record.scale;
-        if (record.scale != first) return true;
-      }
+      const auto moved = [run](const train::StepRecord& r) { return r.scale != run->steps[0].scale; };
+      if (std::any_of(run->steps.begin(), run->steps.end(), moved)) return true;
     }
   }
   return false;
@@ -218,7 +217,7 @@ std::vector<Panel> make_panels(std::span<const Group> groups) {
   std::vector<Panel> panels;
   add_panel(panels, groups, {.quantity = Quantity::loss, .title = "Training loss"});
   if (!panels.empty()) panels.back().scale = loss_scale(panels.back());
-  if (scale_moves(groups)) {
+  if (scale_may_move(groups)) {
     add_panel(panels, groups,
               {.quantity = Quantity::scale, .title = "Loss scale S", .scale = Scale::powers_of_two});
   }

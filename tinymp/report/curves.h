@@ -65,8 +65,8 @@ struct Panel {
   std::vector<std::size_t> group{};  ///< of each curve: decides its colour, dash and marker
 };
 
-/// The charts worth drawing: the loss always (if any step was logged); the scale unless it is the same for
-/// all runs and never moves; lost updates and flushed gradients where they were measured.
+/// The charts worth drawing: the loss always (if any step was logged); the scale where one of them is
+/// dynamic; lost updates and flushed gradients where they were measured.
 std::vector<Panel> make_panels(std::span<const Group> groups);
 
 }  // namespace tinymp::report

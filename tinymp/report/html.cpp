@@ -7,9 +7,8 @@
 #include <tinymp/report/page_data.h>
 #include <tinymp/report/provenance_html.h>
 #include <tinymp/report/svg.h>
-#include <tinymp/report/table.h>
+#include <tinymp/report/table_html.h>
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -49,27 +48,6 @@ std::string_view without_css_source_map(std::string_view css) {
   return at == std::string_view::npos ? css : css.substr(0, at);
 }
 
-std::string table_html(const Table& table) {
-  const auto is_number = [&](std::size_t column) { return table.align[column] == Align::right; };
-  std::string text = "<div class=\"table card\"><table class=\"summary\"><thead><tr>";
-  for (std::size_t i = 0; i < table.header.size(); ++i) {
-    text += concat("<th scope=\"col\"", is_number(i) ? " class=\"number\">" : ">",
-                   escape_html(table.header[i]), "</th>");
-  }
-  text += "</tr></thead><tbody>\n";
-  for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    text +=
-        "<tr><th scope=\"row\">" + swatch(row) + "<span>" + escape_html(table.rows[row][0]) + "</span></th>";
-    for (std::size_t i = 1; i < table.rows[row].size(); ++i) {
-      text += concat("<td data-name=\"", escape_html(table.header[i]), "\"",
-                     is_number(i) ? " class=\"number\">" : ">", escape_html(pretty_power(table.rows[row][i])),
-                     "</td>");
-    }
-    text += "</tr>\n";
-  }
-  return text + "</tbody></table></div>\n";
-}
-
 /// Hidden until the script brings them to life.
 std::string controls_html(const PageSection& section) {
   std::string text = "<div class=\"controls\" hidden><fieldset class=\"chips\" aria-label=\"Curves\">\n";
@@ -98,13 +76,10 @@ std::string caption(const Panel& panel, bool is_first) {
                 "<output class=\"readout\"></output></figcaption>\n");
 }
 
-/// What a curve cannot show, in words: why it stops, what hides in a share.
+/// Why a curve stops, in words.
 std::string notes_html(const Panel& panel) {
   std::string text;
   for (const Curve& curve : panel.curves) {
-    if (!curve.note.empty()) {
-      text += concat("<p>", escape_html(curve.name), ": ", escape_html(curve.note), " on average.</p>\n");
-    }
     if (curve.ends.empty()) continue;
     text += concat("<p>✗ ", escape_html(curve.name), ": the loss is not a finite number from step ",
                    short_number(curve.ends[0].nonfinite_step, 15));
@@ -114,28 +89,12 @@ std::string notes_html(const Panel& panel) {
   return text;
 }
 
-/// The words of the table's header that need one.
-std::string glossary_html(const Table& table) {
-  constexpr std::array<std::pair<const char*, const char*>, 4> words = {
-      {{"lost", "updates that left their weight as it was"},
-       {"flushed", "gradients that are zero here and not in FP32"},
-       {"skips", "steps left out because a gradient was not finite"},
-       {"final S", "loss scale at the last logged step"}}};
-  std::string text;
-  for (const auto& [word, meaning] : words) {
-    if (std::find(table.header.begin(), table.header.end(), word) == table.header.end()) continue;
-    text += concat(text.empty() ? "" : " · ", "<b>", word, "</b> ", meaning);
-  }
-  return text.empty() ? "" : "<p class=\"glossary\">" + text + "</p>\n";
-}
-
 std::string section_html(const ReportSection& given, const PageSection& section) {
   const std::string question = given.question.empty() ? "Recorded runs" : given.question;
   std::string text = "<section class=\"question\">\n<h2>" + escape_html(question) + "</h2>\n";
   if (!given.verdict.empty()) text += "<p class=\"verdict\">" + escape_html(given.verdict) + "</p>\n";
   if (section.groups.empty()) return text + "</section>\n";
-  const Table table = groups_table(section.groups);
-  text += table_html(table) + glossary_html(table);
+  text += table_html(section);
   if (!section.panels.empty()) text += controls_html(section) + "<div class=\"panels\">\n";
   for (const Panel& panel : section.panels) {
     text += "<figure class=\"panel card\">\n" + caption(panel, &panel == section.panels.data()) +

@@ -21,6 +21,8 @@ void print_section(std::ostream& out, const ReportSection& section, const Termin
 }
 
 std::vector<ReportSection> sections_by_question(std::vector<Run> runs) {
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const Run& a, const Run& b) { return a.header.date < b.header.date; });
   std::vector<ReportSection> sections;
   for (Run& run : runs) {
     auto same = std::find_if(sections.begin(), sections.end(), [&](const ReportSection& section) {

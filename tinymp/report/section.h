@@ -18,7 +18,8 @@ struct ReportSection {
 /// Question, curves of the loss and (where they tell something) of the scale and the shares, table, verdict.
 void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style);
 
-/// One section for each question, in the order in which they first appear; verdicts are left empty.
+/// One section for each question, runs and sections in the order in which they were made (RunHeader::date);
+/// verdicts are left empty.
 std::vector<ReportSection> sections_by_question(std::vector<Run> runs);
 
 }  // namespace tinymp::report
