@@ -1,8 +1,8 @@
 #include <kernels/cpu/cpu.h>
 #include <kernels/kernels.h>
 
-/// The only switch on the device. The CPU is the one device so far; a tensor on another cannot exist, because its
-/// memory would have to come from an allocator that nobody registered (base/device.h).
+/// The only switch on the device. The CPU is the one device so far; a tensor on another cannot exist, because
+/// its memory would have to come from an allocator that nobody registered (base/device.h).
 namespace tinymp::kernels {
 
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
@@ -20,9 +20,12 @@ void broadcast(const View& scalar, double factor, const View& y) { cpu::broadcas
 void add_bias(const View& x, const View& bias, const View& y) { cpu::add_bias(x, bias, y); }
 void column_sums(const View& x, const View& y) { cpu::column_sums(x, y); }
 void unary(Unary f, const View& x, const View& y) { cpu::unary(f, x, y); }
-void unary_backward(Unary f, const View& y, const View& dy, const View& dx) { cpu::unary_backward(f, y, dy, dx); }
+void unary_backward(Unary f, const View& y, const View& dy, const View& dx) {
+  cpu::unary_backward(f, y, dy, dx);
+}
 void sum(const View& x, const View& y) { cpu::sum(x, y); }
-void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum, const View& loss) {
+void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
+                   const View& loss) {
   cpu::cross_entropy(logits, labels, row_log_sum, loss);
 }
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,

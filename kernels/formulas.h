@@ -1,16 +1,16 @@
 #pragma once
 
-#include <cmath>
-#include <cstdint>
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/exp_log.h>
+#include <cmath>
+#include <cstdint>
 #include <variant>
 
 /// The arithmetic of every element-wise op and optimizer, once, for CPU loops and GPU kernels alike.
 namespace tinymp::kernels {
 
-// Element-wise functions. To add one: a struct, a name in Unary, a line in visit_unary. Each derivative is written in
-// terms of the output y, so that backward need not keep the input.
+// Element-wise functions. To add one: a struct, a name in Unary, a line in visit_unary. Each derivative is
+// written in terms of the output y, so that backward need not keep the input.
 
 struct Relu {
   // Written so that NaN passes: max(NaN, 0) would hide it.
@@ -51,14 +51,17 @@ enum class Unary : std::uint8_t { relu, sigmoid, tanh };
 template <class F>
 void visit_unary(Unary f, F&& body) {
   switch (f) {
-    case Unary::relu: return body.template operator()<Relu>();
-    case Unary::sigmoid: return body.template operator()<Sigmoid>();
-    case Unary::tanh: return body.template operator()<Tanh>();
+    case Unary::relu:
+      return body.template operator()<Relu>();
+    case Unary::sigmoid:
+      return body.template operator()<Sigmoid>();
+    case Unary::tanh:
+      return body.template operator()<Tanh>();
   }
 }
 
-// Update rules. `moments` first moves the optimizer's state, which is then rounded to its format; `update` gives u, and
-// the caller forms w - u. g arrives unscaled and clipped. FP32 throughout.
+// Update rules. `moments` first moves the optimizer's state, which is then rounded to its format; `update`
+// gives u, and the caller forms w - u. g arrives unscaled and clipped. FP32 throughout.
 
 /// Sutskever et al. 2013, as PyTorch writes it:  v = mu v + g,  u = lr v.
 struct SgdRule {

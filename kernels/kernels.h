@@ -1,42 +1,46 @@
 #pragma once
 
-#include <cstdint>
 #include <kernels/formulas.h>
-#include <span>
 #include <tinymp/tensor/view.h>
+#include <cstdint>
+#include <span>
 
-/// Every kernel: a free function, views in, views out. No kernel allocates its output, records on a tape or knows a
-/// model. 16-bit values are widened, computed on in FP32 and rounded once as they are stored; f64 stays f64.
-/// Callers have checked shapes and formats: the ops do.
+/// Every kernel: a free function, views in, views out. No kernel allocates its output, records on a tape or
+/// knows a model. 16-bit values are widened, computed on in FP32 and rounded once as they are stored; f64
+/// stays f64. Callers have checked shapes and formats: the ops do.
 namespace tinymp::kernels {
 
 enum class Trans : bool { no, yes };
 
 /// c = op(a) . op(b)      op(a):(M,K)  op(b):(K,N)  c:(M,N); op transposes where asked.
-/// Each element of c is a chain of fused multiply-adds over k = 0, 1, ..., K-1 that starts at +0, so its bits do not
-/// depend on threads, blocking or vector width. `accumulate` is the format of the running sum: f32, or f16, where
-/// every step of the chain is rounded to half. a, b and c share a format; f64 accumulates in f64.
+/// Each element of c is a chain of fused multiply-adds over k = 0, 1, ..., K-1 that starts at +0, so its bits
+/// do not depend on threads, blocking or vector width. `accumulate` is the format of the running sum: f32, or
+/// f16, where every step of the chain is rounded to half. a, b and c share a format; f64 accumulates in f64.
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate);
 
 /// The same by the definition, in a few lines: what lesson 02 shows, and the oracle of the fast one.
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate);
 
-void fill(const View& x, double value);                               ///< x = value
-void cast(const View& x, const View& y);                              ///< y = x, rounded to y's format
-void add(const View& a, const View& b, const View& y);                ///< y = a + b
-void accumulate(const View& x, const View& y);                        ///< y = y + x; formats may differ
-void scale(const View& x, double factor, const View& y);              ///< y = factor x
-void add_bias(const View& x, const View& bias, const View& y);        ///< y:(B,O) = x:(B,O) + bias:(O)
-void column_sums(const View& x, const View& y);                       ///< y:(O) = sum over b of x:(B,O), in FP32
-void unary(Unary f, const View& x, const View& y);                    ///< y = f(x)
-void unary_backward(Unary f, const View& y, const View& dy, const View& dx);  ///< dx = f'(x) dy, out of y = f(x)
+void fill(const View& x, double value);                         ///< x = value
+void cast(const View& x, const View& y);                        ///< y = x, rounded to y's format
+void add(const View& a, const View& b, const View& y);          ///< y = a + b
+void accumulate(const View& x, const View& y);                  ///< y = y + x; formats may differ
+void scale(const View& x, double factor, const View& y);        ///< y = factor x
+void add_bias(const View& x, const View& bias, const View& y);  ///< y:(B,O) = x:(B,O) + bias:(O)
+void column_sums(const View& x, const View& y);                 ///< y:(O) = sum over b of x:(B,O), in FP32
+void unary(Unary f, const View& x, const View& y);              ///< y = f(x)
+void unary_backward(Unary f, const View& y, const View& dy,
+                    const View& dx);  ///< dx = f'(x) dy, out of y = f(x)
 
-/// The sum of all values. 16 lanes and a fixed tree within fixed chunks: the same bits for any number of threads.
-void sum(const View& x, const View& y);                               ///< y:() f32, or f64 of f64
-void broadcast(const View& scalar, double factor, const View& y);     ///< every y = factor scalar
+/// The sum of all values. 16 lanes and a fixed tree within fixed chunks: the same bits for any number of
+/// threads.
+void sum(const View& x, const View& y);                            ///< y:() f32, or f64 of f64
+void broadcast(const View& scalar, double factor, const View& y);  ///< every y = factor scalar
 
-/// loss:() f32 = mean over the batch of  log sum exp(logits) - logits[label];  row_log_sum:(B) is kept for backward.
-void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum, const View& loss);
+/// loss:() f32 = mean over the batch of  log sum exp(logits) - logits[label];  row_log_sum:(B) is kept for
+/// backward.
+void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
+                   const View& loss);
 /// dlogits:(B,C) = (softmax - one at the label) dloss / B, rounded once.
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                             const View& dloss, const View& dlogits);
@@ -45,7 +49,8 @@ void cross_entropy_backward(const View& logits, std::span<const std::int32_t> la
 void mse(const View& x, const View& target, const View& loss);
 void mse_backward(const View& x, const View& target, const View& dloss, const View& dx);
 
-// The optimizer's two passes over its flat arenas. --------------------------------------------------------------------
+// The optimizer's two passes over its flat arenas.
+// --------------------------------------------------------------------
 
 /// What a pass over the gradients finds. Exact counts.
 struct GradientScan {
@@ -72,8 +77,8 @@ std::int64_t count_flushed(const View& x, const View& shadow);
 
 /// The arenas of one optimizer. `master` is the same memory as `weights` when there is no master copy.
 struct UpdateArenas {
-  View weights;     ///< compute format: what the model reads
-  View master;      ///< what is updated
+  View weights;  ///< compute format: what the model reads
+  View master;   ///< what is updated
   View gradients;
   View moments[2];  ///< as many as the rule has
 };
@@ -92,9 +97,9 @@ struct UpdateCounts {
   }
 };
 
-/// One pass: gradient times factor, moments, update u = rule(...), then  master = round(master - round(u))  in the
-/// master's own format, then weights = round(master). With an f32 master the inner rounding changes nothing; with f16
-/// it is what FP16 hardware does: lr x g rounds, and so does the subtraction.
+/// One pass: gradient times factor, moments, update u = rule(...), then  master = round(master - round(u)) in
+/// the master's own format, then weights = round(master). With an f32 master the inner rounding changes
+/// nothing; with f16 it is what FP16 hardware does: lr x g rounds, and so does the subtraction.
 UpdateCounts update(const UpdateRule& rule, const UpdateArenas& arenas, float factor);
 
 }  // namespace tinymp::kernels

@@ -1,18 +1,18 @@
 #pragma once
 
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/numeric/convert.h>
+#include <tinymp/tensor/view.h>
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
-#include <tinymp/base/parallel_for.h>
-#include <tinymp/numeric/convert.h>
-#include <tinymp/tensor/view.h>
 
-/// How element-wise loops see 16-bit values without being written once for each format: a block of a view is widened
-/// to the type that is computed in, worked on, and rounded as it is stored.
+/// How element-wise loops see 16-bit values without being written once for each format: a block of a view is
+/// widened to the type that is computed in, worked on, and rounded as it is stored.
 namespace tinymp::kernels::cpu {
 
-inline constexpr std::int64_t block_size = 1024;   ///< values widened at a time: stays in the L1 cache
+inline constexpr std::int64_t block_size = 1024;        ///< values widened at a time: stays in the L1 cache
 inline constexpr std::int64_t grain = 16 * block_size;  ///< values a thread takes at a time
 
 template <class C>
@@ -28,7 +28,8 @@ void with_compute_type(DType dtype, F&& f) {
   }
 }
 
-/// Values begin .. begin + n of x as C. Points into x itself when x already holds C; else widens into `block`.
+/// Values begin .. begin + n of x as C. Points into x itself when x already holds C; else widens into
+/// `block`.
 template <class C>
 const C* load(const View& x, std::int64_t begin, std::int64_t n, Block<C>& block) {
   if (x.dtype == dtype_of<C>) return x.data<C>() + begin;
@@ -39,7 +40,8 @@ const C* load(const View& x, std::int64_t begin, std::int64_t n, Block<C>& block
   return block.data();
 }
 
-/// Where to compute values begin .. of y: y's own memory when it holds C, else `block`, to be rounded by store().
+/// Where to compute values begin .. of y: y's own memory when it holds C, else `block`, to be rounded by
+/// store().
 template <class C>
 C* target(const View& y, std::int64_t begin, Block<C>& block) {
   return y.dtype == dtype_of<C> ? y.data<C>() + begin : block.data();

@@ -20,7 +20,8 @@ void unary(Unary f, const View& x, const View& y);
 void unary_backward(Unary f, const View& y, const View& dy, const View& dx);
 void sum(const View& x, const View& y);
 
-void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum, const View& loss);
+void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
+                   const View& loss);
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                             const View& dloss, const View& dlogits);
 void mse(const View& x, const View& target, const View& loss);

@@ -48,7 +48,8 @@ void cast(const View& x, const View& y) {
     visit_dtype(x.dtype, [&]<class From> {
       visit_dtype(y.dtype, [&]<class To> {
         const auto count = static_cast<std::size_t>(n);
-        convert(std::span<const From>(x.data<From>() + begin, count), std::span<To>(y.data<To>() + begin, count));
+        convert(std::span<const From>(x.data<From>() + begin, count),
+                std::span<To>(y.data<To>() + begin, count));
       });
     });
   });
@@ -83,18 +84,18 @@ void add_bias(const View& x, const View& bias, const View& y) {
   with_compute_type(y.dtype, [&]<class C> {
     parallel_for(x.rows(), std::max<std::int64_t>(1, grain / std::max<std::int64_t>(columns, 1)),
                  [&](std::int64_t first, std::int64_t last) {
-      Block<C> in, added, out;
-      for (std::int64_t c = 0; c < columns; c += block_size) {
-        const std::int64_t n = std::min(block_size, columns - c);
-        const C* b = load(bias, c, n, added);
-        for (std::int64_t row = first; row < last; ++row) {
-          const C* from = load(x, row * columns + c, n, in);
-          C* to = target(y, row * columns + c, out);
-          for (std::int64_t i = 0; i < n; ++i) to[i] = from[i] + b[i];
-          store<C>(to, y, row * columns + c, n);
-        }
-      }
-    });
+                   Block<C> in, added, out;
+                   for (std::int64_t c = 0; c < columns; c += block_size) {
+                     const std::int64_t n = std::min(block_size, columns - c);
+                     const C* b = load(bias, c, n, added);
+                     for (std::int64_t row = first; row < last; ++row) {
+                       const C* from = load(x, row * columns + c, n, in);
+                       C* to = target(y, row * columns + c, out);
+                       for (std::int64_t i = 0; i < n; ++i) to[i] = from[i] + b[i];
+                       store<C>(to, y, row * columns + c, n);
+                     }
+                   }
+                 });
   });
 }
 

@@ -1,5 +1,5 @@
-#include <cmath>
 #include <kernels/cpu/cpu.h>
+#include <cmath>
 
 /// Matrix multiplication by its definition, with nothing to make it fast: the oracle of cpu/fast/gemm.cpp.
 namespace tinymp::kernels::cpu {
@@ -9,10 +9,12 @@ namespace {
 struct Strides {
   std::int64_t down, right;
 };
-Strides strides_of(const View& x, Trans t) { return t == Trans::no ? Strides{x.cols(), 1} : Strides{1, x.cols()}; }
+Strides strides_of(const View& x, Trans t) {
+  return t == Trans::no ? Strides{x.cols(), 1} : Strides{1, x.cols()};
+}
 
-/// One step of the chain. The product is exact inside the fma; the sum rounds once to FP32 and, when the accumulator
-/// is half, once more to that.
+/// One step of the chain. The product is exact inside the fma; the sum rounds once to FP32 and, when the
+/// accumulator is half, once more to that.
 template <class Acc>
 Acc fused_multiply_add(float a, float b, Acc sum) {
   return static_cast<Acc>(std::fma(a, b, static_cast<float>(sum)));
@@ -41,11 +43,14 @@ void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View
   const Strides sa = strides_of(a, ta), sb = strides_of(b, tb);
   const bool half_sums = accumulate == DType::f16;
   switch (c.dtype) {
-    case DType::f64: return multiply<double, double, double>(a, sa, b, sb, c, K);
+    case DType::f64:
+      return multiply<double, double, double>(a, sa, b, sb, c, K);
     case DType::f32:
-      return half_sums ? multiply<float, half, float>(a, sa, b, sb, c, K) : multiply<float, float, float>(a, sa, b, sb, c, K);
+      return half_sums ? multiply<float, half, float>(a, sa, b, sb, c, K)
+                       : multiply<float, float, float>(a, sa, b, sb, c, K);
     case DType::f16:
-      return half_sums ? multiply<half, half, float>(a, sa, b, sb, c, K) : multiply<half, float, float>(a, sa, b, sb, c, K);
+      return half_sums ? multiply<half, half, float>(a, sa, b, sb, c, K)
+                       : multiply<half, float, float>(a, sa, b, sb, c, K);
   }
 }
 

@@ -4,8 +4,10 @@
 
 namespace tinymp::kernels::cpu {
 
-/// Row by row:  log sum exp(x) = top + log sum exp(x - top).  The largest logit is taken out first, or exp overflows.
-void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum, const View& loss) {
+/// Row by row:  log sum exp(x) = top + log sum exp(x - top).  The largest logit is taken out first, or exp
+/// overflows.
+void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
+                   const View& loss) {
   const std::int64_t batch = logits.rows(), classes = logits.cols();
   with_compute_type(logits.dtype, [&]<class C> {
     std::vector<C> losses(static_cast<std::size_t>(batch));
@@ -21,7 +23,8 @@ void cross_entropy(const View& logits, std::span<const std::int32_t> labels, con
         for (const C x : row) sum += exp(x - top);
         const C log_sum = top + log(sum);
         row_log_sum.data<C>()[b] = log_sum;
-        losses[static_cast<std::size_t>(b)] = log_sum - row[static_cast<std::size_t>(labels[static_cast<std::size_t>(b)])];
+        losses[static_cast<std::size_t>(b)] =
+            log_sum - row[static_cast<std::size_t>(labels[static_cast<std::size_t>(b)])];
       }
     });
     C total = 0;

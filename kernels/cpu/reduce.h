@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <kernels/cpu/block.h>
+#include <array>
 #include <vector>
 
-/// Sums that do not depend on how many threads take part: each fixed chunk is summed in 16 lanes and folded by a fixed
-/// tree; the chunks' sums are added in order.
+/// Sums that do not depend on how many threads take part: each fixed chunk is summed in 16 lanes and folded
+/// by a fixed tree; the chunks' sums are added in order.
 namespace tinymp::kernels::cpu {
 
 template <class C>
@@ -33,7 +33,8 @@ Sum sum_of_chunks(std::int64_t size, Chunk&& chunk) {
   std::vector<Sum> partial(static_cast<std::size_t>(chunks));
   parallel_for(chunks, 16, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t c = first; c < last; ++c) {
-      partial[static_cast<std::size_t>(c)] = chunk(c * block_size, std::min(block_size, size - c * block_size));
+      partial[static_cast<std::size_t>(c)] =
+          chunk(c * block_size, std::min(block_size, size - c * block_size));
     }
   });
   Sum total{};

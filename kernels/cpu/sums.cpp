@@ -22,17 +22,17 @@ void column_sums(const View& x, const View& y) {
   with_compute_type(x.dtype, [&]<class C> {
     parallel_for((columns + width - 1) / width, rows * width < grain ? grain : 1,
                  [&](std::int64_t first, std::int64_t last) {
-      Block<C> in, sums;
-      for (std::int64_t strip = first; strip < last; ++strip) {
-        const std::int64_t c = strip * width, n = std::min(width, columns - c);
-        std::fill_n(sums.begin(), n, C(0));
-        for (std::int64_t row = 0; row < rows; ++row) {
-          const C* values = load(x, row * columns + c, n, in);
-          for (std::int64_t i = 0; i < n; ++i) sums[static_cast<std::size_t>(i)] += values[i];
-        }
-        store<C>(sums.data(), y, c, n);
-      }
-    });
+                   Block<C> in, sums;
+                   for (std::int64_t strip = first; strip < last; ++strip) {
+                     const std::int64_t c = strip * width, n = std::min(width, columns - c);
+                     std::fill_n(sums.begin(), n, C(0));
+                     for (std::int64_t row = 0; row < rows; ++row) {
+                       const C* values = load(x, row * columns + c, n, in);
+                       for (std::int64_t i = 0; i < n; ++i) sums[static_cast<std::size_t>(i)] += values[i];
+                     }
+                     store<C>(sums.data(), y, c, n);
+                   }
+                 });
   });
 }
 

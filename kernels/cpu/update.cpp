@@ -32,7 +32,8 @@ void round_to(DType dtype, const float* in, float* out, std::int64_t n) {
 }
 
 template <class Rule>
-UpdateCounts update_block(Rule rule, const UpdateArenas& arenas, float factor, std::int64_t begin, std::int64_t n) {
+UpdateCounts update_block(Rule rule, const UpdateArenas& arenas, float factor, std::int64_t begin,
+                          std::int64_t n) {
   Block<float> gradient_block, weight_block, exact, rounded, next;
   Block<float> moment_block[2] = {};
   const float* g = load(arenas.gradients, begin, n, gradient_block);
@@ -62,11 +63,13 @@ UpdateCounts update_block(Rule rule, const UpdateArenas& arenas, float factor, s
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) next[i] = w[i] - rounded[i];
   round_to(arenas.master.dtype, next.data(), next.data(), n);
 
-  std::int32_t values = 0, underflowed = 0, absorbed = 0;  // 32 bits: as wide as what is compared, so it vectorises
+  // 32-bit counts and no jumps: as wide as what is compared, so that the loop is vectorised.
+  std::int32_t values = 0, underflowed = 0, absorbed = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    values += exact[i] != 0;
-    underflowed += (exact[i] != 0) & (rounded[i] == 0);
-    absorbed += (rounded[i] != 0) & (next[i] == w[i]);
+    const std::int32_t moves = exact[i] != 0, arrives = rounded[i] != 0, stays = next[i] == w[i];
+    values += moves;
+    underflowed += moves & (1 - arrives);
+    absorbed += arrives & stays;
   }
   store<float>(next.data(), arenas.master, begin, n);
   if (arenas.weights.memory != arenas.master.memory) store<float>(next.data(), arenas.weights, begin, n);
@@ -82,7 +85,8 @@ GradientScan scan(const View& gradients) {
         return scan_bits<std::uint16_t>(gradients.data<std::uint16_t>() + begin, n, 0x0400, 0x7c00);
       case DType::f32:
         return scan_bits<std::uint32_t>(gradients.data<std::uint32_t>() + begin, n, 0x0080'0000, 0x7f80'0000);
-      case DType::f64: break;
+      case DType::f64:
+        break;
     }
     return scan_bits<std::uint64_t>(gradients.data<std::uint64_t>() + begin, n, 0x0010'0000'0000'0000,
                                     0x7ff0'0000'0000'0000);

@@ -51,12 +51,10 @@ void Lab::say(const std::string& text) {
 
 std::vector<report::ReportSection> Lab::Impl::sections() const {
   std::vector<report::ReportSection> sections = report::sections_by_question({runs.begin(), runs.end()});
-  for (const auto& [question, sentence] : verdicts) {
-    auto section =
-        std::find_if(sections.begin(), sections.end(),
-                     [&question](const report::ReportSection& s) { return s.question == question; });
-    if (section == sections.end()) section = sections.insert(section, {question, "", {}});
-    section->verdict += (section->verdict.empty() ? "" : " ") + sentence;
+  for (const auto& verdict : verdicts) {
+    auto section = std::ranges::find(sections, verdict.first, &report::ReportSection::question);
+    if (section == sections.end()) section = sections.insert(section, {verdict.first, "", {}});
+    section->verdict += (section->verdict.empty() ? "" : " ") + verdict.second;
   }
   return sections;
 }

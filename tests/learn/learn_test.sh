@@ -31,7 +31,7 @@ learn() { # EXIT_CODE ARGUMENT...
   what=$*
   "$program" "$@" >out 2>err </dev/null
   code=$?
-  [ $code = "$wanted" ] || fail "wanted exit code $wanted"
+  [ "$code" = "$wanted" ] || fail "wanted exit code $wanted"
 }
 complains() { # PATTERN: one line on stderr, with this in it
   [ "$(grep -c '^learn: ' err)" = 1 ] || fail 'wanted one message'
@@ -148,12 +148,15 @@ runs() {
   # shellcheck disable=SC2086
   learn 0 train $few --out elsewhere
   after=$(snapshot runs)
-  [ -n "$before" ] && [ "$before" = "$after" ] || fail 'an earlier run was touched'
+  if [ -z "$before" ] || [ "$before" != "$after" ]; then fail 'an earlier run was touched'; fi
   learn 0 && prints 'Next:  ./learn run 1'
 
   "$program" train --data cut --steps 5 --out elsewhere >/dev/full 2>err
   code=$? what='train >/dev/full'
-  if [ -e /dev/full ]; then [ $code = 1 ] && grep -q 'cannot write the output' err || fail 'output to a full disk'; fi
+  if [ -e /dev/full ]; then
+    [ "$code" = 1 ] || fail 'wanted exit code 1'
+    grep -q 'cannot write the output' err || fail 'says nothing about output to a full disk'
+  fi
   LC_ALL=C learn 0 compare runs/train-001 --out elsewhere
   if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under LC_ALL=C'; fi
   learn 0 compare runs/train-001 --out elsewhere --plain
@@ -195,6 +198,11 @@ disks() {
   [ "$(snapshot frozen.disk)" = "$before" ] || fail 'earlier runs on the read-only disk were touched'
 }
 
-case $part in use | runs | disks) "$part" ;; *) echo "no part '$part'" && exit 2 ;; esac
+case $part in
+  use) use ;;
+  runs) runs ;;
+  disks) disks ;;
+  *) echo "no part '$part'" && exit 2 ;;
+esac
 [ $failures = 0 ] && echo "learn_test $part: all passed"
 exit $((failures > 0))

@@ -64,7 +64,8 @@ TEST_CASE("small updates: NaN and nothing") {
 }
 
 TEST_CASE("small updates: says on how many seeds, where they disagree") {
-  SmallUpdates measured{.fp32 = {75, 75, 75}, .fp16_weights = {45, 74, no_number}, .fp16_master = {75, 75, 75}};
+  SmallUpdates measured{
+      .fp32 = {75, 75, 75}, .fp16_weights = {45, 74, no_number}, .fp16_master = {75, 75, 75}};
   CHECK(says(verdict_on(measured), "on 2 of 3 seeds"));
   measured.fp16_weights = {45, 44, 46};
   CHECK_FALSE(says(verdict_on(measured), "seeds"));

@@ -29,7 +29,7 @@ double exp_oracle(double x) {
 }
 double log_oracle(double x) { return x < 0 ? std::nan("") : std::log(x); }
 double tanh_oracle(double x) {
-  if (std::fabs(x) < 0x1p-13) return x - x * x * x / 3;
+  if (std::fabs(x) < 0x1p-13) return x * (1 - x * x / 3);
   return std::fabs(x) > 20 ? std::copysign(1.0, x) : std::tanh(x);
 }
 double sigmoid_oracle(double x) {

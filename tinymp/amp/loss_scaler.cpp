@@ -1,13 +1,14 @@
-#include <algorithm>
-#include <cmath>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/ops/ops.h>
+#include <algorithm>
+#include <cmath>
 
 namespace tinymp {
 namespace {
 
 void expect_scale(float scale) {
-  expect(std::isfinite(scale) && scale > 0, "LossScaler: the scale is ", scale, "; it must be finite and above 0");
+  expect(std::isfinite(scale) && scale > 0, "LossScaler: the scale is ", scale,
+         "; it must be finite and above 0");
 }
 
 }  // namespace
@@ -29,8 +30,8 @@ LossScaler::LossScaler(const LossScaling& policy) : policy_(policy) {
 }
 
 Tensor LossScaler::scale(const Tensor& loss) const {
-  expect(loss.size() == 1 && loss.dtype() == DType::f32, "LossScaler::scale: the loss is ", loss.dtype(), loss.shape(),
-         "; it must be one FP32 value: FP16 ends at 65504");
+  expect(loss.size() == 1 && loss.dtype() == DType::f32, "LossScaler::scale: the loss is ", loss.dtype(),
+         loss.shape(), "; it must be one FP32 value: FP16 ends at 65504");
   return tinymp::scale(loss, state_.scale);
 }
 
@@ -44,7 +45,8 @@ GradCheck LossScaler::unscale(Gradients& gradients) {
   GradCheck check;
   check.found_ = kernels::scan(state.arena.view());
   if (std::holds_alternative<DynamicScaling>(policy_)) check.skips_ = !check.finite();
-  if (const auto* fixed = std::get_if<StaticScaling>(&policy_)) check.skips_ = !check.finite() && fixed->skip_nonfinite;
+  if (const auto* fixed = std::get_if<StaticScaling>(&policy_))
+    check.skips_ = !check.finite() && fixed->skip_nonfinite;
   check.of_ = gradients.state_;
   check.round_ = state.round;
   state.factor = static_cast<float>(1 / static_cast<double>(state_.scale));
@@ -54,7 +56,8 @@ GradCheck LossScaler::unscale(Gradients& gradients) {
 }
 
 void LossScaler::end_step(std::span<GradCheck* const> checks) {
-  // Everything is looked at before anything changes, so that a refused update can be put right and called again.
+  // Everything is looked at before anything changes, so that a refused update can be put right and called
+  // again.
   bool bad = false;
   std::vector<std::shared_ptr<GradientState>> missing = open_;
   for (const GradCheck* check : checks) {
@@ -64,8 +67,9 @@ void LossScaler::end_step(std::span<GradCheck* const> checks) {
     missing.erase(open);
     bad = bad || !check->finite();
   }
-  expect(missing.empty(), "LossScaler::update: ", missing.size(), " more check(s) of this step are missing; hand in every "
-                          "check that unscale() returned, in one call");
+  expect(missing.empty(), "LossScaler::update: ", missing.size(),
+         " more check(s) of this step are missing; hand in every "
+         "check that unscale() returned, in one call");
   open_.clear();
   for (GradCheck* check : checks) check->of_ = nullptr;
   const auto* dynamic = std::get_if<DynamicScaling>(&policy_);
@@ -82,8 +86,9 @@ void LossScaler::end_step(std::span<GradCheck* const> checks) {
 
 void LossScaler::restore(const State& state) {
   expect(open_.empty(), "LossScaler::restore: a step is under way; end it with update() first");
-  expect(std::isfinite(state.scale) && state.scale >= 0 && state.growth_tracker >= 0, "LossScaler::restore: scale ",
-         state.scale, " with ", state.growth_tracker, " good steps is not a state that a scaler can be in");
+  expect(std::isfinite(state.scale) && state.scale >= 0 && state.growth_tracker >= 0,
+         "LossScaler::restore: scale ", state.scale, " with ", state.growth_tracker,
+         " good steps is not a state that a scaler can be in");
   state_ = state;
 }
 

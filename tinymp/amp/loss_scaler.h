@@ -1,12 +1,12 @@
 #pragma once
 
-#include <concepts>
-#include <span>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/optim/gradients.h>
+#include <concepts>
+#include <span>
 
-/// Loss scaling, Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2; dynamic scaling with the semantics of
-/// PyTorch's GradScaler (torch/amp/grad_scaler.py).
+/// Loss scaling, Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2; dynamic scaling with the semantics
+/// of PyTorch's GradScaler (torch/amp/grad_scaler.py).
 ///
 ///   loss x S -> backward -> every gradient is S times too large, and out of reach of underflow
 ///            -> unscale: is each one finite?  factor = 1/S -> step, unless one was not -> update S
@@ -14,7 +14,8 @@ namespace tinymp {
 
 class LossScaler {
  public:
-  /// Throws Error for a factor that is not positive and finite, growth or backoff that are not, or an interval < 1.
+  /// Throws Error for a factor that is not positive and finite, growth or backoff that are not, or an
+  /// interval < 1.
   explicit LossScaler(const LossScaling& policy);
   LossScaler(const LossScaler&) = delete;
   LossScaler& operator=(const LossScaler&) = delete;
@@ -24,19 +25,20 @@ class LossScaler {
   /// loss x S, recorded on the tape. The loss must be an FP32 scalar: 2.3 x 65536 is infinite in FP16.
   Tensor scale(const Tensor& loss) const;
 
-  /// One pass over the gradients as backward left them: counts what is not finite, zero and subnormal, and sets their
-  /// factor to 1/S (computed in double, then rounded). Throws Error on a second call for the same gradients, and when
-  /// the checks of the step before were never handed to update().
+  /// One pass over the gradients as backward left them: counts what is not finite, zero and subnormal, and
+  /// sets their factor to 1/S (computed in double, then rounded). Throws Error on a second call for the same
+  /// gradients, and when the checks of the step before were never handed to update().
   GradCheck unscale(Gradients& gradients);
 
-  /// Ends the step: hands back the check of every optimizer that shares this scale, and moves S. One bad check among
-  /// several backs S off once. Dynamic scaling only:
+  /// Ends the step: hands back the check of every optimizer that shares this scale, and moves S. One bad
+  /// check among several backs S off once. Dynamic scaling only:
   ///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
-  ///   good  after growth_interval in a row S = S x growth, unless that is infinite, and the count starts again
-  /// Throws Error when a check is missing, was handed in before, or is another scaler's; then nothing has changed.
+  ///   good  after growth_interval in a row S = S x growth, unless that is infinite, and the count starts
+  ///   again
+  /// Throws Error when a check is missing, was handed in before, or is another scaler's; then nothing has
+  /// changed.
   template <std::same_as<GradCheck>... Checks>
-    requires(sizeof...(Checks) > 0)
-  void update(Checks&&... checks) {
+  requires(sizeof...(Checks) > 0) void update(Checks&&... checks) {
     GradCheck* const all[] = {&checks...};
     end_step(all);
   }

@@ -1,14 +1,14 @@
-#include <algorithm>
 #include <kernels/kernels.h>
 #include <tinymp/autograd/tape.h>
+#include <algorithm>
 
 namespace tinymp {
 namespace {
 
 thread_local Tape* current_tape = nullptr;
 
-/// grad of x += g. A gradient may be shared (reshape and add hand dy on as it is), so sums go into a new tensor; only
-/// a buffer that an optimizer has bound is written in place.
+/// grad of x += g. A gradient may be shared (reshape and add hand dy on as it is), so sums go into a new
+/// tensor; only a buffer that an optimizer has bound is written in place.
 void add_gradient(const Tensor& x, const Tensor& g) {
   if (const Tensor buffer = x.bound_grad()) {
     if (x.grad()) {
@@ -43,9 +43,12 @@ Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backwar
 
 void Tape::backward(const Tensor& loss) {
   expect(loss.size() == 1, "backward() starts from a scalar loss, this tensor has shape ", loss.shape());
-  expect(!has_run_, "backward() was called before on this tape, and its activations are gone: make a new Tape");
-  const bool recorded = std::ranges::any_of(nodes_, [&](const Node& n) { return n.output.id() == loss.id(); });
-  expect(recorded, "backward(): the loss was not computed under this tape out of anything that requires a gradient");
+  expect(!has_run_,
+         "backward() was called before on this tape, and its activations are gone: make a new Tape");
+  const bool recorded =
+      std::ranges::any_of(nodes_, [&](const Node& n) { return n.output.id() == loss.id(); });
+  expect(recorded,
+         "backward(): the loss was not computed under this tape out of anything that requires a gradient");
   has_run_ = true;
 
   Tensor one(loss.shape(), loss.dtype(), loss.device());
@@ -56,13 +59,13 @@ void Tape::backward(const Tensor& loss) {
     const Tensor dy = node.output.grad();
     if (!dy) continue;  // did not reach the loss
     const std::vector<Tensor> grads = node.backward(dy, Needs(node.inputs));
-    expect(grads.size() == node.inputs.size(), node.op, ": ", grads.size(), " gradients for ", node.inputs.size(),
-           " inputs");
+    expect(grads.size() == node.inputs.size(), node.op, ": ", grads.size(), " gradients for ",
+           node.inputs.size(), " inputs");
     for (std::size_t i = 0; i < grads.size(); ++i) {
       const Tensor& x = node.inputs[i];
       if (!x.requires_grad()) continue;
-      expect(grads[i] && grads[i].shape() == x.shape() && grads[i].dtype() == x.dtype(), node.op, ": input ", i, " is ",
-             x.dtype(), x.shape(), " and its gradient is not");
+      expect(grads[i] && grads[i].shape() == x.shape() && grads[i].dtype() == x.dtype(), node.op, ": input ",
+             i, " is ", x.dtype(), x.shape(), " and its gradient is not");
       add_gradient(x, grads[i]);
     }
     node.output.clear_grad();

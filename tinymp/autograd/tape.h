@@ -1,14 +1,16 @@
 #pragma once
 
+#include <tinymp/tensor/tensor.h>
 #include <functional>
 #include <string>
-#include <tinymp/tensor/tensor.h>
 #include <vector>
 
-/// Reverse-mode automatic differentiation: while a Tape is alive, every op writes down how to run itself backwards.
+/// Reverse-mode automatic differentiation: while a Tape is alive, every op writes down how to run itself
+/// backwards.
 namespace tinymp {
 
-/// Which inputs of an op want a gradient. The images of the first layer do not: that saves a third of an MLP's step.
+/// Which inputs of an op want a gradient. The images of the first layer do not: that saves a third of an
+/// MLP's step.
 class Needs {
  public:
   explicit Needs(const std::vector<Tensor>& inputs) : inputs_(inputs) {}
@@ -18,7 +20,8 @@ class Needs {
   const std::vector<Tensor>& inputs_;
 };
 
-/// From dloss/doutput to dloss/dinput, one tensor for each input in order; an empty tensor where needs(i) is false.
+/// From dloss/doutput to dloss/dinput, one tensor for each input in order; an empty tensor where needs(i) is
+/// false.
 using Backward = std::function<std::vector<Tensor>(const Tensor& dy, const Needs& needs)>;
 
 class Tape {
@@ -28,9 +31,9 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// Sets dloss/dloss = 1 and runs the recorded ops backwards, newest first, adding up the gradient of every tensor
-  /// that requires one. Activations are freed on the way, so a tape runs once.
-  /// Throws Error when loss is not a scalar, was not recorded on this tape, or the tape has run before.
+  /// Sets dloss/dloss = 1 and runs the recorded ops backwards, newest first, adding up the gradient of every
+  /// tensor that requires one. Activations are freed on the way, so a tape runs once. Throws Error when loss
+  /// is not a scalar, was not recorded on this tape, or the tape has run before.
   void backward(const Tensor& loss);
 
   std::size_t size() const { return nodes_.size(); }  ///< ops recorded so far
@@ -51,7 +54,8 @@ class Tape {
   bool has_run_ = false;
 };
 
-/// How every differentiable op ends:  return record("relu", {x}, y, [y](const Tensor& dy, const Needs&) {...});
+/// How every differentiable op ends:  return record("relu", {x}, y, [y](const Tensor& dy, const Needs&)
+/// {...});
 Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward);
 
 }  // namespace tinymp

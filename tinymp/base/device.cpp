@@ -1,8 +1,8 @@
+#include <tinymp/base/device.h>
+#include <tinymp/base/error.h>
 #include <array>
 #include <cstdlib>
 #include <new>
-#include <tinymp/base/device.h>
-#include <tinymp/base/error.h>
 
 namespace tinymp {
 namespace {
@@ -10,11 +10,13 @@ namespace {
 class HostAllocator : public Allocator {
  public:
   void* allocate(std::size_t bytes) override {
-    void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
+    void* memory = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
     expect(memory != nullptr, "out of memory: ", bytes, " bytes more were asked for; try a smaller --batch");
     return memory;
   }
-  void release(void* memory, std::size_t) noexcept override { ::operator delete(memory, std::align_val_t{64}); }
+  void release(void* memory, std::size_t) noexcept override {
+    ::operator delete (memory, std::align_val_t{64});
+  }
 };
 
 std::array<Allocator*, 2>& registry() {

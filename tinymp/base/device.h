@@ -5,8 +5,8 @@
 #include <ostream>
 #include <string_view>
 
-/// Where a tensor lives, and who hands out memory there. A backend registers itself, so nothing below it has to know
-/// that it exists.
+/// Where a tensor lives, and who hands out memory there. A backend registers itself, so nothing below it has
+/// to know that it exists.
 namespace tinymp {
 
 enum class Device : std::uint8_t { cpu, cuda };

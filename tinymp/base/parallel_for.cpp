@@ -1,3 +1,5 @@
+#include <tinymp/base/error.h>
+#include <tinymp/base/parallel_for.h>
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -7,8 +9,6 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <tinymp/base/error.h>
-#include <tinymp/base/parallel_for.h>
 #include <vector>
 
 namespace tinymp {
@@ -47,8 +47,9 @@ class Pool {
       for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {
       stop();
-      throw Error(concat("the system gives this program no more than ", workers_.size() + 1,
-                         " threads; ask for fewer: TINYMP_THREADS=", std::min<std::size_t>(workers_.size() + 1, 8)));
+      throw Error(
+          concat("the system gives this program no more than ", workers_.size() + 1,
+                 " threads; ask for fewer: TINYMP_THREADS=", std::min<std::size_t>(workers_.size() + 1, 8)));
     }
   }
 
@@ -122,7 +123,8 @@ int initial_threads() {
     char* end = nullptr;
     const long n = std::strtol(text, &end, 10);
     if (end == text || *end != '\0' || n < 1 || n > 1024) {
-      throw UsageError(concat("TINYMP_THREADS is '", text, "': set it to a number from 1 to 1024, or unset it"));
+      throw UsageError(
+          concat("TINYMP_THREADS is '", text, "': set it to a number from 1 to 1024, or unset it"));
     }
     return static_cast<int>(n);
   }
@@ -143,7 +145,8 @@ int threads() { return thread_count(); }
 
 void set_threads(int n) {
   if (n < 1 || n > 1024) throw UsageError(concat("set_threads: ", n, " is not between 1 and 1024"));
-  expect(!inside_parallel_for, "set_threads: not inside a parallel_for, whose threads it would have to wait for");
+  expect(!inside_parallel_for,
+         "set_threads: not inside a parallel_for, whose threads it would have to wait for");
   const std::lock_guard lock(pool_mutex);
   thread_count() = n;
   pool.reset();

@@ -7,8 +7,9 @@
 namespace tinymp::nn {
 
 /// How wide the first weights spread: uniform in +- gain / sqrt(inputs).
-inline constexpr float gain_default = 1.0f;     ///< PyTorch's default for a linear layer
-inline constexpr float gain_he = 2.44948974f;   ///< sqrt 6: keeps the variance through relu (He et al. 2015, eq. 10)
+inline constexpr float gain_default = 1.0f;  ///< PyTorch's default for a linear layer
+inline constexpr float gain_he =
+    2.44948974f;  ///< sqrt 6: keeps the variance through relu (He et al. 2015, eq. 10)
 
 /// y = x . weight + bias      (B,O) = (B,I)(I,O) + (O)
 struct Linear {
@@ -17,7 +18,8 @@ struct Linear {
   DType accumulate;
 
   /// The same rng gives the same weights under every recipe, but for their rounding.
-  Linear(std::int64_t inputs, std::int64_t outputs, const Recipe& recipe, Rng& rng, float gain = gain_default);
+  Linear(std::int64_t inputs, std::int64_t outputs, const Recipe& recipe, Rng& rng,
+         float gain = gain_default);
 
   Tensor operator()(const Tensor& x) const { return add_bias(matmul(x, weight, {accumulate}), bias); }
 };

@@ -6,7 +6,8 @@ namespace {
 std::vector<Linear> stack(const std::vector<std::int64_t>& widths, const Recipe& recipe, Rng& rng) {
   expect(widths.size() >= 2, "a model needs at least two widths, its inputs and its outputs");
   std::vector<Linear> layers;
-  for (std::size_t i = 0; i + 1 < widths.size(); ++i) layers.emplace_back(widths[i], widths[i + 1], recipe, rng);
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i)
+    layers.emplace_back(widths[i], widths[i + 1], recipe, rng);
   return layers;
 }
 

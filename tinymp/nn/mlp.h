@@ -18,7 +18,8 @@ class Mlp : public Model {
   std::vector<Linear> layers_;
 };
 
-/// Linear layers with a sigmoid after each, the last too.      (B,784) -> (B,784), every pixel between 0 and 1
+/// Linear layers with a sigmoid after each, the last too.      (B,784) -> (B,784), every pixel between 0 and
+/// 1
 class Autoencoder : public Model {
  public:
   /// widths: {784, 64, 32, 64, 784} squeezes an image into 32 numbers and back.
@@ -32,8 +33,9 @@ class Autoencoder : public Model {
   std::vector<Linear> layers_;
 };
 
-/// A first layer, then blocks x + W2 relu(W1 x) without normalisation, He-initialised, then the logits. Every block
-/// adds its own variance, so activations and gradients grow with the depth: FP16's upper end comes into sight.
+/// A first layer, then blocks x + W2 relu(W1 x) without normalisation, He-initialised, then the logits. Every
+/// block adds its own variance, so activations and gradients grow with the depth: FP16's upper end comes into
+/// sight.
 class ResidualMlp : public Model {
  public:
   ResidualMlp(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng);  // (B,784) -> (B,10)

@@ -7,7 +7,8 @@ void copy_parameters(const Model& from, const Model& to) {
   const std::vector<Tensor> source = from.parameters(), target = to.parameters();
   expect(source.size() == target.size(), "copy_parameters: ", from.name(), " and ", to.name(), " differ");
   for (std::size_t i = 0; i < source.size(); ++i) {
-    expect(source[i].shape() == target[i].shape(), "copy_parameters: ", source[i].shape(), " into ", target[i].shape());
+    expect(source[i].shape() == target[i].shape(), "copy_parameters: ", source[i].shape(), " into ",
+           target[i].shape());
     kernels::cast(source[i].view(), target[i].view());
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <string>
 #include <tinymp/nn/linear.h>
+#include <string>
 #include <vector>
 
 /// The models of the lessons. Each takes FP32 images (B,784) and casts them to its own format first.
@@ -16,8 +16,8 @@ class Model {
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"
 };
 
-/// The values of one model, rounded to the other's format: how fine-tuning starts, and how an FP32 shadow follows.
-/// Throws Error when the models' shapes differ.
+/// The values of one model, rounded to the other's format: how fine-tuning starts, and how an FP32 shadow
+/// follows. Throws Error when the models' shapes differ.
 void copy_parameters(const Model& from, const Model& to);
 
 }  // namespace tinymp::nn

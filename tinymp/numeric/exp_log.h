@@ -20,7 +20,7 @@
 ///     tanh           0.50031                          1.42
 ///     sigmoid        0.50010                          1.12
 ///
-/// Rounding alone costs 0.5: a float result is the nearest but for a few arguments in ten thousand.
+/// Rounding alone costs 0.5: but for one argument in a hundred thousand, a float result is the nearest float.
 ///
 /// At the edges: overflow gives infinity, underflow a subnormal and then 0; log(+-0) = -infinity, the log of
 /// a negative number is NaN, tanh(-0) = -0; a NaN comes out as the quiet positive NaN whatever it was.

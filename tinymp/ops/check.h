@@ -1,7 +1,7 @@
 #pragma once
 
-#include <string_view>
 #include <tinymp/tensor/tensor.h>
+#include <string_view>
 
 namespace tinymp {
 

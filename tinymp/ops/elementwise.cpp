@@ -39,7 +39,8 @@ Tensor scale(const Tensor& x, float factor) {
     kernels::scale(t.view(), static_cast<double>(factor), scaled.view());
     return scaled;
   };
-  return record("scale", {x}, times(x), [times](const Tensor& dy, const Needs&) { return std::vector{times(dy)}; });
+  return record("scale", {x}, times(x),
+                [times](const Tensor& dy, const Needs&) { return std::vector{times(dy)}; });
 }
 
 //   y = round(x),  dx = round(dy), each to the other's format: this is where small gradients can vanish
@@ -55,9 +56,11 @@ Tensor cast(const Tensor& x, DType dtype) {
 }
 
 Tensor reshape(const Tensor& x, Shape shape) {
-  expect(shape.size() == x.size(), "reshape: ", x.size(), " values of shape ", x.shape(), " do not fit ", shape);
-  return record("reshape", {x}, x.viewed_as(shape),
-                [before = x.shape()](const Tensor& dy, const Needs&) { return std::vector{dy.viewed_as(before)}; });
+  expect(shape.size() == x.size(), "reshape: ", x.size(), " values of shape ", x.shape(), " do not fit ",
+         shape);
+  return record("reshape", {x}, x.viewed_as(shape), [before = x.shape()](const Tensor& dy, const Needs&) {
+    return std::vector{dy.viewed_as(before)};
+  });
 }
 
 }  // namespace tinymp

@@ -7,8 +7,10 @@ namespace tinymp {
 //   y = mean over b of  log sum_c exp(x[b,c]) - x[b,label[b]]
 //  dx = (softmax(x) - one at the label) dy / B
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels) {
-  expect(logits.shape().rank() == 2 && logits.shape()[0] == static_cast<std::int64_t>(labels.size()) && !labels.empty(),
-         "cross_entropy: ", labels.size(), " labels for logits of shape ", logits.shape(), "; they are (B,C)");
+  expect(logits.shape().rank() == 2 && logits.shape()[0] == static_cast<std::int64_t>(labels.size()) &&
+             !labels.empty(),
+         "cross_entropy: ", labels.size(), " labels for logits of shape ", logits.shape(),
+         "; they are (B,C)");
   for (const std::int32_t label : labels) {
     expect(label >= 0 && label < logits.shape()[1], "cross_entropy: label ", label, " is not one of the ",
            logits.shape()[1], " classes");
@@ -18,9 +20,11 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels)
   Tensor loss(Shape{}, format, logits.device());
   kernels::cross_entropy(logits.view(), labels, row_log_sum.view(), loss.view());
   return record("cross_entropy", {logits}, loss,
-                [logits, row_log_sum, kept = std::vector(labels.begin(), labels.end())](const Tensor& dy, const Needs&) {
+                [logits, row_log_sum, kept = std::vector(labels.begin(), labels.end())](const Tensor& dy,
+                                                                                        const Needs&) {
                   Tensor dx(logits.shape(), logits.dtype(), logits.device());
-                  kernels::cross_entropy_backward(logits.view(), kept, row_log_sum.view(), dy.view(), dx.view());
+                  kernels::cross_entropy_backward(logits.view(), kept, row_log_sum.view(), dy.view(),
+                                                  dx.view());
                   return std::vector{dx};
                 });
 }
@@ -29,8 +33,8 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels)
 //  dx = 2 (x - target) dy / size
 Tensor mse(const Tensor& x, const Tensor& target) {
   expect_same_shape("mse", x, target);
-  expect(target.dtype() == wide(x.dtype()), "mse: the target of a ", x.dtype(), " prediction is ", wide(x.dtype()),
-         ", not ", target.dtype());
+  expect(target.dtype() == wide(x.dtype()), "mse: the target of a ", x.dtype(), " prediction is ",
+         wide(x.dtype()), ", not ", target.dtype());
   expect(x.size() > 0, "mse: a tensor of shape ", x.shape(), " has no values");
   Tensor loss(Shape{}, wide(x.dtype()), x.device());
   kernels::mse(x.view(), target.view(), loss.view());

@@ -11,8 +11,8 @@ using kernels::Trans;
 //  dw = x^T . dy       (I,O) = (I,B)(B,O)
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
   expect_same_dtype("matmul", x, w);
-  expect(x.shape().rank() == 2 && w.shape().rank() == 2 && x.shape()[1] == w.shape()[0], "matmul: x", x.shape(),
-         " . w", w.shape(), " does not fit: x is (B,I), w is (I,O)");
+  expect(x.shape().rank() == 2 && w.shape().rank() == 2 && x.shape()[1] == w.shape()[0], "matmul: x",
+         x.shape(), " . w", w.shape(), " does not fit: x is (B,I), w is (I,O)");
   expect(options.accumulate != DType::f64 || x.dtype() == DType::f64, "matmul: sums of ", x.dtype(),
          " values are kept in f32 or f16, not f64");
   Tensor y({x.shape()[0], w.shape()[1]}, x.dtype(), x.device());

@@ -1,14 +1,14 @@
 #pragma once
 
+#include <tinymp/autograd/tape.h>
 #include <cstdint>
 #include <span>
-#include <tinymp/autograd/tape.h>
 
 /// Every public op. Capital letters are dimensions: B batch, I inputs, O outputs, C classes.
 ///
-/// Inputs of one op share a format and a device, or it throws Error naming the op, the shapes and the formats: cast()
-/// is the only crossing. 16-bit values are computed on in FP32 and rounded once as they are stored. Losses and sums
-/// over a whole tensor come back in FP32 (f64 of f64), because FP16 cannot hold them.
+/// Inputs of one op share a format and a device, or it throws Error naming the op, the shapes and the
+/// formats: cast() is the only crossing. 16-bit values are computed on in FP32 and rounded once as they are
+/// stored. Losses and sums over a whole tensor come back in FP32 (f64 of f64), because FP16 cannot hold them.
 namespace tinymp {
 
 struct MatmulOptions {
@@ -30,11 +30,12 @@ Tensor reshape(const Tensor& x, Shape shape);  ///< the same values in the same 
 Tensor sum(const Tensor& x);   ///< () of all values
 Tensor mean(const Tensor& x);  ///< () of all values
 
-/// () mean over the batch of -log softmax(logits)[label], fused so that no exp overflows and no log sees zero.
-/// logits:(B,C), labels: B numbers in 0 .. C-1.
+/// () mean over the batch of -log softmax(logits)[label], fused so that no exp overflows and no log sees
+/// zero. logits:(B,C), labels: B numbers in 0 .. C-1.
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels);
 
-/// () mean over all values of (x - target)^2. The target is data: f32 (f64 for an f64 x), and gets no gradient.
+/// () mean over all values of (x - target)^2. The target is data: f32 (f64 for an f64 x), and gets no
+/// gradient.
 Tensor mse(const Tensor& x, const Tensor& target);
 
 }  // namespace tinymp

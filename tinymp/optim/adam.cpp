@@ -9,8 +9,11 @@ Adam::Adam(std::vector<Tensor> parameters, Options options, const Recipe& recipe
 AdamW::AdamW(std::vector<Tensor> parameters, Options options, const Recipe& recipe)
     : Adam("AdamW", std::move(parameters), options, recipe, true) {}
 
-Adam::Adam(const char* name, std::vector<Tensor> parameters, Options options, const Recipe& recipe, bool decoupled)
-    : Optimizer(name, std::move(parameters), options.lr, 2, recipe), options_(options), decoupled_(decoupled) {
+Adam::Adam(const char* name, std::vector<Tensor> parameters, Options options, const Recipe& recipe,
+           bool decoupled)
+    : Optimizer(name, std::move(parameters), options.lr, 2, recipe),
+      options_(options),
+      decoupled_(decoupled) {
   expect_fraction("Adam: beta1", options.beta1);
   expect_fraction("Adam: beta2", options.beta2);
   expect_not_negative("Adam: epsilon", options.epsilon);

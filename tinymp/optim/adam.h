@@ -17,7 +17,8 @@ class Adam : public Optimizer {
   Adam(std::vector<Tensor> parameters, Options options, const Recipe& recipe = {});
 
  protected:
-  Adam(const char* name, std::vector<Tensor> parameters, Options options, const Recipe& recipe, bool decoupled);
+  Adam(const char* name, std::vector<Tensor> parameters, Options options, const Recipe& recipe,
+       bool decoupled);
 
  private:
   kernels::UpdateRule rule(std::int64_t t) const override;
@@ -25,7 +26,8 @@ class Adam : public Optimizer {
   bool decoupled_;
 };
 
-/// Loshchilov and Hutter 2019 (arXiv 1711.05101), algorithm 2: weight decay acts on the weight, beside the gradient.
+/// Loshchilov and Hutter 2019 (arXiv 1711.05101), algorithm 2: weight decay acts on the weight, beside the
+/// gradient.
 class AdamW : public Adam {
  public:
   AdamW(std::vector<Tensor> parameters, Options options, const Recipe& recipe = {});

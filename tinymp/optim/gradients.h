@@ -1,14 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <kernels/kernels.h>
-#include <memory>
 #include <tinymp/tensor/tensor.h>
+#include <cstdint>
+#include <memory>
 
 /// The gradients of one optimizer's parameters, and the protocol that a training step keeps:
 ///   backward -> unscale (checks, and divides by S) -> clip -> step -> update the scale -> zero_grad
-/// Unscaling and clipping change no gradient: they change a factor, which the optimizer applies in FP32 as it reads.
-/// No gradient is copied.
+/// Unscaling and clipping change no gradient: they change a factor, which the optimizer applies in FP32 as it
+/// reads. No gradient is copied.
 namespace tinymp {
 
 class LossScaler;
@@ -27,22 +27,23 @@ class Gradients {
  public:
   View view() const { return state_->arena.view(); }  ///< as backward left them: multiplied by S
   const Tensor& tensor() const { return state_->arena; }
-  float factor() const { return state_->factor; }     ///< true gradient = value x factor
+  float factor() const { return state_->factor; }  ///< true gradient = value x factor
   bool unscaled() const { return state_->unscaled; }
 
  private:
   friend class LossScaler;
   friend class Optimizer;
   friend float clip_norm(Gradients& gradients, float max_norm);
-  explicit Gradients(std::shared_ptr<GradientState> state) : state_(std::move(state)), round_(state_->round) {}
+  explicit Gradients(std::shared_ptr<GradientState> state)
+      : state_(std::move(state)), round_(state_->round) {}
   void expect_current(const char* who) const;
 
   std::shared_ptr<GradientState> state_;
   std::uint64_t round_;
 };
 
-/// What unscale() found. Only LossScaler::unscale makes one; step() reads it and LossScaler::update consumes it, so a
-/// step whose gradients were not checked does not compile.
+/// What unscale() found. Only LossScaler::unscale makes one; step() reads it and LossScaler::update consumes
+/// it, so a step whose gradients were not checked does not compile.
 class [[nodiscard]] GradCheck {
  public:
   GradCheck(GradCheck&&) = default;
@@ -63,11 +64,11 @@ class [[nodiscard]] GradCheck {
   std::uint64_t round_ = 0;
 };
 
-/// Makes the factor smaller where the L2 norm of all (unscaled) gradients is above max_norm, so that it becomes
-/// max_norm: factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_. Returns the norm before clipping. A
-/// norm that is not finite changes nothing: the step's check has seen to that.
-/// Throws Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first, then clip), and
-/// unless max_norm is positive.
+/// Makes the factor smaller where the L2 norm of all (unscaled) gradients is above max_norm, so that it
+/// becomes max_norm: factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_. Returns the norm
+/// before clipping. A norm that is not finite changes nothing: the step's check has seen to that. Throws
+/// Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first, then clip),
+/// and unless max_norm is positive.
 float clip_norm(Gradients& gradients, float max_norm);
 
 }  // namespace tinymp

@@ -1,6 +1,6 @@
+#include <tinymp/optim/optimizer.h>
 #include <algorithm>
 #include <cmath>
-#include <tinymp/optim/optimizer.h>
 
 namespace tinymp {
 namespace {
@@ -13,13 +13,15 @@ Tensor copy_of(const Tensor& x) {
 
 void expect_alike(const char* what, const Tensor& from, const Tensor& to) {
   expect(bool(from), "restore: there are no ", what, " in the state");
-  expect(from.shape() == to.shape() && from.dtype() == to.dtype(), "restore: ", what, " is ", from.dtype(), from.shape(),
-         " in the state and ", to.dtype(), to.shape(), " here; it was saved by another optimizer or recipe");
+  expect(from.shape() == to.shape() && from.dtype() == to.dtype(), "restore: ", what, " is ", from.dtype(),
+         from.shape(), " in the state and ", to.dtype(), to.shape(),
+         " here; it was saved by another optimizer or recipe");
 }
 
 }  // namespace
 
-Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe)
+Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments,
+                     const Recipe& recipe)
     : name_(name), parameters_(std::move(parameters)), gradients_(std::make_shared<GradientState>()) {
   set_learning_rate(lr);
   expect(!parameters_.empty(), name_, ": there are no parameters to train");
@@ -28,9 +30,11 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
     expect(p.dtype() == recipe.compute, name_, ": a parameter is ", p.dtype(), " but the recipe computes in ",
            recipe.compute);
     expect(p.requires_grad(), name_, ": a parameter of shape ", p.shape(), " does not require a gradient");
-    expect(!p.bound_grad(), name_, ": a parameter of shape ", p.shape(), " belongs to another optimizer already");
+    expect(!p.bound_grad(), name_, ": a parameter of shape ", p.shape(),
+           " belongs to another optimizer already");
     const auto same = [&](const Tensor& q) { return q.id() == p.id(); };
-    expect(std::ranges::count_if(parameters_, same) == 1, name_, ": a parameter of shape ", p.shape(), " is given twice");
+    expect(std::ranges::count_if(parameters_, same) == 1, name_, ": a parameter of shape ", p.shape(),
+           " is given twice");
     total += p.size();
   }
 
@@ -59,7 +63,8 @@ Optimizer::~Optimizer() {
 }
 
 void Optimizer::set_learning_rate(float lr) {
-  expect(std::isfinite(lr) && lr >= 0, name_, ": the learning rate is ", lr, "; it must be a finite number, 0 or above");
+  expect(std::isfinite(lr) && lr >= 0, name_, ": the learning rate is ", lr,
+         "; it must be a finite number, 0 or above");
   learning_rate_ = lr;
 }
 
@@ -78,11 +83,13 @@ Gradients Optimizer::gradients() {
 StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
   expect(gradients.state_ == gradients_, name_, "::step: these are another optimizer's gradients");
   gradients.expect_current("step");
-  expect(gradients_->unscaled, name_, "::step: the gradients are still multiplied by the loss scale; call "
-                                      "LossScaler::unscale() first");
+  expect(gradients_->unscaled, name_,
+         "::step: the gradients are still multiplied by the loss scale; call "
+         "LossScaler::unscale() first");
   expect(check.of_ == gradients_ && check.round_ == gradients_->round, name_,
          "::step: this check is not of these gradients; pass the one that unscale() returned for them");
-  expect(!gradients_->stepped, name_, "::step: this step was taken already; call zero_grad() and backward() first");
+  expect(!gradients_->stepped, name_,
+         "::step: this step was taken already; call zero_grad() and backward() first");
   gradients_->stepped = true;
 
   StepResult result;
@@ -109,8 +116,8 @@ Optimizer::State Optimizer::state() const {
 }
 
 void Optimizer::restore(const State& state) {
-  expect(state.moments.size() == moments_.size(), "restore: ", state.moments.size(), " moments in the state and ",
-         moments_.size(), " here; it was saved by another optimizer");
+  expect(state.moments.size() == moments_.size(), "restore: ", state.moments.size(),
+         " moments in the state and ", moments_.size(), " here; it was saved by another optimizer");
   // All of it is looked at before anything is copied: a refused state changes nothing.
   expect_alike("weights", state.weights, weights_);
   expect_alike("masters", state.master, master_);
@@ -118,7 +125,8 @@ void Optimizer::restore(const State& state) {
   set_learning_rate(state.learning_rate);
   kernels::cast(state.weights.view(), weights_.view());
   kernels::cast(state.master.view(), master_.view());
-  for (std::size_t m = 0; m < moments_.size(); ++m) kernels::cast(state.moments[m].view(), moments_[m].view());
+  for (std::size_t m = 0; m < moments_.size(); ++m)
+    kernels::cast(state.moments[m].view(), moments_[m].view());
   steps_ = state.steps;
 }
 

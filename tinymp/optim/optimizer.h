@@ -1,8 +1,8 @@
 #pragma once
 
-#include <memory>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/optim/gradients.h>
+#include <memory>
 #include <vector>
 
 /// What every optimizer shares: flat arenas, the two passes over them, and the master copies.
@@ -21,8 +21,8 @@ class StepResult {
   kernels::UpdateCounts updates_;
 };
 
-/// Lays its parameters, their gradients, the master copy and the moments one behind the other in flat arenas, so that
-/// a step is two passes: the check (LossScaler::unscale), then unscale + clip + update + cast in one.
+/// Lays its parameters, their gradients, the master copy and the moments one behind the other in flat arenas,
+/// so that a step is two passes: the check (LossScaler::unscale), then unscale + clip + update + cast in one.
 class Optimizer {
  public:
   virtual ~Optimizer();  ///< the parameters keep their values and are free for another optimizer
@@ -33,20 +33,22 @@ class Optimizer {
   /// Throws Error when backward has left none at all.
   Gradients gradients();
 
-  /// Updates every parameter, or nothing at all - weights, masters, moments and the step counter keep their bits -
-  /// when the check says that a gradient was not finite and the scaling skips such steps.
-  /// Throws Error when the gradients were not unscaled, the check is not theirs, or this step was taken already.
+  /// Updates every parameter, or nothing at all - weights, masters, moments and the step counter keep their
+  /// bits - when the check says that a gradient was not finite and the scaling skips such steps. Throws Error
+  /// when the gradients were not unscaled, the check is not theirs, or this step was taken already.
   StepResult step(const Gradients& gradients, const GradCheck& check);
 
   /// Forgets the gradients: the next backward writes new ones.
   void zero_grad();
 
   float learning_rate() const { return learning_rate_; }
-  void set_learning_rate(float lr);  ///< throws Error unless lr is finite and not negative
+  void set_learning_rate(float lr);              ///< throws Error unless lr is finite and not negative
   std::int64_t steps() const { return steps_; }  ///< taken so far
 
-  const Tensor& weights() const { return weights_; }   ///< all parameters, compute format
-  const Tensor& master() const { return master_; }     ///< the copy that is updated; weights() itself when there is none
+  const Tensor& weights() const { return weights_; }  ///< all parameters, compute format
+  const Tensor& master() const {
+    return master_;
+  }  ///< the copy that is updated; weights() itself when there is none
   const std::vector<Tensor>& moments() const { return moments_; }
 
   /// Everything needed to go on: copies, not handles.
@@ -60,7 +62,8 @@ class Optimizer {
   void restore(const State& state);  ///< throws Error when shapes or formats are another optimizer's
 
  protected:
-  /// `recipe` says in which formats gradients, master and moments are kept; the parameters' own is recipe.compute.
+  /// `recipe` says in which formats gradients, master and moments are kept; the parameters' own is
+  /// recipe.compute.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   /// The formula of step t (1 is the first).

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cmath>
 #include <tinymp/base/error.h>
+#include <cmath>
 
 namespace tinymp {
 

@@ -4,7 +4,8 @@
 namespace tinymp {
 
 Sgd::Sgd(std::vector<Tensor> parameters, Options options, const Recipe& recipe)
-    : Optimizer("Sgd", std::move(parameters), options.lr, options.momentum != 0 ? 1 : 0, recipe), options_(options) {
+    : Optimizer("Sgd", std::move(parameters), options.lr, options.momentum != 0 ? 1 : 0, recipe),
+      options_(options) {
   expect_fraction("Sgd: momentum", options.momentum);
   expect_not_negative("Sgd: weight_decay", options.weight_decay);
 }

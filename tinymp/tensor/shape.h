@@ -1,30 +1,34 @@
 #pragma once
 
+#include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <ostream>
 #include <span>
-#include <tinymp/base/error.h>
 
 namespace tinymp {
 
-/// The extent of each dimension, outermost first; at most four, (B,C,H,W). No dimension at all is a scalar: one value.
+/// The extent of each dimension, outermost first; at most four, (B,C,H,W). No dimension at all is a scalar:
+/// one value.
 class Shape {
  public:
   static constexpr int max_rank = 4;
-  static constexpr std::int64_t max_size = std::int64_t{1} << 60;  ///< 2^63 bytes of f64: sizes never overflow
+  static constexpr std::int64_t max_size = std::int64_t{1}
+                                           << 60;  ///< 2^63 bytes of f64: sizes never overflow
 
   constexpr Shape() = default;
   Shape(std::initializer_list<std::int64_t> extents) : Shape(std::span(extents.begin(), extents.size())) {}
   explicit Shape(std::span<const std::int64_t> extents) : rank_(static_cast<int>(extents.size())) {
-    expect(extents.size() <= max_rank, "a tensor has at most ", max_rank, " dimensions, not ", extents.size());
+    expect(extents.size() <= max_rank, "a tensor has at most ", max_rank, " dimensions, not ",
+           extents.size());
     std::copy(extents.begin(), extents.end(), extents_.begin());
     std::int64_t product = 1;
     for (const std::int64_t extent : extents) {
       expect(extent >= 0, "a dimension cannot be ", extent);
-      expect(extent <= max_size / product, "too many values for any memory: one dimension of the shape is ", extent);
+      expect(extent <= max_size / product, "too many values for any memory: one dimension of the shape is ",
+             extent);
       product *= std::max<std::int64_t>(extent, 1);
     }
   }
@@ -42,7 +46,9 @@ class Shape {
   }
 
   /// Seen as a matrix: the last dimension is a row, all others count rows.
-  constexpr std::int64_t cols() const { return rank_ == 0 ? 1 : extents_[static_cast<std::size_t>(rank_ - 1)]; }
+  constexpr std::int64_t cols() const {
+    return rank_ == 0 ? 1 : extents_[static_cast<std::size_t>(rank_ - 1)];
+  }
   constexpr std::int64_t rows() const { return cols() == 0 ? 0 : size() / cols(); }
 
   friend constexpr bool operator==(const Shape& a, const Shape& b) {

@@ -1,15 +1,15 @@
+#include <tinymp/tensor/storage.h>
 #include <bit>
 #include <map>
 #include <mutex>
-#include <tinymp/tensor/storage.h>
 #include <utility>
 #include <vector>
 
 namespace tinymp {
 namespace {
 
-/// Blocks are rounded up to a power of two or one and a half times one, so that at most a third is wasted and a block
-/// fits the next tensor of nearly the same size.
+/// Blocks are rounded up to a power of two or one and a half times one, so that at most a third is wasted and
+/// a block fits the next tensor of nearly the same size.
 std::size_t block_size(std::size_t bytes) {
   if (bytes <= 64) return 64;
   const std::size_t power = std::bit_ceil(bytes);

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <tinymp/base/device.h>
 #include <cstddef>
 #include <memory>
-#include <tinymp/base/device.h>
 
-/// Memory of tensors. A training step frees and wants the same blocks over and over, so released blocks wait in a
-/// pool: after the first step nothing is asked of the system.
+/// Memory of tensors. A training step frees and wants the same blocks over and over, so released blocks wait
+/// in a pool: after the first step nothing is asked of the system.
 namespace tinymp {
 
 class Storage {

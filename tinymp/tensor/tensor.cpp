@@ -1,7 +1,7 @@
-#include <algorithm>
-#include <cstring>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/tensor/tensor.h>
+#include <algorithm>
+#include <cstring>
 
 namespace tinymp {
 
@@ -83,7 +83,8 @@ void Tensor::set_grad(Tensor grad) const {
 }
 
 void Tensor::bind_grad(Tensor buffer) const {
-  expect(buffer.shape() == shape(), "bind_grad: a buffer of shape ", buffer.shape(), " for a parameter of ", shape());
+  expect(buffer.shape() == shape(), "bind_grad: a buffer of shape ", buffer.shape(), " for a parameter of ",
+         shape());
   self_->grad = std::move(buffer.self_);
   self_->grad_is_bound = true;
   self_->has_grad = false;
@@ -96,8 +97,8 @@ void Tensor::unbind_grad() const {
 
 void Tensor::move_into(const Tensor& arena, std::int64_t offset) const {
   const Tensor target = arena.slice(offset, shape());
-  expect(arena.dtype() == dtype() && arena.device() == device(), "move_into: ", dtype(), " values into an arena of ",
-         arena.dtype());
+  expect(arena.dtype() == dtype() && arena.device() == device(), "move_into: ", dtype(),
+         " values into an arena of ", arena.dtype());
   std::memcpy(target.self_->memory(), self_->memory(), static_cast<std::size_t>(size()) * size_of(dtype()));
   self_->storage = target.self_->storage;
   self_->offset = target.self_->offset;

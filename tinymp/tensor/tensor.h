@@ -1,19 +1,19 @@
 #pragma once
 
-#include <memory>
-#include <span>
 #include <tinymp/tensor/storage.h>
 #include <tinymp/tensor/view.h>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace tinymp {
 
-/// A block of numbers with a shape, and a format that is known at run time, so that every recipe runs in one binary.
-/// Copies are handles on the same values. Types appear again inside the kernels, through visit_dtype.
+/// A block of numbers with a shape, and a format that is known at run time, so that every recipe runs in one
+/// binary. Copies are handles on the same values. Types appear again inside the kernels, through visit_dtype.
 class Tensor {
  public:
-  Tensor() = default;                                            ///< no tensor at all: operator bool is false
+  Tensor() = default;  ///< no tensor at all: operator bool is false
   explicit Tensor(Shape shape, DType dtype = DType::f32, Device device = Device::cpu);  ///< not initialised
   /// Each value is rounded to `dtype`. Throws Error when their number does not fit the shape.
   static Tensor from(Shape shape, std::span<const float> values, DType dtype = DType::f32);
@@ -39,7 +39,8 @@ class Tensor {
   /// The same values under another shape of the same size, sharing memory. No autograd: see ops.h, reshape.
   Tensor viewed_as(Shape shape) const;
 
-  // What autograd keeps with a tensor; copies share it. --------------------------------------------------------------
+  // What autograd keeps with a tensor; copies share it.
+  // --------------------------------------------------------------
 
   bool requires_grad() const { return self_->requires_grad; }
   const Tensor& set_requires_grad(bool on) const;
@@ -48,8 +49,8 @@ class Tensor {
   /// Forgets the gradient; a bound buffer stays and is written anew by the next backward.
   void clear_grad() const;
   void set_grad(Tensor grad) const;
-  /// From now on gradients are written into `buffer` (same shape; its format may differ). Optimizers bind each
-  /// parameter to its part of one flat arena, so that checking and updating are one pass over one array.
+  /// From now on gradients are written into `buffer` (same shape; its format may differ). Optimizers bind
+  /// each parameter to its part of one flat arena, so that checking and updating are one pass over one array.
   void bind_grad(Tensor buffer) const;
   void unbind_grad() const;
   Tensor bound_grad() const { return self_->grad_is_bound ? Tensor(self_->grad) : Tensor(); }

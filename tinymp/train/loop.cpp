@@ -1,9 +1,9 @@
-#include <chrono>
-#include <cmath>
-#include <optional>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/meters.h>
+#include <chrono>
+#include <cmath>
+#include <optional>
 
 namespace tinymp::train {
 namespace {
@@ -47,8 +47,8 @@ double share(std::int64_t part, std::int64_t whole) {
 }
 
 /// One step, in the order of Micikevicius et al. 2018, and what it looked like.
-StepRecord step(const Plan& plan, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler, Shadow* shadow,
-                const data::Batch& batch) {
+StepRecord step(const Plan& plan, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler,
+                Shadow* shadow, const data::Batch& batch) {
   StepRecord record;
   record.scale = static_cast<double>(scaler.factor());
   {

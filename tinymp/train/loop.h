@@ -1,19 +1,20 @@
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <tinymp/optim/optimizer.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/task.h>
+#include <functional>
+#include <memory>
 
-/// One training run, from a plan to a log on disk. The early lessons spell this loop out; it is the same loop.
+/// One training run, from a plan to a log on disk. The early lessons spell this loop out; it is the same
+/// loop.
 namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;
 using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(std::vector<Tensor>, const Recipe&)>;
 
-/// Everything that fixes the bits of a run. Two plans that differ in `recipe` alone train the same model from the same
-/// first weights on the same batches.
+/// Everything that fixes the bits of a run. Two plans that differ in `recipe` alone train the same model from
+/// the same first weights on the same batches.
 struct Plan {
   std::string lesson;    ///< "06_loss_scaling"
   std::string question;  ///< "Do small gradients survive?"
@@ -26,20 +27,21 @@ struct Plan {
   Task task = Task::classify;
   ModelMaker model;
   OptimizerMaker optimizer;
-  std::string optimizer_name;       ///< "adam lr=0.01"
-  const nn::Model* start = nullptr; ///< fine-tuning: begin with these weights
+  std::string optimizer_name;        ///< "adam lr=0.01"
+  const nn::Model* start = nullptr;  ///< fine-tuning: begin with these weights
   std::int64_t steps = 1000;
   std::int64_t batch = 64;
-  float clip = 0;                   ///< largest norm of the unscaled gradients; 0: no clipping
-  std::int64_t log_every = 10;      ///< a line in the log every so many steps, and at the first and last
-  std::int64_t shadow_every = 0;    ///< count flushed gradients against an FP32 shadow every so many steps; 0: never
+  float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
+  std::int64_t log_every = 10;  ///< a line in the log every so many steps, and at the first and last
+  std::int64_t shadow_every =
+      0;  ///< count flushed gradients against an FP32 shadow every so many steps; 0: never
 };
 
 /// Watches a run as it goes, for a progress bar.
 using Watcher = std::function<void(const Plan&, const StepRecord&)>;
 
-/// Trains, writing the log to `path` as it goes, and measures the result on the test set. A run that produces NaN goes
-/// on to its end: that is a result. `keep`, when given, receives the trained model.
+/// Trains, writing the log to `path` as it goes, and measures the result on the test set. A run that produces
+/// NaN goes on to its end: that is a result. `keep`, when given, receives the trained model.
 Run run(const Plan& plan, const std::string& path, const Watcher& watch = {},
         std::unique_ptr<nn::Model>* keep = nullptr);
 

@@ -1,11 +1,12 @@
+#include <tinymp/train/task.h>
 #include <cmath>
 #include <limits>
-#include <tinymp/train/task.h>
 
 namespace tinymp::train {
 namespace {
 
-/// Correct answers of one batch, or NaN when a logit is not a number: an argmax over NaN would still name a class.
+/// Correct answers of one batch, or NaN when a logit is not a number: an argmax over NaN would still name a
+/// class.
 double correct(const Tensor& logits, const std::vector<std::int32_t>& labels) {
   const std::vector<float> values = logits.to_floats();  // (B,C)
   const std::size_t classes = static_cast<std::size_t>(logits.shape()[1]);

@@ -15,9 +15,10 @@ enum class Task : std::uint8_t {
 Tensor loss_of(Task task, const nn::Model& model, const data::Batch& batch);
 
 /// Over a whole dataset, without a tape. NaN when the model's output is not finite.
-double measure(Task task, const nn::Model& model, const data::Dataset& dataset, data::LoaderOptions options = {});
+double measure(Task task, const nn::Model& model, const data::Dataset& dataset,
+               data::LoaderOptions options = {});
 
-const char* metric_name(Task task);       ///< "test accuracy (%)", "test MSE"
+const char* metric_name(Task task);  ///< "test accuracy (%)", "test MSE"
 inline bool higher_is_better(Task task) { return task == Task::classify; }
 
 }  // namespace tinymp::train

@@ -1,36 +1,40 @@
-#include <algorithm>
-#include <cstdlib>
 #include <kernels/cpu/cpu.h>
 #include <kernels/cpu/fast/gemm_tile.h>
-#include <string_view>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/tensor/storage.h>
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
-/// The fast matrix multiplication: pack, then register tiles, in parallel over the tiles of C. Threads split M and N
-/// only, and blocks of K take up the tile of C where the last block left it, so every chain stays in order.
+/// The fast matrix multiplication: pack, then register tiles, in parallel over the tiles of C. Threads split
+/// M and N only, and blocks of K take up the tile of C where the last block left it, so every chain stays in
+/// order.
 namespace tinymp::kernels::cpu {
 namespace {
 
 constexpr std::int64_t block_rows = 96, block_columns = 192;  ///< of C, a thread's unit of work
-constexpr std::int64_t block_depth = 384;                     ///< of K: a block of packed B stays in the L2 cache
+constexpr std::int64_t block_depth = 384;  ///< of K: a block of packed B stays in the L2 cache
 
-std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
 
 /// Pooled memory for floats.
 class Scratch {
  public:
-  explicit Scratch(std::int64_t floats) : storage_(static_cast<std::size_t>(floats) * sizeof(float), Device::cpu) {}
+  explicit Scratch(std::int64_t floats)
+      : storage_(static_cast<std::size_t>(floats) * sizeof(float), Device::cpu) {}
   float* data() { return reinterpret_cast<float*>(storage_.data()); }
 
  private:
   Storage storage_;
 };
 
-/// A matrix in panels of `width` lines (rows of A, columns of B), ordered by k within a panel, zeros past the edge.
-/// lines_are_rows: line i of the operand is row i of x in memory; else column i.
-void pack(const float* x, std::int64_t stride, bool lines_are_rows, std::int64_t lines, std::int64_t K, int width,
-          float* packed) {
+/// A matrix in panels of `width` lines (rows of A, columns of B), ordered by k within a panel, zeros past the
+/// edge. lines_are_rows: line i of the operand is row i of x in memory; else column i.
+void pack(const float* x, std::int64_t stride, bool lines_are_rows, std::int64_t lines, std::int64_t K,
+          int width, float* packed) {
   parallel_for((lines + width - 1) / width, 4, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t panel = first; panel < last; ++panel) {
       float* to = packed + panel * width * K;
@@ -59,15 +63,15 @@ const float* widened(const View& x, float* scratch) {
 }
 
 /// One block of C: all of K, in `sums` with the given stride, which starts at zero.
-void multiply_block(const GemmTile& tile, const float* a, const float* b, std::int64_t rows, std::int64_t columns,
-                    std::int64_t K, float* sums, std::int64_t stride, bool half_sums) {
+void multiply_block(const GemmTile& tile, const float* a, const float* b, std::int64_t rows,
+                    std::int64_t columns, std::int64_t K, float* sums, std::int64_t stride, bool half_sums) {
   for (std::int64_t r = 0; r < rows; ++r) std::fill_n(sums + r * stride, columns, 0.0f);
   for (std::int64_t k = 0; k < K; k += block_depth) {
     const std::int64_t depth = std::min(block_depth, K - k);
     for (std::int64_t c = 0; c < columns; c += tile.columns) {
       for (std::int64_t r = 0; r < rows; r += tile.rows) {
-        tile.multiply(depth, a + r * K + k * tile.rows, b + c * K + k * tile.columns, sums + r * stride + c, stride,
-                      half_sums);
+        tile.multiply(depth, a + r * K + k * tile.rows, b + c * K + k * tile.columns, sums + r * stride + c,
+                      stride, half_sums);
       }
     }
   }
@@ -78,7 +82,8 @@ void multiply_block(const GemmTile& tile, const float* a, const float* b, std::i
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
   // The tiles round to half as the processor does; a codec that rounds otherwise takes the plain way.
   const bool half_sums = accumulate == DType::f16;
-  if (c.dtype == DType::f64 || (half_sums && !matches_f16c)) return cpu::gemm_reference(a, ta, b, tb, c, accumulate);
+  if (c.dtype == DType::f64 || (half_sums && !matches_f16c))
+    return cpu::gemm_reference(a, ta, b, tb, c, accumulate);
   const GemmTile& tile = gemm_tile();
   const std::int64_t M = c.rows(), N = c.cols(), K = ta == Trans::no ? a.cols() : a.rows();
 
@@ -87,7 +92,8 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
   pack(widened(a, wide_a.data()), a.cols(), ta == Trans::no, M, K, tile.rows, packed_a.data());
   pack(widened(b, wide_b.data()), b.cols(), tb == Trans::yes, N, K, tile.columns, packed_b.data());
 
-  const std::int64_t unit_rows = round_up(block_rows, tile.rows), unit_columns = round_up(block_columns, tile.columns);
+  const std::int64_t unit_rows = round_up(block_rows, tile.rows),
+                     unit_columns = round_up(block_columns, tile.columns);
   const std::int64_t down = (M + unit_rows - 1) / unit_rows, across = (N + unit_columns - 1) / unit_columns;
   parallel_for(down * across, 1, [&](std::int64_t first, std::int64_t last) {
     Scratch sums(unit_rows * unit_columns);
@@ -98,7 +104,8 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
                      round_up(columns, tile.columns), K, sums.data(), unit_columns, half_sums);
       for (std::int64_t r = 0; r < rows; ++r) {
         const std::span<const float> row(sums.data() + r * unit_columns, static_cast<std::size_t>(columns));
-        visit_dtype(c.dtype, [&]<class T> { convert(row, std::span<T>(c.data<T>() + (m + r) * N + n, row.size())); });
+        visit_dtype(c.dtype,
+                    [&]<class T> { convert(row, std::span<T>(c.data<T>() + (m + r) * N + n, row.size())); });
       }
     }
   });
@@ -111,8 +118,8 @@ const GemmTile& gemm_tile() {
     bool avx2 = false, avx512 = false;
 #if defined(__x86_64__)
     avx2 = gemm_tile_avx2().multiply && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    avx512 = gemm_tile_avx512().multiply && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("avx512bw");
+    avx512 = gemm_tile_avx512().multiply && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 #endif
     if (name != "" && name != "portable" && name != "avx2" && name != "avx512") {
       throw UsageError(concat("TINYMP_ISA is '", name, "': set it to portable, avx2 or avx512, or unset it"));

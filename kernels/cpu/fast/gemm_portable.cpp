@@ -1,6 +1,6 @@
-#include <cmath>
 #include <kernels/cpu/fast/gemm_tile.h>
 #include <tinymp/numeric/half.h>
+#include <cmath>
 
 namespace tinymp::kernels::cpu {
 namespace {
