@@ -4,6 +4,7 @@
 cmake_minimum_required(VERSION 3.24)
 set(mode AUTO)
 set(nvcc "${WORK}/${CASE}/nvcc")
+string(REGEX REPLACE "([][+.*?^$()|])" "\\\\\\1" nvcc_pattern "${nvcc}")  # a path such as release-g++ is no pattern
 set(script "")
 set(expect_failure FALSE)
 set(expected "")
@@ -81,7 +82,6 @@ list(LENGTH lines count)
 if(NOT expect_failure AND NOT count EQUAL 1)
   message(FATAL_ERROR "the verdict should be one line, not ${count}\n${output}")
 endif()
-string(REGEX REPLACE "([][+.*?^$()|])" "\\\\\\1" nvcc_pattern "${nvcc}")  # a path such as release-g++ is no pattern
 if(EXISTS "${WORK}/${CASE}/was_called")
   message(FATAL_ERROR "TINYMP_CUDA=OFF called nvcc")
 endif()
