@@ -9,27 +9,36 @@
 #include <limits>
 #include <new>
 
+// AddressSanitizer brings its own operator new: there, nothing is watched.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TINYMP_TEST_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define TINYMP_TEST_ADDRESS_SANITIZER
+#endif
+
 namespace {
 
 /// The largest block asked of operator new since it was last set to 0.
 std::atomic<std::size_t> largest_allocation{0};
 
-void* watched_allocation(std::size_t bytes) {
+}  // namespace
+
+#if !defined(TINYMP_TEST_ADDRESS_SANITIZER)
+void* operator new(std::size_t bytes) {
   std::size_t seen = largest_allocation;
   while (bytes > seen && !largest_allocation.compare_exchange_weak(seen, bytes)) {
   }
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
   throw std::bad_alloc();
 }
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return watched_allocation(bytes); }
-void* operator new[](std::size_t bytes) { return watched_allocation(bytes); }
+void* operator new[](std::size_t bytes) { return operator new(bytes); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
 
 /// Gradients at rest: one arena, one factor, no copies; clipping; micro-batches.
 namespace tinymp::test {

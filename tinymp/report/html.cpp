@@ -133,13 +133,15 @@ std::string head_html(const std::string& title, bool live) {
 }
 
 std::string foot_html(const std::string& data, bool live) {
-  return concat("<footer>", live ? "Drag to zoom, shift and drag to move, double-click to go back. " : "",
-                "Made by tinymp", live ? "; charts by dygraphs" : "",
-                ".</footer>\n</div>\n<div id=\"tinymp-status\" hidden></div>\n",
-                "<script type=\"application/json\" id=\"tinymp-data\">", escape_script(data), "</script>\n",
-                live ? dygraphs_notice : "", live ? "<script>" : "",
-                live ? without_source_map(dygraphs_js()) : "", live ? "</script>\n" : "", "<script>\n",
-                page_js(), "</script>\n</body>\n</html>\n");
+  return concat(
+      "<footer>",
+      live ? "<span class=\"hint\">Drag to zoom, shift and drag to move, double-click to go back. </span>"
+           : "",
+      "Made by tinymp", live ? "; charts by dygraphs" : "",
+      ".</footer>\n</div>\n<div id=\"tinymp-status\" hidden></div>\n",
+      "<script type=\"application/json\" id=\"tinymp-data\">", escape_script(data), "</script>\n",
+      live ? dygraphs_notice : "", live ? "<script>" : "", live ? without_source_map(dygraphs_js()) : "",
+      live ? "</script>\n" : "", "<script>\n", page_js(), "</script>\n</body>\n</html>\n");
 }
 
 }  // namespace
