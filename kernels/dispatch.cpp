@@ -1,8 +1,8 @@
 #include <kernels/cpu/cpu.h>
 #include <kernels/kernels.h>
 
-/// The only switch on the device. The CPU is the one device so far; a tensor on another cannot exist, because
-/// its memory would have to come from an allocator that nobody registered (base/device.h).
+/// Where kernels for another device branch off. The CPU is the one device so far: a tensor cannot be made on
+/// another, because nobody has registered an allocator for it (base/device.h).
 namespace tinymp::kernels {
 
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
@@ -16,14 +16,14 @@ void cast(const View& x, const View& y) { cpu::cast(x, y); }
 void add(const View& a, const View& b, const View& y) { cpu::add(a, b, y); }
 void accumulate(const View& x, const View& y) { cpu::accumulate(x, y); }
 void scale(const View& x, double factor, const View& y) { cpu::scale(x, factor, y); }
-void broadcast(const View& scalar, double factor, const View& y) { cpu::broadcast(scalar, factor, y); }
+void broadcast(const View& scalar, double divisor, const View& y) { cpu::broadcast(scalar, divisor, y); }
 void add_bias(const View& x, const View& bias, const View& y) { cpu::add_bias(x, bias, y); }
 void column_sums(const View& x, const View& y) { cpu::column_sums(x, y); }
 void unary(Unary f, const View& x, const View& y) { cpu::unary(f, x, y); }
 void unary_backward(Unary f, const View& y, const View& dy, const View& dx) {
   cpu::unary_backward(f, y, dy, dx);
 }
-void sum(const View& x, const View& y) { cpu::sum(x, y); }
+void sum(const View& x, double divisor, const View& y) { cpu::sum(x, divisor, y); }
 void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                    const View& loss) {
   cpu::cross_entropy(logits, labels, row_log_sum, loss);
@@ -38,7 +38,7 @@ void mse_backward(const View& x, const View& target, const View& dloss, const Vi
 }
 GradientScan scan(const View& gradients) { return cpu::scan(gradients); }
 double sum_of_squares(const View& x, float factor) { return cpu::sum_of_squares(x, factor); }
-std::int64_t count_flushed(const View& x, const View& shadow) { return cpu::count_flushed(x, shadow); }
+FlushCounts count_flushed(const View& x, const View& shadow) { return cpu::count_flushed(x, shadow); }
 UpdateCounts update(const UpdateRule& rule, const UpdateArenas& arenas, float factor) {
   return cpu::update(rule, arenas, factor);
 }

@@ -32,10 +32,10 @@ void unary(Unary f, const View& x, const View& y);              ///< y = f(x)
 void unary_backward(Unary f, const View& y, const View& dy,
                     const View& dx);  ///< dx = f'(x) dy, out of y = f(x)
 
-/// The sum of all values. 16 lanes and a fixed tree within fixed chunks: the same bits for any number of
-/// threads.
-void sum(const View& x, const View& y);                            ///< y:() f32, or f64 of f64
-void broadcast(const View& scalar, double factor, const View& y);  ///< every y = factor scalar
+/// y:() = the sum of all values / divisor, in f32, or f64 of f64. 16 lanes and a fixed tree within fixed
+/// chunks: the same bits for any number of threads.
+void sum(const View& x, double divisor, const View& y);
+void broadcast(const View& scalar, double divisor, const View& y);  ///< every y = scalar / divisor
 
 /// loss:() f32 = mean over the batch of  log sum exp(logits) - logits[label];  row_log_sum:(B) is kept for
 /// backward.
@@ -72,8 +72,18 @@ GradientScan scan(const View& gradients);
 /// The sum of squares of factor x, in f64: for clipping by norm.
 double sum_of_squares(const View& x, float factor);
 
-/// Values that are zero in x but not in shadow: what the narrow format flushed.
-std::int64_t count_flushed(const View& x, const View& shadow);
+/// What the narrow format flushed. Where the shadow is zero too, nothing was lost.
+struct FlushCounts {
+  std::int64_t values = 0;   ///< not zero in the shadow
+  std::int64_t flushed = 0;  ///< of those: zero in x
+
+  FlushCounts& operator+=(const FlushCounts& other) {
+    values += other.values;
+    flushed += other.flushed;
+    return *this;
+  }
+};
+FlushCounts count_flushed(const View& x, const View& shadow);
 
 /// The arenas of one optimizer. `master` is the same memory as `weights` when there is no master copy.
 struct UpdateArenas {

@@ -13,12 +13,12 @@ void cast(const View& x, const View& y);
 void add(const View& a, const View& b, const View& y);
 void accumulate(const View& x, const View& y);
 void scale(const View& x, double factor, const View& y);
-void broadcast(const View& scalar, double factor, const View& y);
+void broadcast(const View& scalar, double divisor, const View& y);
 void add_bias(const View& x, const View& bias, const View& y);
 void column_sums(const View& x, const View& y);
 void unary(Unary f, const View& x, const View& y);
 void unary_backward(Unary f, const View& y, const View& dy, const View& dx);
-void sum(const View& x, const View& y);
+void sum(const View& x, double divisor, const View& y);
 
 void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                    const View& loss);
@@ -29,7 +29,7 @@ void mse_backward(const View& x, const View& target, const View& dloss, const Vi
 
 GradientScan scan(const View& gradients);
 double sum_of_squares(const View& x, float factor);
-std::int64_t count_flushed(const View& x, const View& shadow);
+FlushCounts count_flushed(const View& x, const View& shadow);
 UpdateCounts update(const UpdateRule& rule, const UpdateArenas& arenas, float factor);
 
 }  // namespace tinymp::kernels::cpu

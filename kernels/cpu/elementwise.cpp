@@ -67,8 +67,9 @@ void scale(const View& x, double factor, const View& y) {
   map(x, y, [factor](auto v) { return static_cast<decltype(v)>(factor) * v; });
 }
 
-void broadcast(const View& scalar, double factor, const View& y) {
-  with_compute_type(scalar.dtype, [&]<class C> { fill(y, static_cast<double>(*scalar.data<C>()) * factor); });
+void broadcast(const View& scalar, double divisor, const View& y) {
+  with_compute_type(scalar.dtype,
+                    [&]<class C> { fill(y, static_cast<double>(*scalar.data<C>()) / divisor); });
 }
 
 void unary(Unary f, const View& x, const View& y) {

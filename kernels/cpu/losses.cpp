@@ -4,52 +4,78 @@
 
 namespace tinymp::kernels::cpu {
 
-/// Row by row:  log sum exp(x) = top + log sum exp(x - top).  The largest logit is taken out first, or exp
-/// overflows.
+namespace {
+
+template <class C>
+void read_row(const View& x, std::int64_t b, std::span<C> row) {
+  visit_dtype(x.dtype,
+              [&]<class T> { convert(std::span<const T>(x.data<T>() + b * x.cols(), row.size()), row); });
+}
+
+template <class C>
+void write_row(std::span<const C> row, const View& x, std::int64_t b) {
+  visit_dtype(x.dtype, [&]<class T> { convert(row, std::span<T>(x.data<T>() + b * x.cols(), row.size())); });
+}
+
+std::size_t label_of(std::span<const std::int32_t> labels, std::int64_t b) {
+  return static_cast<std::size_t>(labels[static_cast<std::size_t>(b)]);
+}
+
+/// log sum exp(x) = top + log sum exp(x - top).  The largest logit is taken out first, or exp overflows.
+template <class C>
+C log_sum_exp(std::span<const C> row) {
+  C top = row[0];
+  for (const C x : row) top = x > top || x != x ? x : top;  // a NaN becomes the top and stays
+  C sum = 0;
+  for (const C x : row) sum += exp(x - top);
+  return top + log(sum);
+}
+
+/// 2 dloss / n, or dloss / n: in double, because 2 dloss may lie beyond the largest float when dloss does
+/// not.
+template <class C>
+C share_of(C dloss, double factor, std::int64_t n) {
+  return static_cast<C>(factor * static_cast<double>(dloss) / static_cast<double>(n));
+}
+
+}  // namespace
+
 void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                    const View& loss) {
-  const std::int64_t batch = logits.rows(), classes = logits.cols();
+  const std::int64_t batch = logits.rows();
   with_compute_type(logits.dtype, [&]<class C> {
     std::vector<C> losses(static_cast<std::size_t>(batch));
     parallel_for(batch, 64, [&](std::int64_t first, std::int64_t last) {
-      std::vector<C> row(static_cast<std::size_t>(classes));
+      std::vector<C> row(static_cast<std::size_t>(logits.cols()));
       for (std::int64_t b = first; b < last; ++b) {
-        visit_dtype(logits.dtype, [&]<class T> {
-          convert(std::span<const T>(logits.data<T>() + b * classes, row.size()), std::span<C>(row));
-        });
-        C top = row[0];
-        for (const C x : row) top = x > top || x != x ? x : top;  // a NaN becomes the top and stays
-        C sum = 0;
-        for (const C x : row) sum += exp(x - top);
-        const C log_sum = top + log(sum);
+        read_row<C>(logits, b, row);
+        const C log_sum = log_sum_exp<C>(row);
         row_log_sum.data<C>()[b] = log_sum;
-        losses[static_cast<std::size_t>(b)] =
-            log_sum - row[static_cast<std::size_t>(labels[static_cast<std::size_t>(b)])];
+        losses[static_cast<std::size_t>(b)] = log_sum - row[label_of(labels, b)];
       }
     });
-    C total = 0;
-    for (const C x : losses) total += x;
+    const C total = sum_of_chunks<C>(batch, [&](std::int64_t begin, std::int64_t n) {
+      LaneSum<C> lanes;
+      for (std::int64_t i = 0; i < n; ++i) lanes.add(i, losses[static_cast<std::size_t>(begin + i)]);
+      return lanes.total();
+    });
     *loss.data<C>() = total / static_cast<C>(batch);
   });
 }
 
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                             const View& dloss, const View& dlogits) {
-  const std::int64_t batch = logits.rows(), classes = logits.cols();
+  const std::int64_t batch = logits.rows();
   with_compute_type(logits.dtype, [&]<class C> {
-    const C factor = *dloss.data<C>() / static_cast<C>(batch);
+    const C factor = share_of(*dloss.data<C>(), 1, batch);
     parallel_for(batch, 64, [&](std::int64_t first, std::int64_t last) {
-      std::vector<C> row(static_cast<std::size_t>(classes));
+      std::vector<C> row(static_cast<std::size_t>(logits.cols()));
       for (std::int64_t b = first; b < last; ++b) {
-        visit_dtype(logits.dtype, [&]<class T> {
-          convert(std::span<const T>(logits.data<T>() + b * classes, row.size()), std::span<C>(row));
-        });
+        read_row<C>(logits, b, row);
         for (C& x : row) x = exp(x - row_log_sum.data<C>()[b]);
-        row[static_cast<std::size_t>(labels[static_cast<std::size_t>(b)])] -= C(1);
+        row[label_of(labels, b)] -= C(1);
         for (C& x : row) x *= factor;
-        visit_dtype(dlogits.dtype, [&]<class T> {
-          convert(std::span<const C>(row), std::span<T>(dlogits.data<T>() + b * classes, row.size()));
-        });
+        write_row<C>(row, dlogits, b);
       }
     });
   });
@@ -71,7 +97,7 @@ void mse(const View& x, const View& target, const View& loss) {
 
 void mse_backward(const View& x, const View& target, const View& dloss, const View& dx) {
   with_compute_type(x.dtype, [&]<class C> {
-    const C factor = C(2) * *dloss.data<C>() / static_cast<C>(x.size());
+    const C factor = share_of(*dloss.data<C>(), 2, x.size());
     for_blocks(x.size(), [&](std::int64_t begin, std::int64_t n) {
       Block<C> left, right, out;
       const C* a = load(x, begin, n, left);

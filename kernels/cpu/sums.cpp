@@ -3,15 +3,16 @@
 
 namespace tinymp::kernels::cpu {
 
-void sum(const View& x, const View& y) {
+void sum(const View& x, double divisor, const View& y) {
   with_compute_type(x.dtype, [&]<class C> {
-    *y.data<C>() = sum_of_chunks<C>(x.size(), [&](std::int64_t begin, std::int64_t n) {
+    const C total = sum_of_chunks<C>(x.size(), [&](std::int64_t begin, std::int64_t n) {
       Block<C> in;
       const C* values = load(x, begin, n, in);
       LaneSum<C> lanes;
       for (std::int64_t i = 0; i < n; ++i) lanes.add(i, values[i]);
       return lanes.total();
     });
+    *y.data<C>() = total / static_cast<C>(divisor);
   });
 }
 

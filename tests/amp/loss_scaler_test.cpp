@@ -217,7 +217,15 @@ TEST_CASE("restore takes every state that state() can give, and no other") {
   CHECK_ERROR_SAYS("inf", scaler.restore({infinity, 0}));
   CHECK_ERROR_SAYS("-1", scaler.restore({-1, 0}));
   CHECK_ERROR_SAYS("-5", scaler.restore({1, -5}));
+  CHECK_ERROR_SAYS("2147483647 good steps", scaler.restore({1, std::numeric_limits<int>::max()}));
   CHECK(scaler.state() == before);
+
+  LossScaler none(NoScaling{}), fixed(StaticScaling{.factor = 8});
+  none.restore(none.state());
+  fixed.restore(fixed.state());
+  CHECK_ERROR_SAYS("scale 8", none.restore({8, 0}));
+  CHECK_ERROR_SAYS("scale 4", fixed.restore({4, 0}));
+  CHECK(fixed.factor() == 8);
 }
 
 }  // namespace

@@ -79,11 +79,26 @@ TEST_CASE("gradients and checks of an earlier step are refused") {
 
   Gradients gradients = rig.gradients();
   CHECK_ERROR_SAYS("never ended", scaler.unscale(gradients));  // update() was forgotten
-  LossScaler other(StaticScaling{.factor = 4});
-  GradCheck check = other.unscale(gradients);
+  GradCheck check = scaler.unscale(gradients);                 // it was said: the run goes on
+  CHECK_ERROR_SAYS("earlier step", scaler.update(std::move(old_check)));
   CHECK_ERROR_SAYS("not of these gradients", rig.optimizer.step(gradients, old_check));
   CHECK(rig.optimizer.step(gradients, check).taken());
   CHECK(rig.optimizer.steps() == 2);
+}
+
+TEST_CASE("a step that was given up before it was taken ends with zero_grad") {
+  Rig rig;
+  LossScaler scaler(DynamicScaling{.initial = 4});
+  {
+    Gradients gradients = rig.gradients();
+    const GradCheck check = scaler.unscale(gradients);  // ... and then something throws
+  }
+  rig.optimizer.zero_grad();
+  Gradients gradients = rig.gradients();
+  GradCheck check = scaler.unscale(gradients);
+  CHECK(rig.optimizer.step(gradients, check).taken());
+  scaler.update(std::move(check));
+  CHECK(scaler.state() == LossScaler::State{4, 1});
 }
 
 TEST_CASE("a check that was handed in is worth nothing any more") {

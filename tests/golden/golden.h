@@ -90,7 +90,7 @@ inline const std::vector<std::pair<std::string, GoldenOptimizer>>& golden_optimi
        }},
       {"adamw",
        [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
-         return std::make_unique<AdamW>(std::move(p), Adam::Options{.lr = 0.01f, .weight_decay = 0.1f}, r);
+         return std::make_unique<AdamW>(std::move(p), AdamW::Options{.lr = 0.01f, .weight_decay = 0.1f}, r);
        }},
       {"adagrad", [](std::vector<Tensor> p, const Recipe& r) -> std::unique_ptr<Optimizer> {
          return std::make_unique<Adagrad>(std::move(p), Adagrad::Options{.lr = 0.05f, .weight_decay = 1e-3f},

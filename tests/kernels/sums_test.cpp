@@ -13,7 +13,7 @@ DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f3
 
 Tensor sum_of(const Tensor& x) {
   Tensor y(Shape{}, wide_of(x.dtype()));
-  kernels::sum(x.view(), y.view());
+  kernels::sum(x.view(), 1, y.view());
   return y;
 }
 
@@ -184,11 +184,15 @@ TEST_CASE("scan counts every half exactly, over many threads") {
 TEST_CASE("count_flushed counts what is zero here and not in the shadow") {
   const Tensor narrow = from({0, 0, -0.0, 1, 0, 0x1p-24}, DType::f16);
   const Tensor shadow = from({1e-9, 0, -1e-30, 1, -0.0, 0}, DType::f32);
-  CHECK(kernels::count_flushed(narrow.view(), shadow.view()) == 2);
+  const auto counts = [](const Tensor& x, const Tensor& of) {
+    const kernels::FlushCounts found = kernels::count_flushed(x.view(), of.view());
+    return std::pair(found.flushed, found.values);
+  };
+  CHECK(counts(narrow, shadow) == std::pair<std::int64_t, std::int64_t>(2, 3));
   const Tensor many = from(std::vector<double>(50000, 0), DType::f16),
                ones = from(std::vector<double>(50000, 1), DType::f32);
-  CHECK(kernels::count_flushed(many.view(), ones.view()) == 50000);
-  CHECK(kernels::count_flushed(many.view(), many.view()) == 0);
+  CHECK(counts(many, ones) == std::pair<std::int64_t, std::int64_t>(50000, 50000));
+  CHECK(counts(many, many) == std::pair<std::int64_t, std::int64_t>(0, 0));
 }
 
 TEST_CASE("sum_of_squares is of factor times x, in f64: f32 would overflow") {

@@ -2,6 +2,7 @@
 #include <tests/catch.h>
 #include <tinymp/autograd/grad_check.h>
 #include <tinymp/nn/mlp.h>
+#include <tinymp/optim/sgd.h>
 #include <cmath>
 
 /// The models of the lessons against the same network written down in double, and their gradients against
@@ -180,6 +181,9 @@ TEST_CASE("copy_parameters takes over the values, rounded to the other's format"
              nn::copy_parameters(wide, nn::Mlp({20, 4}, {}, rng)));
   CHECK_SAYS("copy_parameters: (20, 9) into (20, 8)",
              nn::copy_parameters(wide, nn::Mlp({20, 8, 4}, {}, rng)));
+  // A master copy would undo it in the next step.
+  const Sgd owner(narrow.parameters(), {}, recipes::fp16_master);
+  CHECK_SAYS("belongs to an optimizer", nn::copy_parameters(wide, narrow));
 }
 
 }  // namespace

@@ -75,6 +75,12 @@ TEST_CASE("what a 16-bit sum or loss returns is FP32: it does not stop at 65504"
   CHECK(cross_entropy(Tensor::from({1, 2}, huge, DType::f16), std::vector<std::int32_t>{1}).item() == 120000);
 }
 
+TEST_CASE("a mean is divided once: that of ones is 1") {
+  for (const std::int64_t n : {3, 41, 47, 55, 61, 1000, 4097}) {
+    CHECK(mean(Tensor::from({n}, std::vector<float>(static_cast<std::size_t>(n), 1.0f))).item() == 1);
+  }
+}
+
 TEST_CASE("cross_entropy of equal logits is log C, however large they are") {
   for (const float logit : {0.0f, 1.0f, -30000.0f, 60000.0f}) {
     const std::vector<float> logits(10, logit);

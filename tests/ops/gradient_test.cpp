@@ -140,6 +140,14 @@ TEST_CASE("relu, sigmoid and tanh hand NaN and infinite gradients on") {
   }
 }
 
+TEST_CASE("a gradient of mse is finite wherever it is one, up to the largest loss scale") {
+  const Tensor x = Tensor::from({2}, std::vector<float>{1, 0.5f}).set_requires_grad(true);
+  const Tensor target = Tensor::from({2}, std::vector<float>{0.75f, 0.5f});
+  Tape tape;
+  tape.backward(scale(mse(x, target), 0x1p127f));  // 2 x 2^127 is no float, 2 x 2^127 x 0.25 / 2 is
+  CHECK(x.grad().to_floats() == std::vector<float>{0x1p125f, 0});
+}
+
 TEST_CASE("losses and sums with a NaN or an infinity in them are not finite, nor are their gradients") {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinity = std::numeric_limits<float>::infinity();

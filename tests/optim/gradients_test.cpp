@@ -26,6 +26,9 @@ std::atomic<std::size_t> largest_allocation{0};
 }  // namespace
 
 #if !defined(TINYMP_TEST_ADDRESS_SANITIZER)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // g++ sees free() and not that new is malloc() here
+#endif
 void* operator new(std::size_t bytes) {
   std::size_t seen = largest_allocation;
   while (bytes > seen && !largest_allocation.compare_exchange_weak(seen, bytes)) {

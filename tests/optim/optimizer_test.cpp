@@ -31,7 +31,7 @@ Kind sgd(const std::string& name, Sgd::Options o) {
 }
 
 template <class A>
-Kind adam(const std::string& name, const std::string& kind, Adam::Options o) {
+Kind adam(const std::string& name, const std::string& kind, const typename A::Options& o) {
   return {name,
           {.kind = kind,
            .lr = o.lr,
@@ -365,6 +365,23 @@ TEST_CASE("parameters that cannot be trained are refused") {
   CHECK_ERROR_SAYS("twice", Sgd({p, q, p}, {}));
   const Sgd owner({p}, {});
   CHECK_ERROR_SAYS("another optimizer", Sgd({q, p}, {}));
+  // Updates are FP32: a wider master or moment would quietly be no better.
+  const DType f64 = DType::f64;
+  CHECK_ERROR_SAYS("f64", Sgd({q}, {}, recipe(f32, f32, f64, f32)));
+  CHECK_ERROR_SAYS("f64", Adam({q}, {}, recipe(f32, f32, f32, f64)));
+}
+
+TEST_CASE("AdamW decays by default, Adam does not") {
+  const Tensor p = parameter({1}), q = parameter({1});
+  Adam adam({p}, {.lr = 0.5f});
+  AdamW adamw({q}, {.lr = 0.5f});
+  LossScaler scaler(NoScaling{});
+  leave_gradient(p, {0});
+  run_step(adam, scaler);
+  leave_gradient(q, {0});
+  run_step(adamw, scaler);
+  CHECK(p.to_floats()[0] == 1);
+  CHECK(q.to_floats()[0] == 1 - 0.5f * 0.01f);
 }
 
 TEST_CASE("a refused optimizer has not touched the parameters") {

@@ -69,6 +69,8 @@ TEST_CASE("item() is the value of a tensor of one value") {
 TEST_CASE("copies are handles on the same values - no tensor at all is false") {
   const Tensor none;
   CHECK_FALSE(static_cast<bool>(none));
+  CHECK_SAYS("this tensor is empty; a gradient is, until backward() has run", none.to_floats());
+  CHECK_SAYS("this tensor is empty", Tensor::from({1}, Floats{1}).grad().shape());
   const Tensor a = Tensor::from({2}, Floats{1, 2});
   const Tensor b = a;
   CHECK(b.id() == a.id());

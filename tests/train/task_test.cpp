@@ -53,12 +53,14 @@ TEST_CASE("measure: accuracy is the share of right answers, over batches that ar
   CHECK(train::measure(Task::classify, FirstPixels(10), set) == Approx(75));
 }
 
-TEST_CASE("measure: of equal logits the first counts - a NaN is no answer") {
+TEST_CASE("measure: of equal logits the first counts - one that is not finite is no answer") {
   const data::Dataset set = lit_images(
       10, [](std::int64_t) { return 700; }, [](std::int64_t i) { return i; });
   CHECK(train::measure(Task::classify, FirstPixels(10), set) == Approx(10));
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK(std::isnan(train::measure(Task::classify, FirstPixels(10, nan), set)));
+  const float infinity = std::numeric_limits<float>::infinity();
+  CHECK(std::isnan(train::measure(Task::classify, FirstPixels(10, infinity), set)));
 }
 
 TEST_CASE("measure: reconstruction is the mean over all pixels, each image with one weight") {

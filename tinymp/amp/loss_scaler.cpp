@@ -11,23 +11,39 @@ void expect_scale(float scale) {
          "; it must be finite and above 0");
 }
 
+void expect_policy(const LossScaling& policy) {
+  if (const auto* fixed = std::get_if<StaticScaling>(&policy)) expect_scale(fixed->factor);
+  const auto* dynamic = std::get_if<DynamicScaling>(&policy);
+  if (dynamic == nullptr) return;
+  expect_scale(dynamic->initial);
+  expect(std::isfinite(dynamic->growth) && dynamic->growth > 1, "LossScaler: growth is ", dynamic->growth,
+         "; it must be above 1");
+  expect(dynamic->backoff > 0 && dynamic->backoff < 1, "LossScaler: backoff is ", dynamic->backoff,
+         "; it must lie between 0 and 1");
+  expect(dynamic->growth_interval >= 1, "LossScaler: growth_interval is ", dynamic->growth_interval,
+         "; it must be at least 1");
+}
+
+LossScaler::State first_state(const LossScaling& policy) {
+  expect_policy(policy);
+  LossScaler::State state;
+  if (const auto* fixed = std::get_if<StaticScaling>(&policy)) state.scale = fixed->factor;
+  if (const auto* dynamic = std::get_if<DynamicScaling>(&policy)) state.scale = dynamic->initial;
+  return state;
+}
+
+/// Dynamic scaling may back off to 0, and a tracker beyond the interval never grows: as in GradScaler. The
+/// other policies never move.
+bool is_possible(const LossScaler::State& state, const LossScaling& policy) {
+  if (!std::holds_alternative<DynamicScaling>(policy)) return state == first_state(policy);
+  constexpr int more_than_any_run = 1 << 30;
+  return std::isfinite(state.scale) && state.scale >= 0 && state.growth_tracker >= 0 &&
+         state.growth_tracker < more_than_any_run;
+}
+
 }  // namespace
 
-LossScaler::LossScaler(const LossScaling& policy) : policy_(policy) {
-  if (const auto* fixed = std::get_if<StaticScaling>(&policy)) {
-    expect_scale(fixed->factor);
-    state_.scale = fixed->factor;
-  } else if (const auto* dynamic = std::get_if<DynamicScaling>(&policy)) {
-    expect_scale(dynamic->initial);
-    expect(std::isfinite(dynamic->growth) && dynamic->growth > 1, "LossScaler: growth is ", dynamic->growth,
-           "; it must be above 1");
-    expect(dynamic->backoff > 0 && dynamic->backoff < 1, "LossScaler: backoff is ", dynamic->backoff,
-           "; it must lie between 0 and 1");
-    expect(dynamic->growth_interval >= 1, "LossScaler: growth_interval is ", dynamic->growth_interval,
-           "; it must be at least 1");
-    state_.scale = dynamic->initial;
-  }
-}
+LossScaler::LossScaler(const LossScaling& policy) : policy_(policy), state_(first_state(policy)) {}
 
 Tensor LossScaler::scale(const Tensor& loss) const {
   expect(loss.size() == 1 && loss.dtype() == DType::f32, "LossScaler::scale: the loss is ", loss.dtype(),
@@ -35,12 +51,25 @@ Tensor LossScaler::scale(const Tensor& loss) const {
   return tinymp::scale(loss, state_.scale);
 }
 
+/// Where zero_grad() has begun a new step, the old one is forgotten; but when it was taken, update() should
+/// have ended it, and that is said once.
+void LossScaler::expect_no_open_step(const char* who) {
+  const auto taken = [](const Open& open) { return open.of->stepped_round == open.round; };
+  const auto over = [](const Open& open) { return open.of->round != open.round; };
+  const bool not_ended =
+      std::ranges::any_of(open_, [&](const Open& open) { return over(open) && taken(open); });
+  std::erase_if(open_, over);
+  expect(!not_ended, who, ": the last step was never ended; hand its checks to LossScaler::update()");
+}
+
 GradCheck LossScaler::unscale(Gradients& gradients) {
   gradients.expect_current("unscale");
   GradientState& state = *gradients.state_;
-  expect(!state.unscaled, "LossScaler::unscale was called before on these gradients; once a step is enough");
-  expect(std::ranges::find(open_, gradients.state_) == open_.end(),
-         "LossScaler: the last step was never ended; hand its checks to update()");
+  expect(
+      !state.unscaled,
+      "LossScaler::unscale was called before on these gradients; once a step is enough (or zero_grad() was "
+      "forgotten after the last step)");
+  expect_no_open_step("LossScaler::unscale");
 
   GradCheck check;
   check.found_ = kernels::scan(state.arena.view());
@@ -49,9 +78,9 @@ GradCheck LossScaler::unscale(Gradients& gradients) {
     check.skips_ = !check.finite() && fixed->skip_nonfinite;
   check.of_ = gradients.state_;
   check.round_ = state.round;
+  open_.push_back({gradients.state_, state.round});
   state.factor = static_cast<float>(1 / static_cast<double>(state_.scale));
   state.unscaled = true;
-  open_.push_back(gradients.state_);
   return check;
 }
 
@@ -59,11 +88,12 @@ void LossScaler::end_step(std::span<GradCheck* const> checks) {
   // Everything is looked at before anything changes, so that a refused update can be put right and called
   // again.
   bool bad = false;
-  std::vector<std::shared_ptr<GradientState>> missing = open_;
+  std::vector<Open> missing = open_;
   for (const GradCheck* check : checks) {
     expect(check->of_ != nullptr, "LossScaler::update: this check was handed in before");
-    const auto open = std::ranges::find(missing, check->of_);
-    expect(open != missing.end(), "LossScaler::update: this check is of another scaler, or given twice");
+    const auto open = std::ranges::find(missing, Open{check->of_, check->round_});
+    expect(open != missing.end(),
+           "LossScaler::update: this check is of another scaler or an earlier step, or given twice");
     missing.erase(open);
     bad = bad || !check->finite();
   }
@@ -85,10 +115,10 @@ void LossScaler::end_step(std::span<GradCheck* const> checks) {
 }
 
 void LossScaler::restore(const State& state) {
+  expect_no_open_step("LossScaler::restore");
   expect(open_.empty(), "LossScaler::restore: a step is under way; end it with update() first");
-  expect(std::isfinite(state.scale) && state.scale >= 0 && state.growth_tracker >= 0,
-         "LossScaler::restore: scale ", state.scale, " with ", state.growth_tracker,
-         " good steps is not a state that a scaler can be in");
+  expect(is_possible(state, policy_), "LossScaler::restore: scale ", state.scale, " with ",
+         state.growth_tracker, " good steps is not a state that this scaler can be in");
   state_ = state;
 }
 

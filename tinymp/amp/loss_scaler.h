@@ -14,8 +14,8 @@ namespace tinymp {
 
 class LossScaler {
  public:
-  /// Throws Error for a factor that is not positive and finite, growth or backoff that are not, or an
-  /// interval < 1.
+  /// Throws Error unless the factor is positive and finite, growth finite and above 1, backoff between 0 and
+  /// 1, and the interval at least 1.
   explicit LossScaler(const LossScaling& policy);
   LossScaler(const LossScaler&) = delete;
   LossScaler& operator=(const LossScaler&) = delete;
@@ -27,7 +27,8 @@ class LossScaler {
 
   /// One pass over the gradients as backward left them: counts what is not finite, zero and subnormal, and
   /// sets their factor to 1/S (computed in double, then rounded). Throws Error on a second call for the same
-  /// gradients, and when the checks of the step before were never handed to update().
+  /// gradients, and when a step was taken and its checks never handed to update(). A step that was given up
+  /// before that, by an exception say, ends with zero_grad(): what it had unscaled is forgotten.
   GradCheck unscale(Gradients& gradients);
 
   /// Ends the step: hands back the check of every optimizer that shares this scale, and moves S. One bad
@@ -43,21 +44,31 @@ class LossScaler {
     end_step(all);
   }
 
-  /// What a run needs to go on where it stopped.
+  /// What a run needs to go on where it stopped. The policy is not in it: the recipe says that, once.
   struct State {
     float scale = 1;
     int growth_tracker = 0;  ///< good steps in a row
     bool operator==(const State&) const = default;
   };
   State state() const { return state_; }
-  void restore(const State& state);  ///< between steps only
+  /// Throws Error during a step, and for a state that no scaler of this policy can be in.
+  void restore(const State& state);
 
  private:
   void end_step(std::span<GradCheck* const> checks);
 
+  void expect_no_open_step(const char* who);
+
+  /// Gradients that were unscaled in this step.
+  struct Open {
+    std::shared_ptr<GradientState> of;
+    std::uint64_t round;
+    bool operator==(const Open&) const = default;
+  };
+
   LossScaling policy_;
   State state_;
-  std::vector<std::shared_ptr<GradientState>> open_;  ///< unscaled in this step
+  std::vector<Open> open_;
 };
 
 }  // namespace tinymp

@@ -29,6 +29,7 @@ class Tape {
   Tape();   ///< becomes this thread's current tape, inside any outer one
   ~Tape();  ///< the outer tape is current again
   Tape(const Tape&) = delete;
+  static void* operator new(std::size_t) = delete;  // on the stack, so that inner tapes end before outer ones
   Tape& operator=(const Tape&) = delete;
 
   /// Sets dloss/dloss = 1 and runs the recorded ops backwards, newest first, adding up the gradient of every

@@ -131,8 +131,8 @@ int initial_threads() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u));
 }
 
-int& thread_count() {
-  static int count = initial_threads();
+std::atomic<int>& thread_count() {
+  static std::atomic<int> count = initial_threads();
   return count;
 }
 

@@ -3,68 +3,63 @@
 namespace tinymp::nn {
 namespace {
 
-std::vector<Linear> stack(const std::vector<std::int64_t>& widths, const Recipe& recipe, Rng& rng) {
-  expect(widths.size() >= 2, "a model needs at least two widths, its inputs and its outputs");
-  std::vector<Linear> layers;
-  for (std::size_t i = 0; i + 1 < widths.size(); ++i)
-    layers.emplace_back(widths[i], widths[i + 1], recipe, rng);
-  return layers;
-}
+constexpr std::int64_t pixels = 784, classes = 10;  ///< of MNIST and its like
 
 void append(std::vector<Tensor>& parameters, const Linear& layer) {
   parameters.push_back(layer.weight);
   parameters.push_back(layer.bias);
 }
 
-std::vector<Tensor> parameters_of(const std::vector<Linear>& layers) {
+Tensor as_input(const Tensor& images, const Linear& layer) { return cast(images, layer.weight.dtype()); }
+
+}  // namespace
+
+Stack::Stack(std::vector<std::int64_t> all, const Recipe& recipe, Rng& rng) : widths(std::move(all)) {
+  expect(widths.size() >= 2, "a model needs at least two widths, its inputs and its outputs");
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i)
+    layers.emplace_back(widths[i], widths[i + 1], recipe, rng);
+}
+
+std::vector<Tensor> Stack::parameters() const {
   std::vector<Tensor> parameters;
   for (const Linear& layer : layers) append(parameters, layer);
   return parameters;
 }
 
-/// "784-64-10"
-std::string joined(const std::vector<std::int64_t>& widths) {
+std::string Stack::name() const {
   std::string text;
-  for (const std::int64_t w : widths) text += (text.empty() ? "" : "-") + std::to_string(w);
+  for (const std::int64_t width : widths) text += (text.empty() ? "" : "-") + std::to_string(width);
   return text;
 }
 
-Tensor as_input(const Tensor& images, const Linear& layer) { return cast(images, layer.weight.dtype()); }
-
-}  // namespace
-
-Mlp::Mlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng)
-    : widths_(std::move(widths)), layers_(stack(widths_, recipe, rng)) {}
-
 Tensor Mlp::operator()(const Tensor& images) const {
-  Tensor x = as_input(images, layers_.front());
-  for (std::size_t i = 0; i < layers_.size(); ++i) x = i == 0 ? layers_[i](x) : layers_[i](relu(x));
+  const std::vector<Linear>& layers = stack_.layers;
+  Tensor x = layers.front()(as_input(images, layers.front()));
+  for (std::size_t i = 1; i < layers.size(); ++i) x = layers[i](relu(x));
   return x;
 }
-
-std::vector<Tensor> Mlp::parameters() const { return parameters_of(layers_); }
-std::string Mlp::name() const { return "mlp " + joined(widths_); }
-
-Autoencoder::Autoencoder(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng)
-    : widths_(std::move(widths)), layers_(stack(widths_, recipe, rng)) {}
 
 Tensor Autoencoder::operator()(const Tensor& images) const {
-  Tensor x = as_input(images, layers_.front());
-  for (const Linear& layer : layers_) x = sigmoid(layer(x));
+  Tensor x = as_input(images, stack_.layers.front());
+  for (const Linear& layer : stack_.layers) x = sigmoid(layer(x));
   return x;
 }
 
-std::vector<Tensor> Autoencoder::parameters() const { return parameters_of(layers_); }
-std::string Autoencoder::name() const { return "autoencoder " + joined(widths_); }
-
+// Members are made in the order of the header: so are their weights drawn.
 ResidualMlp::ResidualMlp(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng)
-    : in_(784, width, recipe, rng, gain_he), out_(in_) {
+    : in_(pixels, width, recipe, rng, gain_he),
+      blocks_(make_blocks(width, blocks, recipe, rng)),
+      out_(width, classes, recipe, rng) {}
+
+std::vector<ResidualMlp::Block> ResidualMlp::make_blocks(std::int64_t width, int blocks, const Recipe& recipe,
+                                                         Rng& rng) {
+  std::vector<Block> made;
   for (int i = 0; i < blocks; ++i) {
     Linear first(width, width, recipe, rng, gain_he);
     Linear second(width, width, recipe, rng, gain_he);
-    blocks_.push_back({std::move(first), std::move(second)});
+    made.push_back({std::move(first), std::move(second)});
   }
-  out_ = Linear(width, 10, recipe, rng);
+  return made;
 }
 
 Tensor ResidualMlp::operator()(const Tensor& images) const {

@@ -4,33 +4,41 @@
 
 namespace tinymp::nn {
 
+/// Linear layers one after the other; {784, 64, 10} is one hidden layer of 64.
+struct Stack {
+  std::vector<std::int64_t> widths;
+  std::vector<Linear> layers;
+
+  Stack(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng);
+  std::vector<Tensor> parameters() const;
+  std::string name() const;  ///< "784-64-10"
+};
+
 /// Linear layers with relu between them.      (B,784) -> (B,C) logits
 class Mlp : public Model {
  public:
-  /// widths: {784, 64, 10} is one hidden layer of 64.
-  Mlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng);
+  Mlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng)
+      : stack_(std::move(widths), recipe, rng) {}
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override;
-  std::string name() const override;
+  std::vector<Tensor> parameters() const override { return stack_.parameters(); }
+  std::string name() const override { return "mlp " + stack_.name(); }
 
  private:
-  std::vector<std::int64_t> widths_;
-  std::vector<Linear> layers_;
+  Stack stack_;
 };
 
-/// Linear layers with a sigmoid after each, the last too.      (B,784) -> (B,784), every pixel between 0 and
-/// 1
+/// Linear layers with a sigmoid after each, the last too: every pixel between 0 and 1.     (B,784) -> (B,784)
 class Autoencoder : public Model {
  public:
   /// widths: {784, 64, 32, 64, 784} squeezes an image into 32 numbers and back.
-  Autoencoder(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng);
+  Autoencoder(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng)
+      : stack_(std::move(widths), recipe, rng) {}
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override;
-  std::string name() const override;
+  std::vector<Tensor> parameters() const override { return stack_.parameters(); }
+  std::string name() const override { return "autoencoder " + stack_.name(); }
 
  private:
-  std::vector<std::int64_t> widths_;
-  std::vector<Linear> layers_;
+  Stack stack_;
 };
 
 /// A first layer, then blocks x + W2 relu(W1 x) without normalisation, He-initialised, then the logits. Every
@@ -47,6 +55,8 @@ class ResidualMlp : public Model {
   struct Block {
     Linear first, second;
   };
+  static std::vector<Block> make_blocks(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng);
+
   Linear in_;
   std::vector<Block> blocks_;
   Linear out_;

@@ -9,8 +9,12 @@ void copy_parameters(const Model& from, const Model& to) {
   for (std::size_t i = 0; i < source.size(); ++i) {
     expect(source[i].shape() == target[i].shape(), "copy_parameters: ", source[i].shape(), " into ",
            target[i].shape());
-    kernels::cast(source[i].view(), target[i].view());
+    expect(
+        !target[i].bound_grad(), "copy_parameters: ", to.name(),
+        " belongs to an optimizer, whose master copy would not follow; copy before making the optimizer, or "
+        "use Optimizer::restore");
   }
+  for (std::size_t i = 0; i < source.size(); ++i) kernels::cast(source[i].view(), target[i].view());
 }
 
 }  // namespace tinymp::nn

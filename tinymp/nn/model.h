@@ -17,7 +17,7 @@ class Model {
 };
 
 /// The values of one model, rounded to the other's format: how fine-tuning starts, and how an FP32 shadow
-/// follows. Throws Error when the models' shapes differ.
+/// follows. Throws Error when the models' shapes differ, and when `to` has an optimizer already.
 void copy_parameters(const Model& from, const Model& to);
 
 }  // namespace tinymp::nn

@@ -2,6 +2,7 @@
 #include <tinymp/numeric/convert.h>
 #include <tinymp/numeric/convert_f16c.h>
 #include <algorithm>
+#include <limits>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -10,18 +11,8 @@
 namespace tinymp {
 namespace {
 
-bool machine_has_f16c() {
-#if defined(__x86_64__) || defined(__i386__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool instructions = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-  return instructions && __builtin_cpu_supports("avx");  // and the operating system saves the registers
-#else
-  return false;
-#endif
-}
-
 bool use_f16c() {
-  static const bool use = matches_f16c && f16c::compiled && machine_has_f16c();
+  static const bool use = matches_f16c && f16c::compiled && f16c::machine_has();
   return use;
 }
 
@@ -54,6 +45,16 @@ void copy(std::span<const T> in, std::span<T> out) {
 }
 
 }  // namespace
+
+bool f16c::machine_has() {
+#if defined(__x86_64__) || defined(__i386__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool instructions = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+  return instructions && __builtin_cpu_supports("avx");  // and the operating system saves the registers
+#else
+  return false;
+#endif
+}
 
 void convert(std::span<const float> in, std::span<half> out) {
   expect_same_length(in, out);

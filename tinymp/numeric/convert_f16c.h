@@ -10,6 +10,9 @@ namespace tinymp::f16c {
 /// False in builds for other processors, where the two functions do nothing.
 extern const bool compiled;
 
+/// Whether processor and operating system have them: asked of the machine, the codec does not matter.
+bool machine_has();
+
 void half_bits_from_floats(const float* in, std::uint16_t* out, std::size_t n);
 void floats_from_half_bits(const std::uint16_t* in, float* out, std::size_t n);
 

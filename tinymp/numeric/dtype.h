@@ -7,7 +7,8 @@
 #include <ostream>
 #include <string_view>
 
-/// The element type of a tensor, known at run time. A new format needs: a line in each switch below.
+/// The element type of a tensor, known at run time. A new format needs: a line in each switch and table below
+/// and in dtype.cpp, conversions (convert.h), and what the compiler then names, switches that miss a case.
 namespace tinymp {
 
 enum class DType : std::uint8_t {

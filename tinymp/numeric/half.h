@@ -37,13 +37,11 @@ class half {
   TINYMP_HD constexpr std::uint16_t bits() const { return bits_; }
   TINYMP_HD explicit constexpr operator float() const { return float_from_half_bits(bits_); }
 
-  /// Each operation rounds once, although it is computed in float and rounded again: rounding to p' bits and
-  /// then to p is innocent for + - * / when p' >= 2p + 2 (Figueroa, "When is double rounding innocuous?", ACM
-  /// SIGNUM Newsletter 30(3), 1995), and 24 = 2 * 11 + 2 is just enough. The theorem leaves out underflow.
-  /// But a subnormal sum is a multiple of 2^-24 and exact in float; so is every product, with its 22 bits;
-  /// and a quotient a / b that is not the middle m of two halves keeps away from it. For m has 12 bits and b
-  /// has 11, so m b is n < 2^23 units, of which a is a multiple too: a and m b differ by a unit or more, and
-  /// a / b and m by more than 2^-23 m, twice what float errs.
+  /// Each operation is computed in float and rounded to half, and gives the bits of an operation that rounds
+  /// once: rounding to p' bits and then to p is innocent for + - * / when p' >= 2p + 2, and 24 = 2 * 11 + 2
+  /// is just enough (Figueroa, "When is double rounding innocuous?", ACM SIGNUM Newsletter 30(3), 1995).
+  /// Results that are subnormal halves, which the theorem leaves out, are exact in float, or quotients: those
+  /// too agree with _Float16 in the tests, on 2^28 pairs of operands.
   TINYMP_HD friend constexpr half operator+(half a, half b) { return half(float(a) + float(b)); }
   TINYMP_HD friend constexpr half operator-(half a, half b) { return half(float(a) - float(b)); }
   TINYMP_HD friend constexpr half operator*(half a, half b) { return half(float(a) * float(b)); }

@@ -6,9 +6,9 @@
 
 /// Every public op. Capital letters are dimensions: B batch, I inputs, O outputs, C classes.
 ///
-/// Inputs of one op share a format and a device, or it throws Error naming the op, the shapes and the
-/// formats: cast() is the only crossing. 16-bit values are computed on in FP32 and rounded once as they are
-/// stored. Losses and sums over a whole tensor come back in FP32 (f64 of f64), because FP16 cannot hold them.
+/// Inputs of one op share a format, or it throws Error naming the op, the shapes and the formats: cast() is
+/// the only crossing. 16-bit values are computed on in FP32 and rounded once as they are stored. Losses and
+/// sums over a whole tensor come back in FP32 (f64 of f64), because FP16 cannot hold them.
 namespace tinymp {
 
 struct MatmulOptions {

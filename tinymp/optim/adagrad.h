@@ -4,7 +4,7 @@
 
 namespace tinymp {
 
-/// Duchi, Hazan and Singer 2011 (JMLR 12):  s += g^2;  w -= lr g / (sqrt(s) + epsilon).
+/// Duchi, Hazan and Singer 2011 (JMLR 12):  g += weight_decay w;  s += g^2;  w -= lr g / (sqrt(s) + epsilon).
 class Adagrad : public Optimizer {
  public:
   struct Options {

@@ -30,6 +30,13 @@ class Adam : public Optimizer {
 /// gradient.
 class AdamW : public Adam {
  public:
+  struct Options {
+    float lr = 1e-3f;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    float epsilon = 1e-8f;
+    float weight_decay = 0.01f;
+  };
   AdamW(std::vector<Tensor> parameters, Options options, const Recipe& recipe = {});
 };
 

@@ -9,6 +9,10 @@
 ///   backward -> unscale (checks, and divides by S) -> clip -> step -> update the scale -> zero_grad
 /// Unscaling and clipping change no gradient: they change a factor, which the optimizer applies in FP32 as it
 /// reads. No gradient is copied.
+///
+/// Micro-batches: several backwards before the one unscale add up in the arena, in recipe.gradient. FP16
+/// recipes keep that f16, and small addends vanish; set gradient = f32 (two more bytes a parameter) to add
+/// micro-batches up.
 namespace tinymp {
 
 class LossScaler;
@@ -18,8 +22,9 @@ class Optimizer;
 struct GradientState {
   Tensor arena;  ///< every gradient, one behind the other, still multiplied by S
   float factor = 1;
-  bool unscaled = false, stepped = false;
-  std::uint64_t round = 0;  ///< zero_grad() begins a new one
+  bool unscaled = false;
+  std::uint64_t round = 1;          ///< zero_grad() begins a new one
+  std::uint64_t stepped_round = 0;  ///< the last in which step() was called
 };
 
 /// A view on the gradients of an optimizer, from Optimizer::gradients(). Good until zero_grad().
@@ -66,7 +71,8 @@ class [[nodiscard]] GradCheck {
 
 /// Makes the factor smaller where the L2 norm of all (unscaled) gradients is above max_norm, so that it
 /// becomes max_norm: factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_. Returns the norm
-/// before clipping. A norm that is not finite changes nothing: the step's check has seen to that. Throws
+/// before clipping. A norm that is not finite changes nothing: the check says so, and whether the step is
+/// taken all the same is the scaling's choice. Throws
 /// Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first, then clip),
 /// and unless max_norm is positive.
 float clip_norm(Gradients& gradients, float max_norm);

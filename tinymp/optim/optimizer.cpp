@@ -25,6 +25,10 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
     : name_(name), parameters_(std::move(parameters)), gradients_(std::make_shared<GradientState>()) {
   set_learning_rate(lr);
   expect(!parameters_.empty(), name_, ": there are no parameters to train");
+  for (const DType dtype : {recipe.compute, recipe.gradient, recipe.master, recipe.state}) {
+    expect(dtype != DType::f64, name_,
+           ": the recipe asks for f64, but updates are computed in FP32; f64 is for gradient checks");
+  }
   std::int64_t total = 0;
   for (const Tensor& p : parameters_) {
     expect(p.dtype() == recipe.compute, name_, ": a parameter is ", p.dtype(), " but the recipe computes in ",
@@ -38,24 +42,22 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
     total += p.size();
   }
 
+  // Memory first: when it runs out, the parameters are still as they were.
   const Device device = parameters_.front().device();
   weights_ = Tensor({total}, recipe.compute, device);
   gradients_->arena = Tensor({total}, recipe.gradient, device);
+  master_ = recipe.master == recipe.compute ? weights_ : Tensor({total}, recipe.master, device);
+  for (int m = 0; m < moments; ++m) {
+    moments_.emplace_back(Shape{total}, recipe.state, device);
+    kernels::fill(moments_.back().view(), 0);
+  }
   std::int64_t offset = 0;
   for (const Tensor& p : parameters_) {
     p.move_into(weights_, offset);
     p.bind_grad(gradients_->arena.slice(offset, p.shape()));
     offset += p.size();
   }
-  master_ = weights_;
-  if (recipe.master != recipe.compute) {
-    master_ = Tensor({total}, recipe.master, device);
-    kernels::cast(weights_.view(), master_.view());
-  }
-  for (int m = 0; m < moments; ++m) {
-    moments_.emplace_back(Shape{total}, recipe.state, device);
-    kernels::fill(moments_.back().view(), 0);
-  }
+  if (recipe.master != recipe.compute) kernels::cast(weights_.view(), master_.view());
 }
 
 Optimizer::~Optimizer() {
@@ -88,24 +90,30 @@ StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
          "LossScaler::unscale() first");
   expect(check.of_ == gradients_ && check.round_ == gradients_->round, name_,
          "::step: this check is not of these gradients; pass the one that unscale() returned for them");
-  expect(!gradients_->stepped, name_,
+  expect(gradients_->stepped_round != gradients_->round, name_,
          "::step: this step was taken already; call zero_grad() and backward() first");
-  gradients_->stepped = true;
 
   StepResult result;
-  if (check.skips()) return result;
+  if (!check.skips()) {
+    result.updates_ = update();
+    result.taken_ = true;
+    ++steps_;
+  }
+  gradients_->stepped_round =
+      gradients_->round;  // last: a step that failed for want of memory may be tried again
+  return result;
+}
+
+kernels::UpdateCounts Optimizer::update() {
   kernels::UpdateArenas arenas{weights_.view(), master_.view(), gradients_->arena.view(), {}};
   for (std::size_t m = 0; m < moments_.size(); ++m) arenas.moments[m] = moments_[m].view();
-  result.updates_ = kernels::update(rule(steps_ + 1), arenas, gradients_->factor);
-  result.taken_ = true;
-  ++steps_;
-  return result;
+  return kernels::update(rule(steps_ + 1), arenas, gradients_->factor);
 }
 
 void Optimizer::zero_grad() {
   for (const Tensor& p : parameters_) p.clear_grad();
   gradients_->factor = 1;
-  gradients_->unscaled = gradients_->stepped = false;
+  gradients_->unscaled = false;
   ++gradients_->round;
 }
 
@@ -118,6 +126,8 @@ Optimizer::State Optimizer::state() const {
 void Optimizer::restore(const State& state) {
   expect(state.moments.size() == moments_.size(), "restore: ", state.moments.size(),
          " moments in the state and ", moments_.size(), " here; it was saved by another optimizer");
+  expect(state.steps >= 0, "restore: the state says ", state.steps,
+         " steps; it is not one that state() gave");
   // All of it is looked at before anything is copied: a refused state changes nothing.
   expect_alike("weights", state.weights, weights_);
   expect_alike("masters", state.master, master_);

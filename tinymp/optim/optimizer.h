@@ -46,9 +46,8 @@ class Optimizer {
   std::int64_t steps() const { return steps_; }  ///< taken so far
 
   const Tensor& weights() const { return weights_; }  ///< all parameters, compute format
-  const Tensor& master() const {
-    return master_;
-  }  ///< the copy that is updated; weights() itself when there is none
+  /// The copy that is updated; weights() itself when there is none.
+  const Tensor& master() const { return master_; }
   const std::vector<Tensor>& moments() const { return moments_; }
 
   /// Everything needed to go on: copies, not handles.
@@ -63,13 +62,15 @@ class Optimizer {
 
  protected:
   /// `recipe` says in which formats gradients, master and moments are kept; the parameters' own is
-  /// recipe.compute.
+  /// recipe.compute. Throws Error for f64: updates are computed in FP32.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   /// The formula of step t (1 is the first).
   virtual kernels::UpdateRule rule(std::int64_t t) const = 0;
 
  private:
+  kernels::UpdateCounts update();
+
   const char* name_;
   std::vector<Tensor> parameters_;
   float learning_rate_ = 0;

@@ -1,3 +1,4 @@
+#include <tinymp/base/error.h>
 #include <tinymp/tensor/storage.h>
 #include <bit>
 #include <map>
@@ -28,7 +29,7 @@ class Pool {
       waiting.pop_back();
       ++statistics_.from_pool;
     } else {
-      block = static_cast<std::byte*>(allocator(device).allocate(size));  // throws: then nothing is counted
+      block = from_system(size, device);  // throws: then nothing is counted
       ++statistics_.from_system;
     }
     statistics_.bytes_in_use += size;
@@ -43,10 +44,7 @@ class Pool {
 
   void clear() {
     const std::lock_guard lock(mutex_);
-    for (auto& [key, waiting] : blocks_) {
-      for (std::byte* block : waiting) allocator(key.first).release(block, key.second);
-      waiting.clear();
-    }
+    release_waiting();
   }
 
   PoolStatistics statistics() {
@@ -55,6 +53,25 @@ class Pool {
   }
 
  private:
+  void release_waiting() {
+    for (auto& [key, waiting] : blocks_) {
+      for (std::byte* block : waiting) allocator(key.first).release(block, key.second);
+      waiting.clear();
+    }
+  }
+
+  /// When memory runs out, blocks of other sizes that wait for nobody may make room.
+  std::byte* from_system(std::size_t size, Device device) {
+    try {
+      return static_cast<std::byte*>(allocator(device).allocate(size));
+    } catch (const MissingError&) {
+      throw;
+    } catch (const Error&) {
+      release_waiting();
+      return static_cast<std::byte*>(allocator(device).allocate(size));
+    }
+  }
+
   std::mutex mutex_;
   std::map<std::pair<Device, std::size_t>, std::vector<std::byte*>> blocks_;
   PoolStatistics statistics_;

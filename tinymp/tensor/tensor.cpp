@@ -16,9 +16,7 @@ Tensor Tensor::from(Shape shape, std::span<const float> values, DType dtype) {
   Tensor t(shape, dtype);
   expect(static_cast<std::int64_t>(values.size()) == t.size(), "Tensor::from: ", values.size(),
          " values for a tensor of shape ", shape);
-  visit_dtype(dtype, [&]<class T> {
-    std::transform(values.begin(), values.end(), t.data<T>(), [](float v) { return static_cast<T>(v); });
-  });
+  visit_dtype(dtype, [&]<class T> { convert(values, std::span<T>(t.data<T>(), values.size())); });
   return t;
 }
 
@@ -33,7 +31,7 @@ Tensor Tensor::from(Shape shape, std::span<const double> values) {
 std::vector<float> Tensor::to_floats() const {
   std::vector<float> values(static_cast<std::size_t>(size()));
   visit_dtype(dtype(), [&]<class T> {
-    std::transform(data<T>(), data<T>() + size(), values.begin(), [](T v) { return static_cast<float>(v); });
+    convert(std::span<const T>(data<T>(), values.size()), std::span<float>(values));
   });
   return values;
 }
@@ -62,36 +60,36 @@ Tensor Tensor::slice(std::int64_t offset, Shape shape) const {
   part.self_->shape = shape;
   part.self_->dtype = dtype();
   part.self_->device = device();
-  part.self_->storage = self_->storage;
-  part.self_->offset = self_->offset + offset;
+  part.self_->storage = self().storage;
+  part.self_->offset = self().offset + offset;
   return part;
 }
 
 const Tensor& Tensor::set_requires_grad(bool on) const {
-  self_->requires_grad = on;
+  self().requires_grad = on;
   return *this;
 }
 
 void Tensor::clear_grad() const {
-  self_->has_grad = false;
-  if (!self_->grad_is_bound) self_->grad = nullptr;
+  self().has_grad = false;
+  if (!self().grad_is_bound) self().grad = nullptr;
 }
 
 void Tensor::set_grad(Tensor grad) const {
-  self_->grad = std::move(grad.self_);
-  self_->has_grad = true;
+  self().grad = std::move(grad.self_);
+  self().has_grad = true;
 }
 
 void Tensor::bind_grad(Tensor buffer) const {
   expect(buffer.shape() == shape(), "bind_grad: a buffer of shape ", buffer.shape(), " for a parameter of ",
          shape());
-  self_->grad = std::move(buffer.self_);
-  self_->grad_is_bound = true;
-  self_->has_grad = false;
+  self().grad = std::move(buffer.self_);
+  self().grad_is_bound = true;
+  self().has_grad = false;
 }
 
 void Tensor::unbind_grad() const {
-  self_->grad_is_bound = false;
+  self().grad_is_bound = false;
   clear_grad();
 }
 
@@ -99,9 +97,9 @@ void Tensor::move_into(const Tensor& arena, std::int64_t offset) const {
   const Tensor target = arena.slice(offset, shape());
   expect(arena.dtype() == dtype() && arena.device() == device(), "move_into: ", dtype(),
          " values into an arena of ", arena.dtype());
-  std::memcpy(target.self_->memory(), self_->memory(), static_cast<std::size_t>(size()) * size_of(dtype()));
-  self_->storage = target.self_->storage;
-  self_->offset = target.self_->offset;
+  std::memcpy(target.self_->memory(), self().memory(), static_cast<std::size_t>(size()) * size_of(dtype()));
+  self().storage = target.self_->storage;
+  self().offset = target.self_->offset;
 }
 
 }  // namespace tinymp

@@ -20,17 +20,17 @@ class Tensor {
   static Tensor from(Shape shape, std::span<const double> values);  ///< DType::f64
 
   explicit operator bool() const { return self_ != nullptr; }
-  const Shape& shape() const { return self_->shape; }
-  DType dtype() const { return self_->dtype; }
-  Device device() const { return self_->device; }
-  std::int64_t size() const { return self_->shape.size(); }
-  View view() const { return {self_->memory(), self_->dtype, self_->device, self_->shape}; }
+  const Shape& shape() const { return self().shape; }
+  DType dtype() const { return self().dtype; }
+  Device device() const { return self().device; }
+  std::int64_t size() const { return self().shape.size(); }
+  View view() const { return {self().memory(), self().dtype, self().device, self().shape}; }
 
   /// The values themselves. Throws Error unless T is the tensor's format.
   template <class T>
   T* data() const {
     expect(dtype_of<T> == dtype(), "data<", name_of(dtype_of<T>), ">() of a tensor of ", dtype());
-    return reinterpret_cast<T*>(self_->memory());
+    return reinterpret_cast<T*>(self().memory());
   }
   std::vector<float> to_floats() const;    ///< f64 is rounded
   std::vector<double> to_doubles() const;  ///< always exact
@@ -42,10 +42,10 @@ class Tensor {
   // What autograd keeps with a tensor; copies share it.
   // --------------------------------------------------------------
 
-  bool requires_grad() const { return self_->requires_grad; }
+  bool requires_grad() const { return self().requires_grad; }
   const Tensor& set_requires_grad(bool on) const;
   /// dloss/dthis as the last backward left it, or no tensor.
-  Tensor grad() const { return self_->has_grad ? Tensor(self_->grad) : Tensor(); }
+  Tensor grad() const { return self().has_grad ? Tensor(self().grad) : Tensor(); }
   /// Forgets the gradient; a bound buffer stays and is written anew by the next backward.
   void clear_grad() const;
   void set_grad(Tensor grad) const;
@@ -53,7 +53,7 @@ class Tensor {
   /// each parameter to its part of one flat arena, so that checking and updating are one pass over one array.
   void bind_grad(Tensor buffer) const;
   void unbind_grad() const;
-  Tensor bound_grad() const { return self_->grad_is_bound ? Tensor(self_->grad) : Tensor(); }
+  Tensor bound_grad() const { return self().grad_is_bound ? Tensor(self().grad) : Tensor(); }
   /// Moves the values to `offset` (in elements) inside another tensor's memory; every handle sees them there.
   void move_into(const Tensor& arena, std::int64_t offset) const;
   /// `shape` values of this tensor from element `offset` on, sharing memory.
@@ -75,6 +75,10 @@ class Tensor {
 
     std::byte* memory() const { return storage->data() + static_cast<std::size_t>(offset) * size_of(dtype); }
   };
+  Self& self() const {
+    expect(self_ != nullptr, "this tensor is empty; a gradient is, until backward() has run");
+    return *self_;
+  }
   explicit Tensor(std::shared_ptr<Self> self) : self_(std::move(self)) {}
 
   std::shared_ptr<Self> self_;

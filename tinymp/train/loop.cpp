@@ -16,6 +16,8 @@ void expect_complete(const Plan& plan) {
          "' lacks its data, model or optimizer");
   expect(plan.steps >= 1 && plan.log_every >= 1 && plan.shadow_every >= 0, "train::run: ", plan.steps,
          " steps, logged every ", plan.log_every, " and shadowed every ", plan.shadow_every, " makes no run");
+  expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
+         "; it must be 0 (no clipping) or above");
 }
 
 RunHeader header_of(const Plan& plan, const nn::Model& model) {
@@ -69,9 +71,10 @@ StepRecord step(const Plan& plan, const nn::Model& model, Optimizer& optimizer, 
   record.skipped = !result.taken();
   record.zero = share(counts.zeros, counts.values);
   record.subnormal = share(counts.subnormals, counts.values);
-  if (result.taken()) {
-    record.underflowed = share(result.updates().underflowed, counts.values);
-    record.absorbed = share(result.updates().absorbed, counts.values);
+  if (result.taken() && counts.nonfinite == 0) {  // NaN is not lost: it is gone
+    const kernels::UpdateCounts& updates = result.updates();
+    record.underflowed = share(updates.underflowed, updates.values);
+    record.absorbed = share(updates.absorbed, updates.values);
   }
   return record;
 }

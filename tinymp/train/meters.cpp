@@ -15,13 +15,12 @@ double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch)
   tape.backward(loss_of(task, *model_, batch));
 
   const std::vector<Tensor> narrow = of.parameters(), wide = model_->parameters();
-  std::int64_t flushed = 0, values = 0;
+  kernels::FlushCounts counts;
   for (std::size_t i = 0; i < narrow.size(); ++i) {
-    flushed += kernels::count_flushed(narrow[i].grad().view(), wide[i].grad().view());
-    values += narrow[i].size();
+    counts += kernels::count_flushed(narrow[i].grad().view(), wide[i].grad().view());
     wide[i].clear_grad();
   }
-  return static_cast<double>(flushed) / static_cast<double>(values);
+  return counts.values == 0 ? 0 : static_cast<double>(counts.flushed) / static_cast<double>(counts.values);
 }
 
 }  // namespace tinymp::train

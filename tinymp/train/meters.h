@@ -13,7 +13,7 @@ class Shadow {
   /// `model` is a second model of the same shapes under an FP32 recipe.
   explicit Shadow(std::unique_ptr<nn::Model> model);
 
-  /// The share of all gradient values that are zero in `of`'s gradients and not zero in FP32.
+  /// Of the gradient values that are not zero in FP32, the share that is zero in `of`'s gradients.
   double flushed(Task task, const nn::Model& of, const data::Batch& batch);
 
  private:

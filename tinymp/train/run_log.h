@@ -42,19 +42,21 @@ struct RunHeader {
   int threads = 0;
 };
 
-/// One logged step. Shares are fractions of all gradient values (0 .. 1); NaN means not measured at this
-/// step.
+/// One logged step. Shares lie between 0 and 1; NaN means not measured at this step.
 struct StepRecord {
-  std::int64_t step = 0;              ///< 1 is the first
-  double loss = 0;                    ///< of this batch, unscaled
-  double scale = 1;                   ///< S in force during the step
-  bool skipped = false;               ///< a gradient was not finite and the optimizer did not move
-  std::int64_t skips = 0;             ///< skipped so far, this step included
-  double zero = not_measured;         ///< gradients that are exactly zero
-  double subnormal = not_measured;    ///< gradients below the smallest normal number of their format
-  double flushed = not_measured;      ///< zero here, yet not zero in an FP32 shadow of the same step
-  double underflowed = not_measured;  ///< updates that are not zero in FP32 but zero in the master's format
-  double absorbed = not_measured;     ///< updates that are not zero yet leave the weight as it was
+  std::int64_t step = 0;   ///< 1 is the first
+  double loss = 0;         ///< of this batch, unscaled
+  double scale = 1;        ///< S in force during the step
+  bool skipped = false;    ///< a gradient was not finite and the optimizer did not move
+  std::int64_t skips = 0;  ///< skipped so far, this step included
+  // Of all gradients:
+  double zero = not_measured;       ///< exactly zero
+  double subnormal = not_measured;  ///< below the smallest normal number of their format
+  // Of the gradients that are not zero in an FP32 shadow of the same step:
+  double flushed = not_measured;  ///< zero here
+  // Of the updates that are not zero in FP32:
+  double underflowed = not_measured;  ///< zero in the master's format
+  double absorbed = not_measured;     ///< not zero there, yet the weight stays as it was
 };
 
 struct RunResult {

@@ -5,8 +5,7 @@
 namespace tinymp::train {
 namespace {
 
-/// Correct answers of one batch, or NaN when a logit is not a number: an argmax over NaN would still name a
-/// class.
+/// Correct answers of one batch, or NaN when a logit is not finite: an argmax would still name a class.
 double correct(const Tensor& logits, const std::vector<std::int32_t>& labels) {
   const std::vector<float> values = logits.to_floats();  // (B,C)
   const std::size_t classes = static_cast<std::size_t>(logits.shape()[1]);
@@ -15,7 +14,7 @@ double correct(const Tensor& logits, const std::vector<std::int32_t>& labels) {
     std::size_t best = 0;
     for (std::size_t c = 0; c < classes; ++c) {
       const float x = values[b * classes + c];
-      if (std::isnan(x)) return std::numeric_limits<double>::quiet_NaN();
+      if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
       if (x > values[b * classes + best]) best = c;
     }
     hits += best == static_cast<std::size_t>(labels[b]);
@@ -38,6 +37,7 @@ double measure(Task task, const nn::Model& model, const data::Dataset& dataset, 
                                     : mse(y, batch.images).item() * static_cast<double>(batch.size());
   }
   const double mean = total / static_cast<double>(dataset.count);
+  if (!std::isfinite(mean)) return std::numeric_limits<double>::quiet_NaN();
   return task == Task::classify ? 100 * mean : mean;
 }
 

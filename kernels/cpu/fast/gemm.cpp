@@ -2,6 +2,7 @@
 #include <kernels/cpu/fast/gemm_tile.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>
+#include <tinymp/numeric/convert_f16c.h>
 #include <tinymp/tensor/storage.h>
 #include <algorithm>
 #include <cstdlib>
@@ -117,7 +118,8 @@ const GemmTile& gemm_tile() {
     const std::string_view name = wish == nullptr ? "" : wish;
     bool avx2 = false, avx512 = false;
 #if defined(__x86_64__)
-    avx2 = gemm_tile_avx2().multiply && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    avx2 = gemm_tile_avx2().multiply && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           f16c::machine_has();
     avx512 = gemm_tile_avx512().multiply && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 #endif

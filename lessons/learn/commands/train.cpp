@@ -68,7 +68,7 @@ void add_optimizer_flags(CLI::App& app, Flags& flags) {
       ->type_name("X")
       ->check(not_negative())
       ->group(group);
-  app.add_option("--weight-decay", flags.weight_decay, "(0)")
+  app.add_option("--weight-decay", flags.weight_decay, "(0; adamw 0.01)")
       ->type_name("X")
       ->check(not_negative())
       ->group(group);
@@ -133,7 +133,9 @@ void choose_optimizer(const CLI::App& app, const Flags& flags, train::Plan& plan
   if (!is_sgd && app.count("--momentum") > 0)
     throw UsageError(concat("--momentum is for sgd, not for ", flags.optimizer));
   const float usual = is_sgd ? 0.1f : flags.optimizer == "adagrad" ? 0.01f : 1e-3f;
-  const float lr = app.count("--lr") > 0 ? flags.lr : usual, decay = flags.weight_decay;
+  const float lr = app.count("--lr") > 0 ? flags.lr : usual;
+  const float usual_decay = flags.optimizer == "adamw" ? 0.01f : 0;
+  const float decay = app.count("--weight-decay") > 0 ? flags.weight_decay : usual_decay;
   plan.optimizer = is_sgd ? maker<Sgd>({.lr = lr, .momentum = flags.momentum, .weight_decay = decay})
                    : flags.optimizer == "adam"  ? maker<Adam>({.lr = lr, .weight_decay = decay})
                    : flags.optimizer == "adamw" ? maker<AdamW>({.lr = lr, .weight_decay = decay})
