@@ -6,12 +6,12 @@
 // the later lessons are about those reasons.
 
 #include <fmt/format.h>
-#include <lessons/learn/lab.h>
+#include <lessons/01_half/show.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/numeric/half.h>
 #include <tinymp/optim/sgd.h>
-
+#include <tinymp/report/progress.h>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -21,34 +21,6 @@ using namespace tinymp::lab;
 namespace {
 
 const std::string question = "Does FP16 harm an ordinary classifier?";
-
-void show_bits(Lab& lab) {
-  lab.say("        number   s eeeee ffffffffff   as a half      relative error");
-  for (const float x : {1.0f, 0.1f, -2.0f / 3, 2049.0f, 2051.0f, 65504.0f, 65519.0f, 65520.0f, 0x1p-14f,
-                        0x1p-24f, 0x1p-25f, 0x1.002p-25f}) {
-    const half h(x);
-    const float back = static_cast<float>(h);
-    const float error = std::isinf(back) ? back : (back - x) / x;
-    lab.say(fmt::format("{:>14.8g}   {}   {:<12.8g}   {:.2g}", x, to_bit_string(h), back, error));
-  }
-}
-
-/// What rounding to half does to the values of an FP32 tensor.
-void show_rounding(Lab& lab, const char* what, const Tensor& tensor) {
-  double values = 0, flushed = 0, subnormal = 0, error = 0;
-  for (const float x : tensor.to_floats()) {
-    if (x == 0) continue;
-    const float back = static_cast<float>(half(x));
-    const bool normal = std::abs(x) >= 0x1p-14f;
-    values += 1;
-    flushed += back == 0;
-    subnormal += back != 0 && !normal;
-    if (normal) error = std::max(error, static_cast<double>(std::abs(back - x) / std::abs(x)));
-  }
-  lab.say(fmt::format(
-      "{:<10} {:>6} not zero: {:4.1f} % become zero, {:4.1f} % subnormal; the rest is off by at most {:.2g}",
-      what, values, 100 * flushed / values, 100 * subnormal / values, error));
-}
 
 /// The whole training loop, spelled out. Later lessons call train::run, which is this with more meters.
 void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_t seed) {
@@ -67,8 +39,12 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
   run.header.batch = 64;
   run.header.metric = metric_name(train::Task::classify);
   run.header.higher_is_better = true;
+  run.header.command = lab.options().command;
   train::RunLog log(run.path, run.header);
+  run.header = log.header();  // with commit, compiler, machine
 
+  report::Progress bar(stderr, report::pad(concat(name, ", seed ", seed), 23), run.header.steps,
+                       lab.options().plain);
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t step = 1; step <= run.header.steps; ++step) {
     const data::Batch batch = loader.next();
@@ -79,7 +55,9 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
     Gradients gradients = optimizer.gradients();
     GradCheck check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
+    bar.update(step, loss.item());
     if (recipe == recipes::fp32 && step == run.header.steps) {
+      bar.finish();
       show_rounding(lab, "weights", optimizer.weights());
       show_rounding(lab, "gradients", gradients.tensor());
     }
@@ -90,6 +68,7 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
       log.write(run.steps.back());
     }
   }
+  bar.finish();
   run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.result->taken = run.header.steps;
   run.result->value = measure(train::Task::classify, model, lab.data().test);
@@ -106,9 +85,10 @@ void experiment(Lab& lab) {
   const std::vector<double> gaps =
       differences(lab.results(question, "FP32"), lab.results(question, "FP16 everywhere"));
   const double gap = std::max(largest(gaps), -smallest(gaps));
-  lab.verdict(question, gap <= 0.5 ? fmt::format("No: the two end within {:.2f} points of each other.", gap)
-                                   : fmt::format("They end {:.2f} points apart.", gap));
-  lab.claim(gap <= 0.5, fmt::format("FP32 and FP16 end within {:.2f} points (0.5 allowed)", gap));
+  lab.verdict(question, std::isnan(gap) ? "No answer: a run ended in NaN."
+                        : gap <= 0.5 ? fmt::format("No: the two end within {:.2f} points of each other.", gap)
+                                     : fmt::format("They end {:.2f} points apart.", gap));
+  lab.claim(gap <= 0.5, fmt::format("FP32 and FP16 end within {} points (0.5 allowed)", fixed(gap, 2)));
 }
 
 }  // namespace

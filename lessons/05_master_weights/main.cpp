@@ -37,13 +37,13 @@ void experiment(Lab& lab) {
   const double weights = smallest(differences(measured.fp32, measured.fp16_weights));
   const double scaling = smallest(differences(measured.fp32, lab.results(small_updates, weights_scaled)));
   const std::vector<double> master = differences(measured.fp32, measured.fp16_master);
-  lab.claim(weights >= asked,
-            fmt::format("FP16 weights end at least {:.1f} points below FP32 ({} asked)", weights, asked));
+  lab.claim(weights >= asked, fmt::format("FP16 weights end at least {} points below FP32 ({} asked)",
+                                          fixed(weights, 1), asked));
   lab.claim(largest(master) <= 0.5 && smallest(master) >= -0.5,
-            fmt::format("an FP32 master ends {:.2f} to {:.2f} points below FP32 (0.5 allowed)",
-                        smallest(master), largest(master)));
+            fmt::format("an FP32 master ends {} to {} points below FP32 (0.5 allowed)",
+                        fixed(smallest(master), 2), fixed(largest(master), 2)));
   lab.claim(scaling >= asked,
-            fmt::format("loss scaling does not help: still at least {:.1f} points below", scaling));
+            fmt::format("loss scaling does not help: still at least {} points below", fixed(scaling, 1)));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Lab::Lab(const Lesson& lesson, Options options)
   if (options_.threads > 0) set_threads(options_.threads);
   impl_->lesson = lesson;
   impl_->out = options_.out;
-  impl_->command = options_.command.empty() ? command_of(lesson) : options_.command;
+  if (options_.command.empty()) options_.command = command_of(lesson);
   impl_->style = report::terminal_style(STDOUT_FILENO, options_.plain);
 }
 
@@ -115,6 +115,7 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
 train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
   plan.data = &data();
   plan.lesson = impl_->lesson.name;
+  plan.command = options_.command;
   const std::string path = log_path(plan.name, plan.seed);
   add(impl_->run(std::move(plan), path, options_, keep));
   return impl_->runs.back();
@@ -123,6 +124,7 @@ train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
 std::unique_ptr<nn::Model> Lab::prepare(train::Plan plan) {
   plan.data = &data();
   plan.lesson = impl_->lesson.name;
+  plan.command = options_.command;
   const std::string path = log_path(plan.name, plan.seed);
   std::unique_ptr<nn::Model> model;
   impl_->run(std::move(plan), path, options_, &model);

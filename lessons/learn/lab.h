@@ -33,7 +33,7 @@ struct Options {
   std::string out = "runs";      ///< --out DIR
   int threads = 0;               ///< --threads N; 0: all cores
   std::string device = "cpu";    ///< --device cpu|cuda
-  std::string command{};         ///< what repeats this: "./learn run 6 --seeds 3"; empty: without options
+  std::string command{};         ///< what repeats this: "./learn run 6 --seeds 3"; empty: the lesson without options
 };
 
 class Lab {
@@ -99,7 +99,9 @@ double largest(const std::vector<double>& values);
 /// a - b and a / b, seed by seed.
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
-/// "83.0 (82.1 .. 84.2)", or "83.0" for one value, "NaN" for NaN; `digits` after the point.
+/// "83.0", or "NaN"; `digits` after the point.
+std::string fixed(double value, int digits);
+/// "83.0 (82.1 .. 84.2)", or "83.0" for one value, "NaN" for NaN.
 std::string spread(const std::vector<double>& values, int digits);
 
 }  // namespace tinymp::lab

@@ -87,7 +87,7 @@ bool Lab::Impl::write_page(const Options& options) {
   }
   std::cout << "Page:   " << absolute(page) << "\n";
   if (!paths.empty()) std::cout << "Runs:   " << folder << "\n";
-  std::cout << "Again:  " << command << "\n";
+  std::cout << "Again:  " << options.command << "\n";
   if (options.open) open_in_browser(absolute(page));
   return true;
 }

@@ -12,7 +12,6 @@ namespace tinymp::lab {
 /// What a lab remembers from its first run to its report.
 struct Lab::Impl {
   Lesson lesson{};
-  std::string command;  ///< what repeats this
   report::TerminalStyle style;
   std::optional<data::Split> data;
   std::string out, folder;                 ///< the latter is empty until something is written

@@ -26,11 +26,11 @@ std::vector<double> seed_by_seed(const std::vector<double>& a, const std::vector
   return compared;
 }
 
+}  // namespace
+
 std::string fixed(double value, int digits) {
   return std::isnan(value) ? "NaN" : fmt::format("{:.{}f}", value, digits);
 }
-
-}  // namespace
 
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
   return seed_by_seed(a, b, [](double x, double y) { return x - y; });

@@ -1,5 +1,5 @@
 #include <lessons/learn/command_line.h>
-#include <lessons/learn/lab.h>
+#include <lessons/learn/experiments.h>
 #include <tests/catch.h>
 #include <unistd.h>
 
@@ -58,6 +58,8 @@ TEST_CASE("spread") {
   CHECK(spread({82.1, 84.2, 82.7}, 1) == "83.0 (82.1 .. 84.2)");
   CHECK(spread({1, no_number}, 1) == "NaN");
   CHECK(spread({}, 1) == "NaN");
+  CHECK(fixed(83.04, 1) == "83.0");
+  CHECK(fixed(no_number, 1) == "NaN");
 }
 
 TEST_CASE("the nearest word") {
@@ -123,6 +125,30 @@ TEST_CASE("a log for each run; a folder with none in it goes away") {
   CHECK(fs::exists(folder.path / "06_loss_scaling-001/x-seed0.jsonl"));
   Lab next(lesson, folder.options());
   CHECK(fs::path(next.log_path("x", 0)).parent_path().filename() == "06_loss_scaling-002");
+}
+
+TEST_CASE("a run says where it comes from: in its log and in the report") {
+  const Folder folder;
+  Options options = folder.options();
+  options.data = "cut";
+  options.smoke = true;
+  options.command = "./learn run 6 --smoke";
+  Lab lab(lesson, options);
+  const Contender contender = small_gradients_contenders().at(3);
+  train::Plan plan = autoencoder_plan(lab, contender, 0);
+  plan.steps = 1;
+  const train::Run run = lab.train(plan);
+  CHECK(run.header.command == "./learn run 6 --smoke");
+  CHECK(train::load_run(run.path).header.command == run.header.command);
+  CHECK(Lab(lesson, {}).options().command == "./learn run 6");
+}
+
+TEST_CASE("an FP32 shadow runs seldom, and not beside FP32") {
+  Lab lab(lesson, {.data = "cut"});
+  for (const Contender& contender : small_gradients_contenders()) {
+    const std::int64_t every = autoencoder_plan(lab, contender, 0).shadow_every;
+    CHECK((contender.recipe == recipes::fp32 ? every == 0 : every >= 50));
+  }
 }
 
 TEST_CASE("a broken claim fails --verify, and nothing else") {

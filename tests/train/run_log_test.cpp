@@ -170,6 +170,11 @@ TEST_CASE("a run says where it comes from") {
   files::Folder folder;
   RunLog log(folder / "run.jsonl", some_header());
   const RunHeader h = load_run(log.path()).header;
+  CHECK(log.header().date == h.date);
+  CHECK(log.header().commit == h.commit);
+  CHECK(log.header().compiler == h.compiler);
+  CHECK(log.header().device == h.device);
+  CHECK(log.header().threads == h.threads);
   CHECK(std::regex_match(h.date, std::regex(R"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\dZ)")));
   CHECK(std::regex_match(h.commit, std::regex(R"([0-9a-f]{12,40}\+?|unknown)")));
   CHECK(std::regex_match(h.compiler, std::regex(R"((g|clang)\+\+ \d+\..*)")));

@@ -27,6 +27,7 @@ RunHeader header_of(const Plan& plan, const nn::Model& model) {
   header.name = plan.name;
   header.recipe = plan.recipe;
   header.seed = plan.seed;
+  header.command = plan.command;
   header.model = model.name();
   header.data = data::describe(*plan.data);
   header.optimizer = plan.optimizer_name;

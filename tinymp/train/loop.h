@@ -19,6 +19,7 @@ struct Plan {
   std::string lesson;    ///< "06_loss_scaling"
   std::string question;  ///< "Do small gradients survive?"
   std::string name;      ///< "FP16, S = 1"
+  std::string command;   ///< what repeats it: "./learn run 6 --seeds 3"; for the log
   Recipe recipe;
   std::uint64_t seed = 0;
 

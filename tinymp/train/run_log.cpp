@@ -62,12 +62,12 @@ std::string write_failure(const std::string& what, const std::string& path, int 
   return concat("cannot write ", what, " ", path, ": ", std::strerror(error_number), "; ", mend);
 }
 
-RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)) {
-  header.date = utc_now();
-  header.commit = build_commit();
-  header.compiler = compiler_name();
-  header.threads = threads();
-  if (header.device.empty()) header.device = processor_name();
+RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), header_(std::move(header)) {
+  header_.date = utc_now();
+  header_.commit = build_commit();
+  header_.compiler = compiler_name();
+  header_.threads = threads();
+  if (header_.device.empty()) header_.device = processor_name();
 
   out_.reset(std::fopen(path_.c_str(), "wx"));  // x: fails when the file exists
   if (!out_) throw Error(write_failure("the run log", path_, errno));
@@ -75,7 +75,7 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)) {
 
   ToJson line;
   line("tinymp_run", run_log_version);
-  fields(std::as_const(header), line);
+  fields(std::as_const(header_), line);
   try {
     write_line(one_line(line.json));
   } catch (const Error&) {

@@ -71,10 +71,12 @@ struct RunResult {
 /// that.
 class RunLog {
  public:
-  RunLog(std::string path, RunHeader header);  ///< writes the header line
+  /// Fills in where and when (date, commit, compiler, device, threads) and writes the header line.
+  RunLog(std::string path, RunHeader header);
   void write(const StepRecord& step);
   void finish(const RunResult& result);  ///< the last line; closes the file
   const std::string& path() const { return path_; }
+  const RunHeader& header() const { return header_; }  ///< as it stands in the file
 
  private:
   void write_line(std::string json);
@@ -82,6 +84,7 @@ class RunLog {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::string path_;
+  RunHeader header_;
   std::unique_ptr<std::FILE, Close> out_;
 };
 

@@ -1,0 +1,45 @@
+#include <lessons/07_dynamic_scaling/models.h>
+#include <tinymp/nn/mlp.h>
+#include <tinymp/optim/adam.h>
+#include <tinymp/optim/sgd.h>
+
+namespace tinymp::lab {
+namespace {
+
+train::Plan classifier_plan() {
+  train::Plan plan;
+  plan.model = [](const Recipe& r, Rng& rng) {
+    return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 64, 10}, r, rng);
+  };
+  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& r) {
+    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.1f, .momentum = 0.9f}, r);
+  };
+  plan.optimizer_name = "sgd lr=0.1 momentum=0.9";
+  return plan;
+}
+
+train::Plan residual_plan() {
+  train::Plan plan;
+  plan.model = [](const Recipe& r, Rng& rng) { return std::make_unique<nn::ResidualMlp>(64, 12, r, rng); };
+  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& r) {
+    return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = 1e-3f}, r);
+  };
+  plan.optimizer_name = "adam lr=0.001";
+  return plan;
+}
+
+}  // namespace
+
+train::Plan plan_for(Lab& lab, const Model& model, const Contender& contender, std::uint64_t seed) {
+  train::Plan plan = &model == &classifier ? classifier_plan()
+                     : &model == &residual ? residual_plan()
+                                           : autoencoder_plan(lab, contender, seed);
+  plan.question = model.name;
+  plan.name = contender.name;
+  plan.recipe = contender.recipe;
+  plan.seed = seed;
+  if (&model != &autoencoder) plan.steps = lab.steps(600, 5);
+  return plan;
+}
+
+}  // namespace tinymp::lab
