@@ -155,6 +155,7 @@ TEST_CASE("load_images: the cut that comes with tinymp") {
   const files::Environment none("TINYMP_DATA", nullptr);
   const Split split = data::load_images("cut");
   CHECK(data::describe(split) == "fashion-mnist-cut (9000 train, 1000 validation, 1000 test)");
+  CHECK(data::count_images("cut") == 11000);
   std::array<int, 10> both = per_class(split.train);
   for (std::size_t c = 0; c < 10; ++c) {
     both[c] += per_class(split.validation)[c];

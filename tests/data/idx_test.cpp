@@ -47,6 +47,26 @@ TEST_CASE("read_idx: images and labels, plain and gzip") {
   CHECK(pair.labels == labels);
 }
 
+TEST_CASE("count_idx_images: the header alone, plain and gzip") {
+  const files::Folder folder;
+  const Bytes whole = idx(0x803, {5, 4, 3}, counting(5 * 4 * 3));
+  Bytes packed = gzip(idx(0x803, {60000, 28, 28}, counting(60000)));
+  files::write(folder / "plain", Bytes(whole.begin(), whole.begin() + 16));
+  packed.resize(packed.size() / 2);
+  files::write(folder / "packed", packed);
+  CHECK(data::count_idx_images(folder / "plain") == 5);
+  CHECK(data::count_idx_images(folder / "packed") == 60000);
+
+  const auto error = [](const std::string& path) {
+    return files::message<Error>([&] { data::count_idx_images(path); });
+  };
+  files::write(folder / "short", Bytes(whole.begin(), whole.begin() + 15));
+  files::write(folder / "labels", idx(0x801, {5}, {5, 0, 4, 1, 9}));
+  files::write(folder / "empty", {});
+  for (const char* file : {"short", "labels", "empty"})
+    CHECK(error(folder / file) == image_error(folder / file));
+}
+
 TEST_CASE("read_idx: a gzip file of several members is one file, as RFC 1952 has it") {
   const files::Folder folder;
   const Bytes whole = idx(0x803, {40, 28, 28}, counting(40 * 784));

@@ -84,13 +84,17 @@ fs::path find_folder(const Source& source) {
       concat("the data set \"", source.name, "\" is not here; ", source.fetch, ". Looked in:", looked));
 }
 
+/// How to get a good copy in place of a damaged one.
+std::string mend_for(const Source& source, const fs::path& folder) {
+  if (source.system != nullptr && folder == fs::path(source.system))
+    return "install dataset-fashion-mnist again, or ./learn data fashion";
+  if (source.name == std::string("cut")) return "take datasets/fashion-mnist-cut from a fresh copy of tinymp";
+  return concat("fetch it again with ./learn data ", source.name);
+}
+
 Dataset read(const Source& source, const fs::path& folder, const char* images_file, const char* labels_file) {
   const std::string images_path = path_of(folder, images_file);
-  const std::string mend = source.system != nullptr && folder == fs::path(source.system)
-                               ? "install dataset-fashion-mnist again, or ./learn data fashion"
-                           : source.name == std::string("cut")
-                               ? "take datasets/fashion-mnist-cut from a fresh copy of tinymp"
-                               : concat("fetch it again with ./learn data ", source.name);
+  const std::string mend = mend_for(source, folder);
   IdxPair pair = read_idx_pair(images_path, path_of(folder, labels_file), image_classes, mend);
   expect(pair.images.rows == image_rows && pair.images.cols == image_cols, images_path, ": images of ",
          pair.images.rows, " x ", pair.images.cols, ", expected ", image_rows, " x ", image_cols, "; ", mend);
@@ -127,6 +131,14 @@ Split load_images(const std::string& name) {
   std::ranges::sort(drawn.first(validation));
   std::ranges::sort(drawn.subspan(validation));
   return {pick(all, drawn.subspan(validation)), pick(all, drawn.first(validation)), std::move(test)};
+}
+
+std::int64_t count_images(const std::string& name) {
+  const Source& source = source_named(name);
+  const fs::path folder = find_folder(source);
+  const std::string mend = mend_for(source, folder);
+  return count_idx_images(path_of(folder, file_names[0]), mend) +
+         count_idx_images(path_of(folder, file_names[2]), mend);
 }
 
 std::string describe(const Split& split) {

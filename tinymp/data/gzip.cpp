@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 
 namespace tinymp::data {
 namespace {
@@ -91,12 +92,29 @@ Bytes unpack(const Bytes& packed, const std::string& path, const std::string& me
   }
 }
 
+/// For zlib's own reader, which looks for gzip too and passes other files through.
+struct CloseFile {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+
 }  // namespace
 
 std::vector<std::uint8_t> read_maybe_gzip(const std::string& path, const std::string& mend) {
   Bytes bytes = read_file(path, mend);
   const bool gzip = bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
   return gzip ? unpack(bytes, path, mend) : bytes;
+}
+
+std::vector<std::uint8_t> read_beginning(const std::string& path, std::size_t count,
+                                         const std::string& mend) {
+  errno = 0;
+  const std::unique_ptr<gzFile_s, CloseFile> in(gzopen(path.c_str(), "rb"));
+  expect(in != nullptr, path, ": cannot be opened: ", reason(), "; ", mend);
+  Bytes bytes(count);
+  const int got = gzread(in.get(), bytes.data(), static_cast<unsigned>(count));
+  expect(got >= 0, path, ": cannot be read or unpacked; ", mend);
+  bytes.resize(static_cast<std::size_t>(got));
+  return bytes;
 }
 
 }  // namespace tinymp::data

@@ -36,11 +36,11 @@ std::string explain_magic(std::uint32_t magic, std::uint32_t wanted) {
   return concat("it has ", dimensions, " dimensions, expected ", wanted & 0xff);
 }
 
-/// Checks everything but the elements and gives the extents of the dimensions.
-std::vector<std::int64_t> read_header(const Bytes& bytes, std::uint32_t magic, const std::string& path,
-                                      const std::string& mend) {
+/// Checks the magic number, and that the counts are there.
+void check_beginning(const Bytes& bytes, std::uint32_t magic, const std::string& path,
+                     const std::string& mend) {
   expect(!bytes.empty(), path, ": the file is empty; ", mend);
-  const std::size_t rank = magic & 0xff, header = 4 + 4 * rank;
+  const std::size_t header = 4 + 4 * (magic & 0xff);
   if (bytes.size() >= 4) {
     const std::uint32_t found = big_endian(bytes, 0);
     expect(found == magic, path, ": wrong magic number: ", hex(found), ", expected ", hex(magic), " (",
@@ -48,7 +48,13 @@ std::vector<std::int64_t> read_header(const Bytes& bytes, std::uint32_t magic, c
   }
   expect(bytes.size() >= header, path, ": cut short: ", bytes.size(), " bytes, but the header alone takes ",
          header, "; ", mend);
+}
 
+/// Checks everything but the elements and gives the extents of the dimensions.
+std::vector<std::int64_t> read_header(const Bytes& bytes, std::uint32_t magic, const std::string& path,
+                                      const std::string& mend) {
+  check_beginning(bytes, magic, path, mend);
+  const std::size_t rank = magic & 0xff, header = 4 + 4 * rank;
   std::vector<std::int64_t> extents;
   std::string promised;  // "60000 x 28 x 28"
   std::uint64_t elements = 1;
@@ -69,6 +75,12 @@ std::vector<std::int64_t> read_header(const Bytes& bytes, std::uint32_t magic, c
 }
 
 }  // namespace
+
+std::int64_t count_idx_images(const std::string& path, const std::string& mend) {
+  const Bytes bytes = read_beginning(path, 16, mend);
+  check_beginning(bytes, images_magic, path, mend);
+  return big_endian(bytes, 4);
+}
 
 IdxImages read_idx_images(const std::string& path, const std::string& mend) {
   Bytes bytes = read_maybe_gzip(path, mend);

@@ -26,6 +26,9 @@ struct IdxImages {
 
 IdxImages read_idx_images(const std::string& path, const std::string& mend = mend_mnist);
 
+/// How many images a file holds, by its header alone: reads 16 bytes, and takes them at their word.
+std::int64_t count_idx_images(const std::string& path, const std::string& mend = mend_mnist);
+
 /// Labels are 0 .. classes-1.
 std::vector<std::uint8_t> read_idx_labels(const std::string& path, int classes = 10,
                                           const std::string& mend = mend_mnist);

@@ -55,9 +55,7 @@ void print_data() {
   std::cout << "Data\n";
   for (const char* name : {"cut", "fashion", "mnist"}) {
     try {
-      const data::Split split = data::load_images(name);
-      const std::int64_t images = split.train.count + split.validation.count + split.test.count;
-      std::cout << "  " << report::pad(name, 9) << images << " images\n";
+      std::cout << "  " << report::pad(name, 9) << data::count_images(name) << " images\n";
     } catch (const MissingError& error) {
       const std::string what = error.what();  // ends in a list of the places where it was looked for
       std::cout << "  " << report::pad(name, 9) << what.substr(0, what.find(". Looked in")) << "\n";
