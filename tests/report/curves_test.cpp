@@ -46,6 +46,7 @@ TEST_CASE("seeds become one curve: mean, smallest, largest, of those that are fi
   CHECK(curve.ends[0].value == 3);
   CHECK(curve.ends[0].nonfinite_step == 20);
   CHECK(curve.ends[1].nonfinite_step == 30);
+  CHECK(ends_text(curve) == "step 20..30 (2 of 3 seeds)");
 }
 
 TEST_CASE("a loss that recovers has a gap and no end, one that never was finite ends before it starts") {
@@ -54,6 +55,32 @@ TEST_CASE("a loss that recovers has a gap and no end, one that never was finite 
   REQUIRE(never.ends.size() == 1);
   CHECK(never.ends[0].step == 0);
   CHECK(never.ends[0].nonfinite_step == 10);
+}
+
+TEST_CASE("the first bad step is the loop's where it looked more often than the log") {
+  std::vector<Run> runs = {run_of("a", 0, {1, not_a_number}), run_of("a", 1, {1, 2, not_a_number}),
+                           run_of("a", 2, {1, 2, 3})};
+  for (Run& run : runs) run.result.emplace();
+  runs[0].result->first_nonfinite_step = 12;
+  runs[1].result->first_nonfinite_step = 7;  // it was finite again at 10 and 20
+  const Curve curve = curve_of(runs, Quantity::loss);
+  REQUIRE(curve.ends.size() == 2);
+  CHECK(curve.ends[0].step == 10);
+  CHECK(curve.ends[0].nonfinite_step == 12);
+  CHECK(curve.ends[1].nonfinite_step == 30);
+  CHECK(ends_text(curve) == "step 12..30 (2 of 3 seeds)");
+  CHECK(ends_text(curve_of({runs[0]}, Quantity::loss)) == "step 12");
+  runs[0].result->first_nonfinite_step = 2;
+  runs[0].steps.erase(runs[0].steps.begin());
+  CHECK(ends_text(curve_of({runs[0]}, Quantity::loss)) == "step 2");
+}
+
+TEST_CASE("two runs of one seed are one seed") {
+  const Run run = run_of("a", 3, {1, not_a_number});
+  CHECK(curve_of({run, run}, Quantity::loss).seeds == 1);
+  const Curve curve = curve_of({run, run, run_of("a", 4, {1, 2})}, Quantity::loss);
+  CHECK(curve.seeds == 2);
+  CHECK(ends_text(curve) == "step 20 (1 of 2 seeds)");
 }
 
 TEST_CASE("shares count where they were measured, and lost says how") {

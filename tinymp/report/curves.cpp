@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace tinymp::report {
@@ -69,11 +70,17 @@ void find_end(const Run& run, std::vector<CurveEnd>& ends) {
   if (steps.empty() || std::isfinite(steps.back().loss)) return;
   std::size_t first_bad = steps.size();
   while (first_bad > 0 && !std::isfinite(steps[first_bad - 1].loss)) --first_bad;
-  CurveEnd end{0, nan, static_cast<double>(steps[first_bad].step)};
+  std::int64_t bad_step = steps[first_bad].step, finite_step = 0;
+  CurveEnd end{0, nan, 0, run.header.seed};
   if (first_bad > 0) {
-    end.step = static_cast<double>(steps[first_bad - 1].step);
+    finite_step = steps[first_bad - 1].step;
+    end.step = static_cast<double>(finite_step);
     end.value = steps[first_bad - 1].loss;
   }
+  // The loop looks at every loss, the log holds one in so many.
+  if (run.result && run.result->first_nonfinite_step > finite_step)
+    bad_step = run.result->first_nonfinite_step;
+  end.nonfinite_step = static_cast<double>(bad_step);
   ends.push_back(end);
 }
 
@@ -168,8 +175,10 @@ double mean_share(const Group& group, double (*share)(const train::StepRecord&))
 
 Curve make_curve(const Group& group, Quantity quantity) {
   std::map<std::int64_t, Point> points;
-  Curve curve{.name = group.name, .seeds = group.runs.size()};
+  Curve curve{.name = group.name};
+  std::set<std::uint64_t> seeds;  // the same seed may have been run twice
   for (const Run* run : group.runs) {
+    seeds.insert(run->header.seed);
     for (const auto& record : run->steps) {
       const double value = value_of(quantity, record);
       // A loss that is NaN was measured and is a gap; a share that is NaN was not measured and is nothing.
@@ -177,6 +186,7 @@ Curve make_curve(const Group& group, Quantity quantity) {
     }
     if (quantity == Quantity::loss) find_end(*run, curve.ends);
   }
+  curve.seeds = seeds.size();
   if (quantity == Quantity::lost) curve.note = lost_how(group);
   for (const auto& [step, point] : points) {
     curve.step.push_back(static_cast<double>(step));
@@ -185,6 +195,16 @@ Curve make_curve(const Group& group, Quantity quantity) {
     curve.high.push_back(point.finite > 0 ? point.high : nan);
   }
   return curve;
+}
+
+std::string ends_text(const Curve& curve) {
+  std::set<std::uint64_t> seeds;
+  for (const CurveEnd& end : curve.ends) seeds.insert(end.seed);
+  const auto [first, last] = std::ranges::minmax_element(curve.ends, {}, &CurveEnd::nonfinite_step);
+  std::string text = "step " + short_number(first->nonfinite_step, 15);
+  if (first->nonfinite_step != last->nonfinite_step) text += ".." + short_number(last->nonfinite_step, 15);
+  if (curve.seeds > 1) text += concat(" (", seeds.size(), " of ", curve.seeds, " seeds)");
+  return text;
 }
 
 Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points) {

@@ -36,6 +36,7 @@ double mean_share(const Group& group, double (*share)(const train::StepRecord&))
 struct CurveEnd {
   double step, value;  ///< `step` 0: it never was finite
   double nonfinite_step;
+  std::uint64_t seed = 0;
 };
 
 /// Points are the logged steps at which some seed measured the quantity, in order. `mean`, `low` and `high`
@@ -44,11 +45,14 @@ struct Curve {
   std::string name;
   std::vector<double> step{}, mean{}, low{}, high{};
   std::vector<CurveEnd> ends{};
-  std::size_t seeds = 0;
+  std::size_t seeds = 0;  ///< different ones
   std::string note{};  ///< a lost share's two mechanisms: "15 % underflowed, 61 % absorbed"
 };
 
 Curve make_curve(const Group& group, Quantity quantity);
+
+/// Where the loss stopped being finite: "step 12", "step 2..40 (2 of 3 seeds)". Of a curve that has ends.
+std::string ends_text(const Curve& curve);
 
 /// At most `max_points`: runs of neighbours become one point, their mean (the band keeps its extremes).
 Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points);

@@ -81,10 +81,8 @@ std::string notes_html(const Panel& panel) {
   std::string text;
   for (const Curve& curve : panel.curves) {
     if (curve.ends.empty()) continue;
-    text += concat("<p>✗ ", escape_html(curve.name), ": the loss is not a finite number from step ",
-                   short_number(curve.ends[0].nonfinite_step, 15));
-    if (curve.seeds > 1) text += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
-    text += ".</p>\n";
+    text += concat("<p>✗ ", escape_html(curve.name), ": the loss is not a finite number from ",
+                   ends_text(curve), ".</p>\n");
   }
   return text;
 }

@@ -71,6 +71,7 @@
     });
   }
 
+  // Each value is [lowest, mean, highest] of the seeds, so that dygraphs makes room for the band.
   function rowsOf(panel, weight) {
     const rows = new Map();
     panel.series.forEach((series, column) => {
@@ -78,7 +79,8 @@
       const shown = panel.quantity === 'loss' && weight > 0 ? smooth(values, weight) : values;
       series.step.forEach((step, i) => {
         if (!rows.has(step)) rows.set(step, [step].concat(panel.series.map(() => null)));
-        rows.get(step)[column + 1] = shown[i];
+        const [low, high] = [series.low || series.mean, series.high || series.mean];
+        rows.get(step)[column + 1] = [measure(panel, low[i]), shown[i], measure(panel, high[i])];
       });
     });
     return Array.from(rows.values()).sort((a, b) => a[0] - b[0]);
@@ -216,7 +218,7 @@
     place.hidden = false;
     const options = Object.assign(theme(), {
       labels, legend: 'never', xlabel: 'step', xLabelHeight: 16, axisLabelFontSize: 12, strokeWidth: 1.8,
-      connectSeparatedPoints: true, stepPlot: panel.quantity === 'scale', includeZero: panel.scale === 'share',
+      customBars: true, connectSeparatedPoints: true, stepPlot: panel.quantity === 'scale', includeZero: panel.scale === 'share',
       dateWindow: section.whole.slice(), logscale: panel.scale === 'decades', rightGap: 14, yRangePad: 10,
       highlightCircleSize: 4, gridLineWidth: 1, interactionModel: model, plotter, underlayCallback: underlay,
       axes: {x: {drawGrid: false, axisLabelFormatter: (value) => trimmed(value, 7)}, y: axisY},

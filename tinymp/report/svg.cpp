@@ -156,8 +156,7 @@ std::string describe_panel(const Panel& panel) {
     text +=
         concat(value_text(panel, curve.mean[first]), " at step ", short_number(curve.step[first], 15), ", ",
                value_text(panel, curve.mean[last]), " at step ", short_number(curve.step[last], 15));
-    if (!curve.ends.empty())
-      text += concat(", not finite from step ", short_number(curve.ends[0].nonfinite_step, 15));
+    if (!curve.ends.empty()) text += ", not finite from " + ends_text(curve);
     text += ".";
   }
   return text;

@@ -148,9 +148,7 @@ std::string legend_text(const Panel& panel, std::size_t which, const TerminalSty
   if (const std::string value = last_value(panel, curve); !value.empty()) text += "  " + value;
   if (!curve.note.empty()) text += "  (on average " + curve.note + ")";
   if (!curve.ends.empty()) {
-    text += concat(style.unicode ? "  ✗ " : "  X ", "not finite from step ",
-                   short_number(curve.ends[0].nonfinite_step, 15));
-    if (curve.seeds > 1) text += concat(" (", curve.ends.size(), " of ", curve.seeds, " seeds)");
+    text += concat(style.unicode ? "  ✗ " : "  X ", "not finite from ", ends_text(curve));
   }
   std::string lines,
       before = "  " + paint(marker(panel.group[which], style), panel.group[which], style) + " ";
