@@ -56,8 +56,8 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
     GradCheck check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     bar.update(step, loss.item());
+    if (step == run.header.steps) bar.finish();
     if (recipe == recipes::fp32 && step == run.header.steps) {
-      bar.finish();
       show_rounding(lab, "weights", optimizer.weights());
       show_rounding(lab, "gradients", gradients.tensor());
     }
@@ -68,7 +68,6 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
       log.write(run.steps.back());
     }
   }
-  bar.finish();
   run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.result->taken = run.header.steps;
   run.result->value = measure(train::Task::classify, model, lab.data().test);

@@ -33,7 +33,7 @@ struct Options {
   std::string out = "runs";      ///< --out DIR
   int threads = 0;               ///< --threads N; 0: all cores
   std::string device = "cpu";    ///< --device cpu|cuda
-  std::string command{};         ///< what repeats this: "./learn run 6 --seeds 3"; empty: the lesson without options
+  std::string command{};  ///< what repeats this: "./learn run 6 --seeds 3"; empty: the lesson without options
 };
 
 class Lab {
