@@ -1,6 +1,7 @@
 # Configuring and building in the right folder, one at a time, as parallel as the memory allows.
-# Sourced by ./learn; sees its variables: root, build_root, cuda, sanitize, tests, jobs.
+# Sourced by ./learn; sees its variables: root, cuda, sanitize, and
 # shellcheck shell=bash
+: "${build_root=}" "${tests=OFF}" "${jobs=1}"
 
 # ---- how many files at once ----
 
@@ -77,6 +78,7 @@ configure() {
   say "configuring tinymp in $build ..."
   if ! CXX=$CXX cmake -S "$root" -B "$build" ${first[@]+"${first[@]}"} "${cmake_args[@]}" "-DTINYMP_TESTS=$tests" \
     >"$log" 2>&1; then
+    expect_room
     explain_failed_configure "$log"
   fi
   printf '%s\n' "$signature" >"$build/configured"
@@ -88,6 +90,7 @@ compile() { # TARGET...
   if [ ! -x "$program" ]; then what="$what (first time: a few minutes)"; fi
   cmake --build "$build" --parallel "$jobs" --target "$@" 2>&1 | tee "$log" | progress "$what ..."
   if [ "${PIPESTATUS[0]}" != 0 ]; then
+    expect_room
     # 30 lines from the first error on, or the last 30 when no line is called an error.
     awk '/[Ee]rror[: ]|undefined reference|multiple definition/ { on = 1 } on && n++ < 30 { print } END { exit !on }' \
       "$log" >&2 || tail -n 30 "$log" >&2
@@ -102,49 +105,62 @@ progress() { # MESSAGE: said once something is being built; on a terminal, with 
   local line announced=0
   while IFS= read -r line; do
     case $line in "["*"] Building "* | "["*"] Linking "*) ;; *) continue ;; esac
-    if [ $announced = 0 ]; then say "$1"; fi
+    if [ "$announced" = 0 ]; then say "$1"; fi
     announced=1
     if [ -t 2 ]; then printf '\r%s ' "${line%%]*}]" >&2; fi
   done
-  if [ $announced = 1 ] && [ -t 2 ]; then printf '\r            \r' >&2; fi
+  if [ "$announced" = 1 ] && [ -t 2 ]; then printf '\r            \r' >&2; fi
+}
+
+# ---- a disk that may be full ----
+
+cannot_write() {
+  die 1 "cannot write to $build_root: full or read-only; to build elsewhere: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ..."
+}
+
+expect_room() { # the reason behind many a failure, and one that a log on the same disk cannot tell
+  local trial=$build_root/room.$$
+  { echo room >"$trial"; } 2>/dev/null || { rm -f "$trial" && cannot_write; }
+  rm -f "$trial"
 }
 
 # ---- one build at a time ----
 
 alive() { kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null 2>&1; }
 
-holder_is_gone() { # SECONDS_WAITED: it no longer runs, or died before it wrote its number
-  local holder
-  holder=$(cat "$build_root/lock/pid" 2>/dev/null)
-  if [ -n "$holder" ]; then ! alive "$holder"; else [ -d "$build_root/lock" ] && [ "$1" -gt 5 ]; fi
+lock_holder() { readlink "$build_root/lock" 2>/dev/null; }
+
+# Of all who see a lock that was left behind, only the one that makes this folder may remove it.
+remove_lock_of() { # HOLDER
+  mkdir "$build_root/lock.stale" 2>/dev/null || return 1
+  if [ "$(lock_holder)" = "$1" ]; then rm -f "$build_root/lock"; fi
+  rmdir "$build_root/lock.stale"
 }
 
-lock() {
-  local waited=0
-  until mkdir "$build_root/lock" 2>/dev/null; do
-    # Of all who see a lock that was left behind, only the one that makes the second folder may remove it.
-    if holder_is_gone $waited && mkdir "$build_root/lock.stale" 2>/dev/null; then
-      if holder_is_gone $waited; then rm -rf "$build_root/lock"; fi
-      rmdir "$build_root/lock.stale"
-    else
-      if [ $waited = 1 ]; then say "another ./learn builds; waiting (if none does: rm -r '$build_root'/lock*) ..."; fi
-      sleep 1
-      waited=$((waited + 1))
+lock() { # a link to the number of the process that holds it: made with that number in one step, or not at all
+  local waited=0 holder
+  until ln -s $$ "$build_root/lock" 2>/dev/null; do
+    holder=$(lock_holder)
+    # Our own number: in a container an earlier ./learn may have had the same.
+    if [ -z "$holder" ] || [ "$holder" = $$ ] || ! alive "$holder"; then
+      if ! ln -s $$ "$build_root/lock.$$" 2>/dev/null; then cannot_write; fi # the disk takes no link at all
+      rm -f "$build_root/lock.$$"
+      if [ -n "$holder" ] && remove_lock_of "$holder"; then continue; fi
     fi
+    if [ "$waited" = 1 ]; then say "another ./learn builds; waiting (if none does: rm -r '$build_root'/lock*) ..."; fi
+    sleep 1
+    waited=$((waited + 1))
   done
   locked=1
-  echo $$ >"$build_root/lock/pid"
 }
 
 unlock() {
-  if [ $locked = 1 ]; then rm -rf "$build_root/lock"; fi
+  if [ "$locked" = 1 ]; then rm -f "$build_root/lock"; fi
   locked=0
 }
 
 prepare() { # TARGET... are up to date afterwards, whatever it takes
-  if ! mkdir -p "$build_root" 2>/dev/null || [ ! -w "$build_root" ]; then
-    die 1 "cannot write to $build_root; to build elsewhere: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ..."
-  fi
+  if ! mkdir -p "$build_root" 2>/dev/null || [ ! -w "$build_root" ]; then cannot_write; fi
   # ccache and others want a home to write to.
   if [ ! -w "${HOME:-/nonexistent}" ]; then export CCACHE_DIR=$build_root/ccache; fi
   lock
@@ -153,7 +169,7 @@ prepare() { # TARGET... are up to date afterwards, whatever it takes
   if [ -z "${build:-}" ] || ! configured; then
     install_missing
     name_build_folder
-    mkdir -p "$build"
+    mkdir -p "$build" 2>/dev/null || cannot_write
     configure
   fi
   compile "$@"

@@ -16,6 +16,7 @@ failed=0
 # ---- the pretended machine ------------------------------------------------------------------------------------------
 
 fake() { # FOLDER NAME SCRIPT
+  rm -f "$1/$2" # it may be a link to the real one
   printf '#!/bin/sh\necho "%s $*" >>"%s/calls"\n%s\n' "$2" "$work" "$3" >"$1/$2"
   chmod +x "$1/$2"
 }
@@ -60,7 +61,7 @@ machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, 
   cp -p "$root/lessons/learn/"*.sh "$tree/lessons/learn/"
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
   : >"$work/calls"
-  for tool in bash sh env awk sed grep cat cp mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod; do
+  for tool in bash sh env awk sed grep cat cp ln mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod; do
     ln -s "$(command -v $tool)" "$bin/$tool"
   done
   fake "$bin" uname 'echo Linux'
@@ -358,12 +359,30 @@ wait
 check 'two at once: the first configures, the second finds it done' count_of 1 'cmake -S'
 check 'two at once: no lock is left' [ ! -e "$build/lock" ]
 rm "$work/build_takes"
-mkdir -p "$build/lock"
 sh -c 'exit 0' &
-echo $! >"$build/lock/pid"
+ln -s $! "$build/lock"
 wait
 learn quickstart
 check 'a lock left by a killed build: goes on' ends_with 7
+SECONDS=0
+sh -c 'ln -s $$ "'"$build"'/lock"; exec sleep 3' &
+sleep 1
+learn quickstart
+check 'a lock that is held: waits' [ "$SECONDS" -ge 3 ]
+check 'and says so' says 'another ./learn builds'
+check 'and then goes on' ends_with 7
+fake "$bin" ln 'exit 1'
+learn quickstart
+check 'a disk that takes no lock: exit code 1' ends_with 1
+check 'a disk that takes no lock: says what and how' says "cannot write to $build: full or read-only; to build elsewhere: TINYMP_BUILD_DIR="
+check 'a disk that takes no lock: blames nobody' is_silent_about 'another ./learn'
+machine compiler cmake ninja libraries
+echo 'no space' >"$work/configure_fails"
+fake_cmake "$work" 3.25.1
+fake "$bin" cmake 'if [ "$1" = -S ]; then rm "'"$build"'"/lock && rm -r "'"$build"'" && : >"'"$build"'"; exit 1; fi; exec "'"$work"'/cmake" "$@"'
+learn quickstart
+check 'a disk that fills up while configuring: says so' says "cannot write to $build"
+check 'a disk that fills up while configuring: exit code 1' ends_with 1
 
 # ---- memory and cores -----------------------------------------------------------------------------------------------
 
