@@ -1,6 +1,7 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/recipe_flags.h>
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <limits>
 
 namespace tinymp::lab {
@@ -46,6 +47,18 @@ void adjust(const CLI::App& app, const RecipeFlags& flags, DynamicScaling& scali
   if (app.count("--growth-interval") > 0) scaling.growth_interval = flags.growth_interval;
 }
 
+/// After positive(), so that it is a number.
+CLI::Validator on_side_of_one(bool above) {
+  return {[above](std::string& text) {
+            const double value = std::strtod(text.c_str(), nullptr);
+            if (above ? value > 1 : value < 1) return std::string();
+            return concat("takes a number ",
+                          above ? "above 1, so that S grows" : "below 1, so that S shrinks", ", not '", text,
+                          "'");
+          },
+          ""};
+}
+
 LossScaling scaling_named(const std::string& name) {
   if (name == "static") return StaticScaling{};
   if (name == "dynamic") return DynamicScaling{};
@@ -77,10 +90,12 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
   app.add_option("--growth", flags.growth, "Dynamic: S times X after enough good steps")
       ->type_name("X")
       ->check(positive())
+      ->check(on_side_of_one(true))
       ->group(group);
   app.add_option("--backoff", flags.backoff, "Dynamic: S times X after a bad step")
       ->type_name("X")
       ->check(positive())
+      ->check(on_side_of_one(false))
       ->group(group);
   app.add_option("--growth-interval", flags.growth_interval, "Dynamic: how many good steps are enough")
       ->type_name("N")
