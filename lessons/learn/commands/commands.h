@@ -8,8 +8,6 @@ namespace tinymp::lab {
 
 struct Command {
   std::string_view name;
-  std::string_view usage;  ///< "run N"
-  std::string_view summary;
   int (*run)(int argc, char** argv);  ///< argv[0] is the command itself; returns the exit code
 };
 std::span<const Command> commands();
