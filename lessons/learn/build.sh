@@ -1,7 +1,7 @@
 # Configuring and building in the right folder, one at a time, as parallel as the memory allows.
-# Sourced by ./learn; sees its variables: root, cuda, sanitize, and
+# Sourced by ./learn after install.sh; sees its variables: root, cuda, sanitize, and
 # shellcheck shell=bash
-: "${build_root=}" "${tests=OFF}" "${jobs=1}"
+: "${build_root=}" "${tests=OFF}" "${jobs=1}" "${packages=}"
 
 # ---- how many files at once ----
 
@@ -59,11 +59,20 @@ name_build_folder() { # sets build, program, cmake_args and signature
   build=$build_root/$name
   program=$build/lessons/learn/learn
   # What the folder was configured for. When it differs (the tree was moved, g++ is another) we start afresh.
-  signature="$root $build $(command -v "${CXX%% *}") $CXX ${CC:-} ${cmake_args[*]}"
+  signature="$root $build $(compiler_file) $CXX ${CC:-} ${cmake_args[*]}"
+}
+
+optional_parts() { # what tinymp does without, and takes when it was installed since
+  local file
+  for file in $(printf '%s' "$packages" | awk '$5 ~ "^/" { print $5 }') /usr/local/cuda/bin/nvcc; do
+    if [ -e "$file" ]; then echo "$file"; fi
+  done
+  echo "$(command -v nvcc) ${CUDACXX:-} ${CUDA_PATH:-}"
 }
 
 configured() {
   [ "$(cat "$build/configured" 2>/dev/null)" = "$signature" ] && command -v cmake >/dev/null &&
+    [ "$(cat "$build/configured.parts" 2>/dev/null)" = "$(optional_parts)" ] &&
     { [ "$tests" = OFF ] || grep -q '^TINYMP_TESTS:BOOL=ON' "$build/CMakeCache.txt"; }
 }
 
@@ -81,6 +90,7 @@ configure() {
     expect_room
     explain_failed_configure "$log"
   fi
+  optional_parts >"$build/configured.parts"
   printf '%s\n' "$signature" >"$build/configured"
 }
 

@@ -21,6 +21,10 @@ cxx() { # the compiler; CXX may be a path with spaces, or words such as "ccache 
   if command -v "$CXX" >/dev/null 2>&1; then "$CXX" "$@"; else $CXX "$@"; fi
 }
 
+compiler_file() { # behind CXX; false when there is none
+  command -v "$CXX" || command -v "${CXX%% *}"
+}
+
 knows_cxx20() { # [COMPILER] knows concepts, std::span and std::bit_cast
   printf '%s\n' '#include <version>' \
     '#if __cpp_concepts < 201907L || __cpp_lib_span < 202002L || __cpp_lib_bit_cast < 201806L' '#error' '#endif' |
@@ -52,7 +56,7 @@ missing_libraries() { # names, one a line: asks the preprocessor, so that any pl
 
 missing() { # names, one a line, of everything that this command needs and the machine lacks
   local compiler=1
-  if ! choose_compiler || ! command -v "${CXX%% *}" >/dev/null; then
+  if ! choose_compiler || ! compiler_file >/dev/null; then
     compiler=0
     case ${CXX:-} in *clang*) echo clang ;; *) echo compiler ;; esac
   fi
@@ -105,19 +109,20 @@ agreed() { # QUESTION: --yes, or the user says so, or root started us where nobo
 }
 
 run_manager() { # MANAGER SUDO PACKAGE...: words of the last two are split on purpose
-  local manager=$1 sudo=$2 package known=
+  local manager=$1 sudo=$2 package known= apt
   shift 2
   case $manager in
     apt-get)
-      export DEBIAN_FRONTEND=noninteractive
-      $sudo apt-get -q -o Acquire::Retries=1 update # more would take minutes where there is no network
+      # env, since sudo drops what is exported; a question would wait where nobody sees it.
+      # More retries would take minutes where there is no network.
+      apt="$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=1"
+      $apt update
       for package; do # an older system may lack one: that library then comes from source
         if apt-cache show "$package" >/dev/null 2>&1; then known="$known $package"; fi
       done
       # Another installation may be running, as in the first minutes of a new virtual machine.
       # shellcheck disable=SC2086
-      [ -n "$known" ] && $sudo apt-get -q -o Acquire::Retries=1 -o DPkg::Lock::Timeout=300 \
-        install -y --no-install-recommends $known
+      [ -n "$known" ] && $apt -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $known
       ;;
     dnf) $sudo dnf install -y --setopt=strict=0 "$@" ;;
     brew) brew install "$@" ;;
@@ -144,8 +149,8 @@ install_packages() { # NAME... if there is a manager, we have the right, and the
   fi
 }
 
-use_own_tools() { # what cmake_from_pip put into the build folder
-  if [ -x "$build_root/tools/bin/cmake" ]; then PATH=$build_root/tools/bin:$PATH; fi
+use_own_tools() { # what cmake_from_pip put into the build folder; where the tree was moved, it no longer starts
+  if "$build_root/tools/bin/cmake" --version >/dev/null 2>&1; then PATH=$build_root/tools/bin:$PATH; fi
 }
 
 cmake_from_pip() { # into the build folder, where the package manager's is too old or nobody may use it
@@ -159,6 +164,7 @@ cmake_from_pip() { # into the build folder, where the package manager's is too o
   agreed "Install one for this folder alone (python3 -m venv $tools; pip install cmake ninja)?" || return 1
   say "installing CMake in $tools ..."
   if [ $install_python = 1 ]; then run_manager apt-get '' python3-venv >"$log" 2>&1; fi
+  rm -rf "$tools" # of a tree that was moved: venv would leave the pip there as it is
   if ! { python3 -m venv "$tools" && "$tools/bin/pip" install 'cmake>=3.24,<4' ninja; } >>"$log" 2>&1; then
     say "That failed; the whole log: $log"
     return 1
@@ -209,8 +215,13 @@ install_missing() { # everything that configuring needs, or exit 3 saying what
   if [ -n "$names" ]; then say "not installed, so downloaded and built from source:" $names; fi
 }
 
-explain_failed_configure() { # LOG: exit 3 when a library could be neither installed nor downloaded
+explain_failed_configure() { # LOG: exit 3 when the machine lacks something
   local names manager line
+  line=$(sed -n 's/.*TINYMP_CUDA=ON, but //p' "$1")
+  if [ -n "$line" ]; then
+    die 3 "--cuda on: $line Install the CUDA toolkit, 12.0 or newer, name its compiler with CUDACXX=/path/to/nvcc" \
+      "./learn ..., or leave --cuda on out; the whole log: $1"
+  fi
   names=$(missing_libraries | tr '\n' ' ')
   manager=$(manager)
   if [ -n "$names" ] && grep -q 'tinymp needs what is not installed' "$1"; then

@@ -72,10 +72,11 @@ machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, 
   for word; do
     case $word in
       user) fake "$bin" id 'echo 1000' ;;
-      sudo) fake "$bin" sudo 'exec "$@"' ;;
+      sudo) fake "$bin" sudo 'unset DEBIAN_FRONTEND; exec "$@"' ;; # env_reset
       apt)
         fake "$bin" apt-cache true
-        fake "$bin" apt-get 'case "$*" in *install*) '"$install"' ;; esac'
+        fake "$bin" apt-get '[ "$DEBIAN_FRONTEND" = noninteractive ] || exit 1
+          case "$*" in *install*) '"$install"' ;; esac'
         ;;
       dnf) fake "$bin" dnf "$install" ;;
       brew) fake "$bin" brew 'case $1 in --prefix) echo /opt/homebrew ;; *) '"$install"' ;; esac' ;;
@@ -158,6 +159,17 @@ machine apt compiler cmake ninja libraries
 learn quickstart
 check 'nothing lacks: nothing is installed' not_called apt-get
 
+machine apt cmake ninja libraries
+mkdir "$bin/a folder"
+fake_compiler "$bin/a folder" g++
+learn CXX="$bin/a folder/g++" quickstart
+check 'a compiler in a path with a space: nothing is installed' not_called apt-get
+check 'a compiler in a path with a space: goes on' ends_with 7
+machine apt compiler cmake ninja libraries
+fake "$bin" ccache 'exec "$@"'
+learn CXX='ccache g++' quickstart
+check 'a compiler of two words: nothing is installed' not_called apt-get
+
 machine user sudo apt
 learn quickstart
 check 'a user, no terminal: does not call sudo' not_called sudo
@@ -169,7 +181,7 @@ check 'exit code 3' ends_with 3
 
 machine user sudo apt
 learn --yes quickstart
-check 'a user, --yes: sudo' called 'sudo apt-get'
+check 'a user, --yes: sudo' called 'sudo env DEBIAN_FRONTEND=noninteractive apt-get'
 check 'and goes on' ends_with 7
 
 if [ "$(uname -s)" = Linux ] && command -v script >/dev/null; then
@@ -181,7 +193,7 @@ if [ "$(uname -s)" = Linux ] && command -v script >/dev/null; then
   check 'no, without a compiler: exit code 3' ends_with 3
   machine user sudo apt
   learn_at_terminal '' quickstart
-  check 'Enter: installs' called 'sudo apt-get'
+  check 'Enter: installs' called 'sudo env DEBIAN_FRONTEND=noninteractive apt-get'
   check 'and goes on after the question' ends_with 7
   check 'and tells how far the build is' says '[1/2]'
 fi
@@ -241,7 +253,7 @@ check 'an old cmake: exit code 3' ends_with 3
 check 'an old cmake: says where there is a newer one' says 'pip install cmake'
 # python3 -m venv FOLDER makes a pip that makes a new cmake.
 fake "$work" pip 'cp "'"$work"'/installable/cmake" "$(dirname "$0")"'
-fake "$bin" python3 'mkdir -p "$3/bin" && cp "'"$work"'/pip" "$3/bin/pip"'
+fake "$bin" python3 'mkdir -p "$3/bin" && { [ -e "$3/bin/pip" ] || cp "'"$work"'/pip" "$3/bin/pip"; }'
 learn quickstart
 check 'an old cmake, no answer: asks first' not_called venv
 learn quickstart --yes
@@ -251,6 +263,9 @@ check 'an old cmake: goes on' ends_with 7
 learn quickstart
 check 'the second time the new cmake is there' ends_with 7
 check 'and pip is not' not_called pip
+for tool in pip cmake; do fake "$build/tools/bin" $tool '' && sed -i.old '1s/.*/#!\/moved\/away/' "$build/tools/bin/$tool"; done
+learn quickstart --yes
+check 'of a moved tree, where neither starts: installs them again' ends_with 7
 
 # ---- building -------------------------------------------------------------------------------------------------------
 
@@ -273,19 +288,28 @@ learn quickstart
 check 'quickstart after test: keeps them' not_called 'cmake -S'
 learn
 check 'alone: the program tells' says program
+learn run 6 --help
+check 'run 6 --help, built: the program tells' says '<--help>'
+for word in rnu --version; do
+  learn $word
+  check "$word, built: the program tells" says "<$word>"
+done
 
 machine compiler cmake ninja libraries
 learn
 check 'alone, before the build: what is next' says './learn quickstart'
 check 'alone, before the build: exit code 0' ends_with 0
 check 'alone: builds nothing' not_called 'cmake -'
-for command in '' quickstart test; do
+for command in '' quickstart run 'run 6' train compare test; do
   # shellcheck disable=SC2086
   learn $command --help
   check "$command --help: exit code 0" ends_with 0
-  check "$command --help: usage" says 'usage: ./learn'
+  check "$command --help: usage" says "usage: ./learn${command:+ ${command% *}}"
   check "$command --help: builds nothing" not_called 'cmake -'
 done
+mkdir "$tree/lessons/42_answer"
+learn run --help
+check 'run --help: which lessons there are' says '42_answer'
 learn data mnist --from 'x'
 check 'data goes to fetch.sh' says 'fetch: mnist --from x'
 
@@ -313,6 +337,26 @@ mv "$tree" "$work/moved"
 tree=$work/moved learn quickstart
 check 'a moved tree: starts afresh' called '--fresh'
 mv "$work/moved" "$tree"
+
+machine compiler cmake ninja libraries
+sed "s#/usr/share/javascript/dygraphs/#$work/#" "$root/lessons/learn/install.sh" >"$tree/lessons/learn/install.sh"
+learn quickstart
+: >"$work/calls"
+: >"$work/dygraph.min.js"
+learn quickstart
+check 'libjs-dygraphs, installed since: configures again' count_of 1 'cmake -S'
+check 'libjs-dygraphs, installed since: keeps what is built' not_called '--fresh'
+fake "$bin" nvcc true
+learn quickstart
+learn quickstart
+check 'nvcc, installed since: configures again' count_of 2 'cmake -S'
+rm "$work/dygraph.min.js"
+
+machine compiler cmake ninja libraries
+echo '  TINYMP_CUDA=ON, but no nvcc found.' >"$work/configure_fails"
+learn --cuda on quickstart
+check '--cuda on without nvcc: exit code 3' ends_with 3
+check '--cuda on without nvcc: says how' says '--cuda on: no nvcc found. Install the CUDA toolkit'
 
 machine compiler cmake ninja libraries
 {
@@ -411,15 +455,10 @@ check '--jobs' called '--parallel 3'
 
 # ---- wrong use ------------------------------------------------------------------------------------------------------
 
-: >"$work/calls"
-for pair in quikstart:quickstart tets:test rnu:run comp:compare; do
-  learn "${pair%:*}"
-  check "$pair: exit code 2" ends_with 2
-  check "$pair: suggests it" says "Did you mean '${pair#*:}'?"
-done
-learn xyzzy
-check 'xyzzy: exit code 2' ends_with 2
-check 'xyzzy: suggests nothing' is_silent_about 'Did you mean'
+machine compiler cmake ninja libraries
+learn quikstart
+check 'quikstart: exit code 2' ends_with 2
+check 'quikstart: what there is' says "no command 'quikstart'; there are: quickstart, test, run"
 for wrong in '--jobs 0' '--jobs x' '--jobs' '--cuda maybe' 'test --sanitize' 'test --sanitize memory' 'test --fliter x'; do
   # shellcheck disable=SC2086
   learn $wrong
