@@ -93,6 +93,7 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
 
   Run recorded{path, header_of(plan, *model), {}, {}};
   RunLog log(path, recorded.header);
+  recorded.header = log.header();
   RunResult result;
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
