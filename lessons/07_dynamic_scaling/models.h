@@ -13,7 +13,7 @@ struct Model {
 };
 inline const Model classifier{"Classifier", 1, "1 point"};
 inline const Model residual{"Residual net, 12 blocks", 5, "5 points"};
-inline const Model autoencoder{"Autoencoder", 1.05, "5 % of its MSE"};
+inline const Model autoencoder{"Autoencoder", 1.05, "5 %"};
 
 train::Plan plan_for(Lab& lab, const Model& model, const Contender& contender, std::uint64_t seed);
 

@@ -45,7 +45,7 @@ snapshot() { # of all recorded runs: names and contents
 use() {
   learn 0 --help && prints 'usage: ./learn'
   learn 0 --version && prints '^tinymp [0-9]'
-  learn 0 && prints 'Next:  ./learn quickstart'
+  learn 0 && prints 'Next:  ./learn quickstart' && prints '^  cut  *11000 images'
   learn 2 quikstart && complains "did you mean 'quickstart'"
   learn 2 xyzzy && complains 'there are: quickstart, run, train, compare'
   learn 2 --frobnicate && complains 'no command'
@@ -66,6 +66,7 @@ use() {
   learn 2 run 6 extra && complains "'extra' is one argument too many"
   learn 3 run 6 --device cuda --smoke && complains 'cuda'
   if [ ! -d "$source_folder/datasets/mnist" ]; then
+    learn 0 && prints '^  mnist  *the data set "mnist" is not here'
     learn 3 run 6 --verify && complains './learn data mnist'
     learn 3 quickstart --smoke --data mnist && complains './learn data mnist'
   fi

@@ -55,7 +55,8 @@ void print_data() {
   std::cout << "Data\n";
   for (const char* name : {"cut", "fashion", "mnist"}) {
     try {
-      std::cout << "  " << report::pad(name, 9) << data::count_images(name) << " images\n";
+      const std::int64_t images = data::count_images(name);
+      std::cout << "  " << report::pad(name, 9) << images << " images\n";
     } catch (const MissingError& error) {
       const std::string what = error.what();  // ends in a list of the places where it was looked for
       std::cout << "  " << report::pad(name, 9) << what.substr(0, what.find(". Looked in")) << "\n";
