@@ -126,7 +126,7 @@ TEST_CASE("a page says in words what it shows") {
   for (const char* words :
        {"<h2>Do small updates survive?</h2>", "83 % of the updates moved nothing",
         "FP16, S = 2^28: the loss is not a finite number from step 12 (3 of 3 seeds).",
-        "76 %<small>17 % underflowed, 59 % absorbed</small>",
+        "76 %<small>17 % underflowed,\n59 % absorbed</small>",
         "aria-label=\"Training loss against the step. FP32: ", "0.0424 (0.0420..0.0428)",
         "<code>./learn quickstart --seeds 3</code>", "<code>44ca0ca1f20b</code>", "AMD EPYC 7B13",
         "400 steps of 2048 examples", "interrupted at step 30", "runs/quickstart-001/2.jsonl"}) {

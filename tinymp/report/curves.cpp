@@ -84,10 +84,11 @@ void find_end(const Run& run, std::vector<CurveEnd>& ends) {
   ends.push_back(end);
 }
 
+/// The two mechanisms apart, where enough was lost to ask how.
 std::string lost_how(const Group& group) {
   const double underflowed = mean_share(group, [](const train::StepRecord& r) { return r.underflowed; });
   const double absorbed = mean_share(group, [](const train::StepRecord& r) { return r.absorbed; });
-  if (std::isnan(underflowed) || std::isnan(absorbed)) return "";
+  if (!(underflowed + absorbed >= 0.05)) return "";  // NaN, too
   return percent(underflowed) + " underflowed, " + percent(absorbed) + " absorbed";
 }
 

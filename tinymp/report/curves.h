@@ -46,7 +46,7 @@ struct Curve {
   std::vector<double> step{}, mean{}, low{}, high{};
   std::vector<CurveEnd> ends{};
   std::size_t seeds = 0;  ///< different ones
-  std::string note{};     ///< a lost share's two mechanisms: "15 % underflowed, 61 % absorbed"
+  std::string note{};     ///< a lost share's two mechanisms: "15 % underflowed, 61 % absorbed", from 5 % on
 };
 
 Curve make_curve(const Group& group, Quantity quantity);

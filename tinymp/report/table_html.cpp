@@ -10,11 +10,14 @@
 namespace tinymp::report {
 namespace {
 
-/// "8.1 % underflowed, 66 % absorbed" of a group; empty when it was not measured apart.
+/// "8.1 % underflowed,", "66 % absorbed", a line each; empty when it was not measured apart.
 std::string lost_how(const PageSection& section, std::size_t group) {
   for (const Panel& panel : section.panels) {
     for (std::size_t i = 0; i < panel.curves.size(); ++i) {
-      if (panel.group[i] == group && !panel.curves[i].note.empty()) return panel.curves[i].note;
+      std::string note = panel.curves[i].note;
+      if (panel.group[i] != group || note.empty()) continue;
+      if (const std::size_t comma = note.find(", "); comma != std::string::npos) note[comma + 1] = '\n';
+      return note;
     }
   }
   return "";
