@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tinymp)
 
-install(TARGETS tinymp EXPORT tinympTargets)
+install(TARGETS tinymp EXPORT tinympTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET tinymp_zlib)  # built here: goes along, as tinymp::tinymp_zlib
   install(TARGETS tinymp_zlib EXPORT tinympTargets)
 endif()

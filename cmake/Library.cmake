@@ -4,7 +4,7 @@ file(GLOB_RECURSE TINYMP_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPEND
 list(FILTER TINYMP_SOURCES EXCLUDE REGEX "^kernels/(no_cuda|bench)/")
 add_library(tinymp STATIC ${TINYMP_SOURCES})
 add_library(tinymp::tinymp ALIAS tinymp)
-target_include_directories(tinymp PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+target_include_directories(tinymp PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 target_compile_features(tinymp PUBLIC cxx_std_20)
 # The same bits from every compiler: no fused multiply-add that the text does not ask for.
 target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> PRIVATE ${TINYMP_WARNINGS})
