@@ -134,12 +134,18 @@ transfer() {
       *) outcome=unreachable ;;
     esac
   elif command -v wget >/dev/null 2>&1; then
-    wget -q -c -T 20 -t 1 -O "$2" "$1" &
+    http_code_file=$(mktemp "${TMPDIR:-/tmp}/tinymp-fetch.XXXXXX") || die 1 "cannot write to ${TMPDIR:-/tmp}: full or read-only"
+    wget -nv -S -c -T 20 -t 1 -O "$2" "$1" 2>"$http_code_file" &
     wait_for $! "$2"
-    case $? in
-      0) outcome=ok ;;
-      3) outcome=full ;;
-      8) if [ -s "$2" ]; then outcome=norange; else outcome=refused reason="has no such file"; fi ;;
+    status=$?
+    code=$(awk '$1 ~ /^HTTP\// { code = $2 } END { print code }' "$http_code_file")
+    rm -f "$http_code_file"
+    case "$status/$code" in
+      0/*) outcome=ok ;;
+      3/*) outcome=full ;;
+      8/403 | 8/404 | 8/410) outcome=refused reason="has no such file" ;;
+      8/416 | 8/2*) outcome=norange ;; # the whole file, though only its rest was asked for
+      8/*) outcome=refused reason="answers HTTP $code" ;;
       *) if [ -s "$2" ]; then outcome=dropped; else outcome=unreachable; fi ;;
     esac
   else

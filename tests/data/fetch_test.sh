@@ -289,7 +289,7 @@ requests 0 .
 # Only the named tools: the ways taken where there is no curl (wget), no sha256sum (macOS: shasum; else openssl).
 few_tools() {
   rm -rf "${tmp:?}/bin" && mkdir "$tmp/bin"
-  for tool in bash cat cp cut dd dirname basename gzip mkdir mktemp mv od rm rmdir tr wc sleep "$@"; do
+  for tool in awk bash cat cp cut dd dirname basename gzip mkdir mktemp mv od rm rmdir tr wc sleep "$@"; do
     command -v "$tool" >/dev/null || return 1
     ln -s "$(command -v "$tool")" "$tmp/bin/$tool"
   done
@@ -307,6 +307,15 @@ for tools in "wget shasum" "wget openssl"; do
     head -c "$half" "$tmp/served/mnist/$images" >"$here/$images.part"
     PATH=$tmp/bin run 0 mnist
     complete "$here"
+    use_mirrors error nobody
+    rm "$here"/*
+    PATH=$tmp/bin run 3 mnist
+    says "answers HTTP 503"
+    use_mirrors good nobody
+    mv "$tmp/served/mnist" "$tmp/served/gone"
+    PATH=$tmp/bin run 3 mnist
+    says "has no such file"
+    mv "$tmp/served/gone" "$tmp/served/mnist"
   else
     echo "not tested: $scene"
   fi
