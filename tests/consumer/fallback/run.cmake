@@ -1,11 +1,10 @@
-# cmake -DCASE=sources|offline|never|hash -DWORK=folder -DOPTIONS=... -P run.cmake
+# cmake -DCASE=headers|sources|offline|never|hash -DWORK=folder -DOPTIONS=... -P run.cmake
 # What happens where the system's packages are missing.
 cmake_minimum_required(VERSION 3.24)
 set(work "${WORK}/${CASE}")
 set(tree "${CMAKE_CURRENT_LIST_DIR}")
 file(REMOVE_RECURSE "${work}")
 file(MAKE_DIRECTORY "${work}")
-set(names ZLIB fmt nlohmann_json CLI11 Catch2)
 # A proxy where nobody listens: a machine without a network.
 set(no_network ${CMAKE_COMMAND} -E env https_proxy=http://127.0.0.1:9 http_proxy=http://127.0.0.1:9
     HTTPS_PROXY=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9 no_proxy= NO_PROXY=)
@@ -19,15 +18,19 @@ function(expect text)
   endforeach()
 endfunction()
 
-if(CASE STREQUAL "sources")
-  # Sources on this disk, in the folders of TINYMP_SOURCES called as the packages are; where there are none, the
-  # system's headers make a source tree for those libraries that are nothing else. What is then left (zlib, Catch2)
-  # is looked for in the system.
+if(CASE STREQUAL "headers" OR CASE STREQUAL "sources")
+  # headers: what is nothing but headers, out of a source tree made of the system's. sources: what has to be compiled,
+  # out of the folders of TINYMP_SOURCES, called as the packages are. What is then left is looked for in the system.
+  set(names ZLIB Catch2)
+  if(CASE STREQUAL "headers")
+    set(names fmt nlohmann_json CLI11)
+  endif()
   set(first_header_fmt fmt/core.h)
   set(first_header_nlohmann_json nlohmann/json.hpp)
   set(first_header_CLI11 CLI/CLI.hpp)
   set(options -DTINYMP_TESTS=OFF)
   set(hidden "")
+  set(left_out "")
   foreach(name IN LISTS names)
     string(TOUPPER "${name}" upper)
     set(source "$ENV{TINYMP_SOURCES}/${name}")
@@ -50,10 +53,14 @@ if(CASE STREQUAL "sources")
       if(name STREQUAL "Catch2")
         list(APPEND options -DTINYMP_TESTS=ON)
       endif()
+    else()
+      list(APPEND left_out ${name})
     endif()
   endforeach()
+  if(left_out)
+    message("[skipped] left out, since TINYMP_SOURCES holds no such folder: ${left_out}")
+  endif()
   if(hidden STREQUAL "")
-    message("[skipped] no sources of a dependency on this machine (TINYMP_SOURCES)")
     return()
   endif()
   execute_process(COMMAND ${no_network} ${CMAKE_COMMAND} -S "${tree}" -B "${work}/build" ${OPTIONS} ${options}
