@@ -86,6 +86,14 @@ accepts banned.sh tinymp/nn/a.cpp 'const char* page = R"js(Math.pow(2, 3); "
 accepts banned.sh tinymp/nn/a.cpp 'double f(double x) { return exp(x) + tanh(x) + model.log(x) + std::sqrt(x) + std::floor(x); }'
 accepts banned.sh lessons/a/main.cpp 'void f() { std::printf("a lesson prints"); }'
 
+lines() { seq -f '// %g' "$1"; }
+rejects sizes.sh 'more than 300' tinymp/nn/a.cpp "$(lines 301)"
+rejects sizes.sh 'more than 300' kernels/cpu/a.h "$(lines 301)"
+rejects sizes.sh 'more than 120' lessons/01_half/main.cpp "$(lines 121)"
+accepts sizes.sh tinymp/nn/a.cpp "$(lines 300)"
+accepts sizes.sh lessons/01_half/main.cpp "$(lines 120)"
+accepts sizes.sh lessons/learn/lab.cpp "$(lines 121)"
+
 # The compiled objects: a tiny archive of each kind, where there is a compiler.
 if command -v g++ >/dev/null && command -v nm >/dev/null && [ "$(uname -s)" != Darwin ]; then
   archive() { # MEMBER TEXT
