@@ -80,7 +80,7 @@ TEST_CASE("no scaling: S is 1, stays 1, and no step is skipped") {
   CHECK(rig.optimizer.steps() == 4);
 }
 
-TEST_CASE("static scaling: S never moves; a bad step is taken, or skipped when asked") {
+TEST_CASE("static scaling: S never moves, and a bad step is taken, or skipped when asked") {
   for (const bool skip : {false, true}) {
     Rig rig(StaticScaling{.factor = 8, .skip_nonfinite = skip});
     CHECK(rig.step({8, 0, 0}).taken());

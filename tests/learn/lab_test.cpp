@@ -88,7 +88,7 @@ TEST_CASE("a command line that a shell reads back") {
   CHECK(typed("./learn", 8, arguments) == R"(./learn --seeds 3 --out 'my runs' --name 'it'\''s' '')");
 }
 
-TEST_CASE("results come in the order of the seeds; no result is NaN") {
+TEST_CASE("results come in the order of the seeds, and no result is NaN") {
   Lab lab(lesson, {});
   lab.add(run_of("a", 2, 20));
   lab.add(run_of("b", 0, 5));
@@ -106,7 +106,7 @@ TEST_CASE("results come in the order of the seeds; no result is NaN") {
   CHECK(lab.runs("q", "b").at(0)->header.seed == 0);
 }
 
-TEST_CASE("a log for each run; a folder with none in it goes away") {
+TEST_CASE("a log for each run, and a folder with none in it goes away") {
   const Folder folder;
   {
     Lab lab(lesson, folder.options());
