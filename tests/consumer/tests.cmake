@@ -1,12 +1,7 @@
-# Other people's projects on top of tinymp, and machines that lack what it needs. Each builds in a folder of its own;
-# under a sanitizer they would show nothing new.
-string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-if(TINYMP_SANITIZE OR "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" MATCHES "-fsanitize")
-  return()
-endif()
+# Other people's projects on top of tinymp, and machines that lack what it needs. Each builds in a folder of its own.
 set(options -G ${CMAKE_GENERATOR})
 foreach(name CMAKE_MAKE_PROGRAM CMAKE_BUILD_TYPE CMAKE_CXX_COMPILER CMAKE_CXX_COMPILER_LAUNCHER CMAKE_CXX_FLAGS
-             CMAKE_CUDA_COMPILER CMAKE_PREFIX_PATH)
+             CMAKE_CUDA_COMPILER CMAKE_PREFIX_PATH TINYMP_WERROR)  # the last so that ccache knows the objects
   if(${name})
     list(APPEND options "-D${name}=${${name}}")
   endif()
