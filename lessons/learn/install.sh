@@ -217,9 +217,12 @@ install_missing() { # everything that configuring needs, or exit 3 saying what
 
 explain_failed_configure() { # LOG: exit 3 when the machine lacks something
   local names manager line
-  line=$(sed -n 's/.*TINYMP_CUDA=ON, but //p' "$1")
+  line=$(awk '
+    sub(/.*TINYMP_CUDA=ON, but /, "") { on = 1 }
+    /Install the CUDA toolkit/ { on = 0 }
+    on && NF { $1 = $1; printf "%s ", $0 }' "$1") # CMake broke it into lines
   if [ -n "$line" ]; then
-    die 3 "--cuda on: $line Install the CUDA toolkit, 12.0 or newer, name its compiler with CUDACXX=/path/to/nvcc" \
+    die 3 "--cuda on: ${line}Install the CUDA toolkit, 12.0 or newer, name its compiler with CUDACXX=/path/to/nvcc" \
       "./learn ..., or leave --cuda on out; the whole log: $1"
   fi
   names=$(missing_libraries | tr '\n' ' ')

@@ -353,7 +353,7 @@ check 'nvcc, installed since: configures again' count_of 2 'cmake -S'
 rm "$work/dygraph.min.js"
 
 machine compiler cmake ninja libraries
-echo '  TINYMP_CUDA=ON, but no nvcc found.' >"$work/configure_fails"
+printf '  %s\n' 'TINYMP_CUDA=ON, but no nvcc' 'found.' '' 'Install the CUDA toolkit, 12.0' >"$work/configure_fails"
 learn --cuda on quickstart
 check '--cuda on without nvcc: exit code 3' ends_with 3
 check '--cuda on without nvcc: says how' says '--cuda on: no nvcc found. Install the CUDA toolkit'
