@@ -43,11 +43,11 @@ snapshot() { # of all recorded runs: names and contents
 }
 
 use() {
-  learn 0 --help && prints 'usage: ./learn'
   learn 0 --version && prints '^tinymp [0-9]'
   learn 0 && prints 'Next:  ./learn quickstart' && prints '^  cut  *11000 images'
   learn 2 quikstart && complains "did you mean 'quickstart'"
-  learn 2 xyzzy && complains 'there are: quickstart, run, train, compare'
+  learn 2 tets && complains "did you mean 'test'"
+  learn 2 xyzzy && complains "no command 'xyzzy' (see ./learn --help)"
   learn 2 --frobnicate && complains 'no command'
   for command in quickstart run train compare 'run 6'; do
     # shellcheck disable=SC2086
@@ -80,6 +80,12 @@ use() {
   learn 2 train --data cut --loss-scale 8 && complains 'no meaning for --scaling none'
   learn 2 train --data cut --scaling static --growth 2 && complains 'no meaning for --scaling static'
   learn 2 train --data cut --scaling dynamic --skip-nonfinite && complains 'no meaning for --scaling dynamic'
+  for value in 1 0.5 nan; do
+    learn 2 train --data cut --scaling dynamic --growth $value && complains '--growth: takes a.* number above'
+  done
+  for value in 1 2 -0.5; do
+    learn 2 train --data cut --scaling dynamic --backoff $value && complains '--backoff: takes a'
+  done
   learn 2 train --data cut --recipe fp61 && complains 'fp16_weights'
   learn 2 train --data cut --compute f8 && complains 'f8'
   learn 2 train --data cut --steps 0 && complains 'whole number from 1'
@@ -121,6 +127,27 @@ runs() {
   [ "$(find runs/06_loss_scaling-001 -name '*-seed[56].jsonl' | wc -l)" = 8 ] || fail 'wanted 4 curves of seeds 5 and 6'
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
+
+  # All lessons: what their smoke runs leave behind, and that they do not judge it.
+  local number logs wanted lessons
+  "$program" run 99 2>err
+  lessons=$(sed -n "s/.*no lesson '99': there are //p" err | tr -d ,)
+  for number in 1 5 6 7; do case " $lessons " in *" $number "*) ;; *) fail "lesson $number is not built" ;; esac done
+  for number in $lessons; do
+    rm -rf lesson
+    learn 0 run "$number" --smoke --data cut --threads 2 --out lesson
+    logs=$(find lesson -name '*.jsonl' | wc -l)
+    case $number in
+      1) wanted=2 ;;  # FP32, FP16
+      5) wanted=5 ;;  # the pretraining, four curves
+      6) wanted=4 ;;  # four curves
+      7) wanted=12 ;; # four curves for each of three models
+      *) wanted=$logs ;;
+    esac
+    [ "$logs" = "$wanted" ] || fail "$logs logs instead of $wanted"
+    [ "$(find lesson -name '*.jsonl' -exec grep -l '"result"' {} + | wc -l)" = "$logs" ] || fail 'a log has no result'
+    case $number in 1 | 5 | 6 | 7) prints 'Not judged: --smoke takes too few steps' ;; esac
+  done
 
   local few='--data cut --steps 5 --threads 1'
   # shellcheck disable=SC2086
