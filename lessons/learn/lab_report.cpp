@@ -99,7 +99,8 @@ void Lab::Impl::print_answers(const std::vector<report::ReportSection>& sections
   std::cout << report::bold("In short", style) << "\n\n";
   for (const report::ReportSection& section : sections) {
     if (!answered(section)) continue;
-    print_item(style.unicode ? "●" : "*", section.question + " " + section.verdict, style);
+    const bool asks = section.question.ends_with('?');
+    print_item(style.unicode ? "●" : "*", section.question + (asks ? " " : ": ") + section.verdict, style);
   }
   std::cout << "\n";
 }
