@@ -63,7 +63,7 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
     }
     scaler.update(std::move(check));
     optimizer.zero_grad();
-    if (step == 1 || step % 25 == 0) {
+    if (step == 1 || step % 25 == 0 || step == run.header.steps) {
       run.steps.push_back({.step = step, .loss = loss.item()});
       log.write(run.steps.back());
     }

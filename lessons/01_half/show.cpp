@@ -28,9 +28,10 @@ void show_rounding(Lab& lab, const char* what, const Tensor& tensor) {
     subnormal += back != 0 && !normal;
     if (normal) error = std::max(error, static_cast<double>(std::abs(back - x) / std::abs(x)));
   }
-  lab.say(fmt::format(
-      "{:<10} {:>6} not zero: {:4.1f} % become zero, {:4.1f} % subnormal; the rest is off by at most {:.2g}",
-      what, values, 100 * flushed / values, 100 * subnormal / values, error));
+  lab.say(
+      fmt::format("{:<10} {:>6} not zero: {:4.1f} % become zero, {:4.1f} % subnormal; relative error of the "
+                  "rest at most {:.2g}",
+                  what, values, 100 * flushed / values, 100 * subnormal / values, error));
 }
 
 }  // namespace tinymp::lab

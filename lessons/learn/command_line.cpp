@@ -72,6 +72,11 @@ CLI::Validator whole(std::int64_t low, std::int64_t high) {
 void add_output_flags(CLI::App& app, Options& options) {
   app.add_option("--out", options.out, "Where each run gets a new folder")
       ->type_name("DIR")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return text.empty() ? std::string("takes a folder, not ''") : std::string();
+          },
+          ""))
       ->capture_default_str();
   app.add_flag("--open", options.open, "Show the page in the browser");
   app.add_flag("--plain", options.plain, "ASCII only, no colour, no progress bar");

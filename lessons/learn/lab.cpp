@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/interrupt.h>
 #include <lessons/learn/lab.h>
 #include <lessons/learn/lab_state.h>
 #include <tinymp/base/device.h>
@@ -65,7 +66,7 @@ const data::Split& Lab::data() {
   return *impl_->data;
 }
 
-bool Lab::is_cut() { return data().train.name == "fashion-mnist-cut"; }
+bool Lab::is_cut() { return data().train.name == cut_name; }
 
 std::vector<std::uint64_t> Lab::seeds() const {
   std::vector<std::uint64_t> seeds;
@@ -96,6 +97,8 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
   std::cout.flush();
   if (terminal && options.seeds > 1 && last_seed != plan.seed) std::cerr << "Seed " << plan.seed << "\n";
   last_seed = plan.seed;
+  const LastWords if_interrupted(
+      concat("Interrupted; what was trained so far is kept: ./learn compare ", folder));
   report::Progress bar(stderr, report::pad(plan.name, name_width), plan.steps, options.plain);
   train::Run run = train::run(
       plan, path,

@@ -61,7 +61,11 @@ std::vector<report::ReportSection> Lab::Impl::sections() const {
 
 void Lab::Impl::print_claims(const Options& options) const {
   if (claims.empty()) return;
-  std::cout << report::bold("What the chapter promises", style) << "\n\n";
+  const bool of_cut = data && data->train.name == cut_name;
+  std::cout << report::bold(of_cut ? "What to expect of the embedded cut (the chapter is about MNIST)"
+                                   : "What the chapter promises",
+                            style)
+            << "\n\n";
   for (const Claim& claim : claims) {
     const std::string yes = style.unicode ? "✓" : "+", no = style.unicode ? "✗" : "x";
     print_item(options.smoke ? "  ?" : "  " + (claim.holds ? yes : no), claim.sentence, style);

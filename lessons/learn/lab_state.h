@@ -10,6 +10,8 @@
 namespace tinymp::lab {
 
 /// What a lab remembers from its first run to its report.
+inline constexpr std::string_view cut_name = "fashion-mnist-cut";
+
 struct Lab::Impl {
   Lesson lesson{};
   report::TerminalStyle style;

@@ -32,6 +32,10 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   options.command = typed(command_of(lesson), argc, argv);
   Lab lab(lesson, options);
   lab.say(lesson.title);
+  lab.say("Data: " + data::describe(lab.data()));
+  if (options.data.empty() && lab.is_cut()) {
+    lab.say("MNIST is not here, and the chapter's figures are of MNIST: ./learn data mnist fetches it.");
+  }
   experiment(lab);
   return lab.finish();
 }

@@ -107,7 +107,7 @@ use() {
   for file in garbage noise empty; do learn 1 compare $file.jsonl && complains "$file.jsonl"; done
   learn 1 compare folder && complains 'none of the files in folder'
   learn 1 compare nothing && complains 'no recorded run'
-  learn 1 compare missing.jsonl && complains 'no file or folder missing.jsonl'
+  learn 2 compare missing.jsonl && complains 'no file or folder missing.jsonl'
   learn 2 compare && complains 'compare which runs'
   [ ! -e runs ] || fail "wrong use left something in runs/: $(ls runs)"
 }

@@ -27,7 +27,7 @@ std::string percent(double share) {
   if (value > 0 && value < 0.1) return "<0.1 %";
   // 99.96 would print as 100: what is not all must not look like all.
   if (value > 99.9 && value < 100) return ">99.9 %";
-  return value == 0 || value == 100 || (value >= 9.95 && value < 99) ? fmt::format("{:.0f} %", value)
+  return value == 0 || value >= 100 || (value >= 9.95 && value < 99) ? fmt::format("{:.0f} %", value)
                                                                      : fmt::format("{:.1f} %", value);
 }
 

@@ -57,7 +57,7 @@ class Reader {
   void read(const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored))
-      throw Error(concat("there is no file or folder ", path, "; what was recorded lies in runs/"));
+      throw UsageError(concat("there is no file or folder ", path, "; what was recorded lies in runs/"));
     if (!fs::is_directory(path, ignored)) return add(path);
     const std::size_t before = runs_.size() + again_;
     for (const fs::path& log : logs_below(path)) {

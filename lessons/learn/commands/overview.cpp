@@ -7,6 +7,7 @@
 #include <tinymp/report/table.h>
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 
@@ -18,7 +19,16 @@ namespace fs = std::filesystem;
 
 const std::string runs_folder = Options{}.out;
 
-/// How often each experiment was recorded: "06_loss_scaling" -> 2. A folder counts when a log lies in it.
+/// The first line of a log tells the command behind it.
+bool is_smoke(const fs::path& log) {
+  std::ifstream in(log);
+  std::string header;
+  std::getline(in, header);
+  return header.find(" --smoke") != std::string::npos;
+}
+
+/// How often each experiment was recorded: "06_loss_scaling" -> 2. A folder counts when a log lies in it that
+/// is no smoke run's.
 std::map<std::string, int> recorded() {
   std::map<std::string, int> count;
   std::error_code ignored;
@@ -26,7 +36,7 @@ std::map<std::string, int> recorded() {
     if (!entry.is_directory(ignored)) continue;
     const fs::directory_iterator inside(entry.path(), ignored);
     const bool has_log = std::any_of(begin(inside), end(inside), [](const fs::directory_entry& file) {
-      return file.path().extension() == ".jsonl";
+      return file.path().extension() == ".jsonl" && !is_smoke(file.path());
     });
     const std::string name = entry.path().filename().string();
     if (has_log) ++count[name.substr(0, name.rfind('-'))];

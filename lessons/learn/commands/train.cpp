@@ -162,6 +162,14 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   return plan;
 }
 
+/// A line each: the name, and what it keeps where.
+std::string recipe_list() {
+  std::string text;
+  for (const char* name : {"fp32", "fp16_weights", "fp16_master", "fp16_static", "fp16_dynamic"})
+    text += "  " + report::pad(name, 14) + describe(recipe_from_name(name)) + "\n";
+  return text;
+}
+
 /// Runs of one model on the same data are one panel of a later comparison.
 std::string panel(const train::Plan& plan, const data::Split& data) {
   Rng rng(0);
@@ -179,12 +187,12 @@ int train_command(int argc, char** argv) {
   add_model_flags(app, flags);
   add_optimizer_flags(app, flags);
   add_recipe_flags(app, flags.recipe);
-  app.footer(
-      "Recipes: fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic.\n\n"
-      "Examples:\n"
-      "  ./learn train --recipe fp16_weights --optimizer adam --lr 1e-5\n"
-      "  ./learn train --model autoencoder --recipe fp16_static --loss-scale 8\n"
-      "  ./learn compare runs/train-001 runs/train-002");
+  app.footer("Recipes:\n" + recipe_list() +
+             "\n"
+             "Examples:\n"
+             "  ./learn train --recipe fp16_weights --optimizer adam --lr 1e-5\n"
+             "  ./learn train --model autoencoder --recipe fp16_static --loss-scale 8\n"
+             "  ./learn compare runs/train-001 runs/train-002");
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   flags.options.command = typed(command_of(lesson), argc, argv);
 
