@@ -1,0 +1,20 @@
+#pragma once
+
+#include <tinymp/numeric/small_float.h>
+
+/// The two FP8 formats. They are for storage and for the operands of a matrix product: no processor adds two
+/// of them, and neither can you. Convert to float, compute, and say at the way back what is to become of
+/// overflow.
+namespace tinymp {
+
+/// More fraction, less range: weights and activations, scaled to fit. Its largest number is 448, no infinity:
+/// Overflow::infinity gives NaN.
+using float8_e4m3 = small_float<4, 3, Specials::one_nan>;
+
+/// The exponent of half with two bits of fraction: gradients. Its largest number is 57344.
+using float8_e5m2 = small_float<5, 2, Specials::ieee>;
+
+static_assert(sizeof(float8_e4m3) == 1 && std::is_trivial_v<float8_e4m3>);
+static_assert(sizeof(float8_e5m2) == 1 && std::is_trivial_v<float8_e5m2>);
+
+}  // namespace tinymp

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <tinymp/base/host_device.h>
+#include <tinymp/numeric/small_float_codec.h>
+#include <concepts>
+#include <cstdint>
+#include <iosfwd>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+/// `small_float`: what bfloat16 (bfloat16.h) and the FP8 formats (float8.h) have in common with `half`.
+namespace tinymp {
+
+/// One or two bytes, the bits of small_float_codec.h. Like `float`, one without an initialiser holds
+/// anything, and `small_float{}` is 0.
+///
+/// Nothing converts silently: the only ways in are from a float, rounded once to nearest even, and from_bits.
+/// In a format of 16 bits what is too large becomes infinity; one of 8 bits overflows so soon that each
+/// conversion has to say what is to happen: float8_e4m3(x, Overflow::saturate).
+template <int ExponentBits, int FractionBits, Specials specials>
+class small_float {
+ public:
+  using Layout = FloatLayout<ExponentBits, FractionBits, specials>;
+  using Bits = typename Layout::Bits;
+
+  small_float() = default;
+  TINYMP_HD explicit constexpr small_float(float x) requires(Layout::width == 16)
+      : small_float(x, Overflow::infinity) {}
+  TINYMP_HD constexpr small_float(float x, Overflow overflow)
+      : bits_(small_bits_from_float<Layout>(x, overflow)) {}
+  template <class T>
+  requires(!std::same_as<T, small_float> &&
+           !(std::same_as<T, float> && Layout::width == 16)) explicit small_float(T) =
+      delete;  // from a float; in 8 bits with an Overflow beside it
+  template <class T>
+  requires(!std::same_as<T, float>) small_float(T, Overflow)
+  = delete;  // from a float: another type would be rounded on the way to one
+
+  TINYMP_HD static constexpr small_float from_bits(Bits bits) {
+    small_float x{};
+    x.bits_ = bits;
+    return x;
+  }
+  TINYMP_HD constexpr Bits bits() const { return bits_; }
+  TINYMP_HD explicit constexpr operator float() const { return float_from_small_bits<Layout>(bits_); }
+
+  TINYMP_HD friend constexpr small_float operator+(small_float a) { return a; }
+  /// Turns the sign bit over, that of a zero too. The NaN stays the one NaN.
+  TINYMP_HD friend constexpr small_float operator-(small_float a) {
+    return isnan(a) ? a : from_bits(a.bits_ ^ Layout::sign_bit);
+  }
+
+  /// As for float: NaN is unordered and unequal to everything, itself included; -0 == 0. The bits of positive
+  /// numbers, read as integers, are in the order of their values: nothing has to be converted.
+  TINYMP_HD friend constexpr bool operator==(small_float a, small_float b) {
+    return ordered(a, b) && a.rank() == b.rank();
+  }
+  TINYMP_HD friend constexpr bool operator<(small_float a, small_float b) {
+    return ordered(a, b) && a.rank() < b.rank();
+  }
+  TINYMP_HD friend constexpr bool operator>(small_float a, small_float b) {
+    return ordered(a, b) && a.rank() > b.rank();
+  }
+  TINYMP_HD friend constexpr bool operator<=(small_float a, small_float b) {
+    return ordered(a, b) && a.rank() <= b.rank();
+  }
+  TINYMP_HD friend constexpr bool operator>=(small_float a, small_float b) {
+    return ordered(a, b) && a.rank() >= b.rank();
+  }
+
+  TINYMP_HD friend constexpr bool signbit(small_float a) { return (a.bits_ & Layout::sign_bit) != 0; }
+  TINYMP_HD friend constexpr bool isfinite(small_float a) { return a.magnitude() <= Layout::largest; }
+  TINYMP_HD friend constexpr bool isinf(small_float a) {
+    return Layout::has_infinity && a.magnitude() == Layout::exponent_ones;
+  }
+  TINYMP_HD friend constexpr bool isnan(small_float a) { return !isfinite(a) && !isinf(a); }
+  TINYMP_HD friend constexpr small_float abs(small_float a) { return from_bits(a.magnitude()); }
+
+ private:
+  TINYMP_HD static constexpr bool ordered(small_float a, small_float b) { return !isnan(a) && !isnan(b); }
+  TINYMP_HD constexpr Bits magnitude() const { return bits_ & Layout::all_ones; }
+  TINYMP_HD constexpr int rank() const { return signbit(*this) ? -magnitude() : magnitude(); }
+
+  Bits bits_;
+};
+
+namespace detail {
+std::string bit_string(std::uint32_t bits, int exponent_bits, int fraction_bits);
+std::ostream& print(std::ostream& out, float value);
+}  // namespace detail
+
+/// Sign, exponent, fraction: "0 01111111 0000000" is 1 in bfloat16, "0 0111 000" in float8_e4m3.
+template <int E, int F, Specials S>
+std::string to_bit_string(small_float<E, F, S> x) {
+  return detail::bit_string(x.bits(), E, F);
+}
+
+/// The value in decimal, as the stream prints a float. The usual 6 digits tell all numbers of a format apart.
+template <int E, int F, Specials S>
+std::ostream& operator<<(std::ostream& out, small_float<E, F, S> x) {
+  return detail::print(out, static_cast<float>(x));
+}
+
+}  // namespace tinymp
+
+/// Where a format has no infinity, infinity() is NaN. (None has a signalling NaN: nothing in this library
+/// signals.)
+template <int E, int F, tinymp::Specials S>
+class std::numeric_limits<tinymp::small_float<E, F, S>> {
+  using Number = tinymp::small_float<E, F, S>;
+  using Layout = typename Number::Layout;
+  static constexpr int decimal(int binary) { return binary * 30103 / 100000; }  // times log10(2), towards 0
+
+ public:
+  static constexpr bool is_specialized = true;
+  static constexpr bool is_signed = true;
+  static constexpr bool is_integer = false;
+  static constexpr bool is_exact = false;
+  static constexpr bool is_bounded = true;
+  static constexpr bool is_modulo = false;
+  static constexpr bool is_iec559 = Layout::has_infinity;
+  static constexpr bool has_infinity = Layout::has_infinity;
+  static constexpr bool has_quiet_NaN = true;
+  static constexpr bool has_signaling_NaN = false;
+  static constexpr float_denorm_style has_denorm = denorm_present;
+  static constexpr bool has_denorm_loss = false;
+  static constexpr float_round_style round_style = round_to_nearest;
+  static constexpr bool traps = false;
+  static constexpr bool tinyness_before = false;
+
+  static constexpr int radix = 2;
+  static constexpr int digits = F + 1;  // one is implied
+  static constexpr int digits10 = decimal(digits - 1);
+  static constexpr int max_digits10 = 2 + decimal(digits);
+  static constexpr int min_exponent = Layout::smallest_exponent + 1;
+  static constexpr int max_exponent = Layout::largest_exponent + 1;
+  static constexpr int min_exponent10 = decimal(min_exponent - 1);
+  static constexpr int max_exponent10 = decimal(max_exponent);
+
+  TINYMP_HD static constexpr Number min() noexcept { return at(1 << F); }
+  TINYMP_HD static constexpr Number max() noexcept { return at(Layout::largest); }
+  TINYMP_HD static constexpr Number lowest() noexcept { return at(Layout::sign_bit | Layout::largest); }
+  TINYMP_HD static constexpr Number epsilon() noexcept { return Number(tinymp::power_of_two(-F), exact); }
+  TINYMP_HD static constexpr Number round_error() noexcept { return Number(0.5f, exact); }
+  TINYMP_HD static constexpr Number denorm_min() noexcept { return at(1); }
+  TINYMP_HD static constexpr Number infinity() noexcept { return at(Layout::too_large); }
+  TINYMP_HD static constexpr Number quiet_NaN() noexcept { return at(Layout::nan); }
+  TINYMP_HD static constexpr Number signaling_NaN() noexcept { return quiet_NaN(); }
+
+ private:
+  static constexpr tinymp::Overflow exact = tinymp::Overflow::infinity;
+  TINYMP_HD static constexpr Number at(int bits) {
+    return Number::from_bits(static_cast<typename Number::Bits>(bits));
+  }
+};
