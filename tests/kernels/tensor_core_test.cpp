@@ -1,0 +1,318 @@
+#include <kernels/numerics/tensor_core.h>
+#include <tests/base/says.h>
+#include <tests/catch.h>
+#include <tinymp/base/rng.h>
+#include <tinymp/data/gzip.h>
+#include <tinymp/numeric/bfloat16.h>
+#include <tinymp/numeric/float8.h>
+#include <tinymp/numeric/half.h>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+/// The simulator of tensor cores: against blocks that real ones computed, and rule by rule.
+namespace tinymp::test {
+namespace {
+
+using namespace kernels;
+using Floats = std::vector<float>;
+
+std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+
+float dot(const TensorCore& core, const Floats& a, const Floats& b, float c) {
+  REQUIRE(a.size() == b.size());
+  return tensor_core_dot(core, a.data(), b.data(), static_cast<std::int64_t>(a.size()), c);
+}
+/// The sum of terms: each times 1.
+float sum(const TensorCore& core, const Floats& a, float c) {
+  return dot(core, a, Floats(a.size(), 1.0f), c);
+}
+
+/// Mismatches in a file of recorded blocks: a, b, c and d as binary32 patterns in hex.
+struct Recording {
+  int blocks = 0, wrong = 0;
+  std::string first;
+};
+Recording compare(const std::string& path, Gpu gpu, Operand operand, bool with_c) {
+  const std::vector<std::uint8_t> bytes = data::read_maybe_gzip(path, "");
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  Recording found;
+  const TensorCore core = tensor_core(gpu, operand);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind('#', 0) == 0) continue;
+    Floats w;
+    std::istringstream words(line);
+    for (std::string word; words >> word;)
+      w.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(std::stoul(word, nullptr, 16))));
+    const std::size_t K = w.size() / 2 - 1;
+    const float c = with_c ? w[2 * K] : 0;
+    const float d = tensor_core_dot(core, w.data(), w.data() + K, static_cast<std::int64_t>(K), c);
+    ++found.blocks;
+    if (bits_of(d) != bits_of(w.back()) && found.wrong++ == 0) found.first = line;
+  }
+  return found;
+}
+
+TEST_CASE("tensor core: all recorded blocks, bit for bit") {
+  const char* data = std::getenv("TINYMP_DATA");
+  const std::string folder = std::string(data == nullptr ? "." : data) + "/tensor_core/";
+  if (!std::filesystem::exists(folder)) SKIP_TEST("no tensor_core/ in $TINYMP_DATA");
+  struct Case {
+    const char* file;
+    Gpu gpu;
+    Operand operand;
+    bool with_c;
+  };
+  // Hopper's FP8 was recorded with an accumulator of 0, whatever the column says.
+  for (const Case& recorded :
+       {Case{"a100_fp16", Gpu::a100, Operand::fp16, true}, Case{"h100_fp16", Gpu::h100, Operand::fp16, true},
+        Case{"h100_bf16", Gpu::h100, Operand::bf16, true},
+        Case{"h100_e4m3", Gpu::h100, Operand::e4m3, false}}) {
+    const Recording r =
+        compare(folder + recorded.file + ".txt.gz", recorded.gpu, recorded.operand, recorded.with_c);
+    INFO(recorded.file << ", the first wrong one: " << r.first);
+    CHECK(r.blocks == 5000);
+    CHECK(r.wrong == 0);
+    CHECK(tensor_core(recorded.gpu, recorded.operand).evidence == Evidence::recorded);
+  }
+  // The comparison can fail: a block of another size is another sum.
+  CHECK(compare(folder + "h100_fp16.txt.gz", Gpu::a100, Operand::fp16, true).wrong > 1000);
+}
+
+TEST_CASE("tensor core: published blocks of the H200 and B200, FP8 by mma.sync") {
+  // From model_validation/ of github.com/north-numerical-computing/MATLAB-tensor-core (BSD-2-Clause). Only
+  // rows whose operands are those of h100_e4m3.txt, which is needed here, too.
+  const char* data = std::getenv("TINYMP_DATA");
+  const std::string path = std::string(data == nullptr ? "." : data) + "/tensor_core/h100_e4m3.txt.gz";
+  if (!std::filesystem::exists(path)) SKIP_TEST("no tensor_core/h100_e4m3.txt.gz in $TINYMP_DATA");
+  struct Row {
+    Gpu gpu;
+    int line;
+    std::uint32_t c, d;
+  };
+  const std::vector<Row> rows = {
+      {Gpu::h200, 4971, 0x3f71f66d, 0xc0107265}, {Gpu::h200, 4972, 0x3f7832e0, 0x40a9d65c},
+      {Gpu::h200, 4973, 0x3e57e7c3, 0xc022c384}, {Gpu::h200, 4974, 0x3eae05fe, 0x40e67de0},
+      {Gpu::h200, 4975, 0x3e202a38, 0x401ef2a4}, {Gpu::h200, 4976, 0x3f2c0275, 0xc06b5763},
+      {Gpu::b200, 1, 0x3f66b81c, 0x4096153c},    {Gpu::b200, 2, 0x3edd2b2c, 0xc051d1ba},
+      {Gpu::b200, 3, 0x3ed8b71b, 0x3f8b5bc7},    {Gpu::b200, 4, 0x3f1aa090, 0x40b05912},
+      {Gpu::b200, 5, 0x3f063bcb, 0x40aeadb9},    {Gpu::b200, 6, 0x3f3564d5, 0xc03bc44b},
+  };
+  const std::vector<std::uint8_t> bytes = data::read_maybe_gzip(path, "");
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  std::vector<std::string> all;
+  for (std::string line; std::getline(lines, line);) all.push_back(line);
+  for (const Row& row : rows) {
+    std::istringstream words(all[static_cast<std::size_t>(row.line)]);
+    Floats w;
+    for (std::string word; words >> word;)
+      w.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(std::stoul(word, nullptr, 16))));
+    const TensorCore core = tensor_core(row.gpu, Operand::e4m3, Accumulator::f32, Instruction::mma_sync);
+    const float d = tensor_core_dot(core, w.data(), w.data() + 32, 32, std::bit_cast<float>(row.c));
+    INFO(name_of(row.gpu) << ", line " << row.line);
+    CHECK(bits_of(d) == row.d);
+  }
+}
+
+TEST_CASE("tensor core: terms are cut off after so many bits, towards zero") {
+  struct Case {
+    Gpu gpu;
+    int fraction_bits;
+  };
+  for (const Case& gpu : {Case{Gpu::v100, 23}, Case{Gpu::a100, 24}, Case{Gpu::ada, 24}, Case{Gpu::h100, 25},
+                          Case{Gpu::h200, 25}, Case{Gpu::b200, 25}}) {
+    const TensorCore core = tensor_core(gpu.gpu, Operand::fp16);
+    INFO(name_of(gpu.gpu));
+    CHECK(core.fraction_bits == gpu.fraction_bits);
+    // Beside a 1 that another term takes away, the last kept bit survives and the next does not.
+    const float kept = std::ldexp(1.0f, -gpu.fraction_bits), lost = kept / 2;
+    CHECK(dot(core, {1, -1, std::ldexp(1.0f, -12)}, {1, 1, kept * 0x1p12f}, 0) == kept);
+    CHECK(dot(core, {1, -1, std::ldexp(1.0f, -12)}, {1, 1, lost * 0x1p12f}, 0) == 0);
+    CHECK(dot(core, {1, -1, -std::ldexp(1.5f, -12)}, {1, 1, kept * 0x1p12f}, 0) == -kept);
+  }
+}
+
+TEST_CASE("tensor core: the result is cut off too, where FP32 would round up") {
+  const TensorCore core = tensor_core(Gpu::h100, Operand::fp16);
+  const Floats a = {1, 0x1.8p-12f}, b = {1, 0x1p-12f};  // 1 + 1.5 * 2^-24
+  CHECK(dot(core, a, b, 0) == 1);
+  CHECK(std::fma(a[1], b[1], 1.0f) == 1 + 0x1p-23f);
+  CHECK(dot(core, {-1, -0x1.8p-12f}, b, 0) == -1);
+  CHECK(sum(core, {1, 0x1p-23f}, 0x1p-24f) == 1 + 0x1p-23f);
+}
+
+TEST_CASE("tensor core: sixteen small terms beside a large one vanish together") {
+  Floats a(16, 0x1p-13f), b(16, 0x1p-13f);
+  a[0] = b[0] = 1;
+  const float all = dot(tensor_core(Gpu::h100, Operand::fp16), a, b, 0);  // 15 * 2^-26: each is below 2^-25
+  CHECK(all == 1);
+  const Floats exact(16, 0x1p-12f);
+  CHECK(dot(tensor_core(Gpu::h100, Operand::fp16), exact, exact, 1) == 1 + 0x1p-20f);  // 16 * 2^-24 do not
+}
+
+TEST_CASE("tensor core: the exponent of a product is the sum of exponents, not its own") {
+  // 1.5 * 1.5 = 2.25 counts as 2^0, so that 2^-25 is kept beside it; 2 * 1 counts as 2^1, and it is not.
+  const TensorCore core = tensor_core(Gpu::h100, Operand::fp16);
+  CHECK(dot(core, {1.5f, -2.25f, 0x1p-13f}, {1.5f, 1, 0x1p-12f}, 0) == 0);  // -2.25 * 1 counts as 2^1
+  CHECK(dot(core, {1.5f, -1.5f, 0x1p-13f}, {1.5f, 1.5f, 0x1p-12f}, 0) == 0x1p-25f);
+  // A subnormal has the format's smallest exponent: 2^-24 * 2^10 counts as 2^-14 * 2^10.
+  CHECK(dot(core, {0x1p-24f, -0x1p-14f, 0x1p-15f}, {0x1p10f, 1, 0x1p-15f}, 0) == 0x1p-30f * 0);
+  CHECK(dot(core, {0x1p-24f, -0x1p-14f, 0x1p-14f}, {0x1p10f, 1, 0x1p-14f}, 0) == 0x1p-28f);
+}
+
+TEST_CASE("tensor core: a longer sum goes block by block in the order of k, c first") {
+  for (const Gpu gpu : {Gpu::v100, Gpu::a100, Gpu::ada, Gpu::h100, Gpu::b200}) {
+    const TensorCore core = tensor_core(gpu, Operand::fp16);
+    Rng rng(7);
+    for (const std::size_t n : {1u, 3u, 4u, 5u, 8u, 15u, 16u, 17u, 64u, 77u}) {
+      Floats a(n), b(n);
+      for (float& x : a) x = static_cast<float>(half(rng.uniform(-2, 2)));
+      for (float& x : b) x = static_cast<float>(half(rng.uniform(-2, 2)));
+      float chained = 0.3f;
+      for (std::size_t k = 0; k < n; k += static_cast<std::size_t>(core.terms)) {
+        const std::size_t last = std::min(n, k + static_cast<std::size_t>(core.terms));
+        Floats block_a(a.begin() + static_cast<std::ptrdiff_t>(k),
+                       a.begin() + static_cast<std::ptrdiff_t>(last));
+        Floats block_b(b.begin() + static_cast<std::ptrdiff_t>(k),
+                       b.begin() + static_cast<std::ptrdiff_t>(last));
+        block_a.resize(static_cast<std::size_t>(core.terms));  // zeros fill it up
+        block_b.resize(static_cast<std::size_t>(core.terms));
+        chained = dot(core, block_a, block_b, chained);
+      }
+      CHECK(bits_of(dot(core, a, b, 0.3f)) == bits_of(chained));
+    }
+  }
+  CHECK(sum(tensor_core(Gpu::h100, Operand::fp16), {}, 0.3f) == 0.3f);
+  // 2^24 + 1 + 1 is cut off in two blocks, and not in one.
+  Floats apart(16, 0.0f), together(16, 0.0f);
+  apart[0] = apart[8] = together[0] = together[1] = 1;
+  CHECK(sum(tensor_core(Gpu::a100, Operand::fp16), apart, 0x1p24f) == 0x1p24f);
+  CHECK(sum(tensor_core(Gpu::a100, Operand::fp16), together, 0x1p24f) == 0x1p24f + 2);
+  CHECK(sum(tensor_core(Gpu::h100, Operand::fp16), apart, 0x1p24f) == 0x1p24f + 2);
+}
+
+TEST_CASE("tensor core: where nothing is lost the sum is exact") {
+  struct Case {
+    Gpu gpu;
+    Operand operand;
+  };
+  for (const Case& pair :
+       {Case{Gpu::v100, Operand::fp16}, Case{Gpu::a100, Operand::bf16}, Case{Gpu::ada, Operand::e4m3},
+        Case{Gpu::ada, Operand::e5m2}, Case{Gpu::h200, Operand::e5m2}, Case{Gpu::b200, Operand::e4m3}}) {
+    Rng rng(11);
+    for (int round = 0; round < 200; ++round) {
+      Floats a(40), b(40);
+      float exact = 3;
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        a[k] = static_cast<float>(rng.below(7)) - 3;
+        b[k] = static_cast<float>(rng.below(7)) - 3;
+        exact += a[k] * b[k];
+      }
+      REQUIRE(dot(tensor_core(pair.gpu, pair.operand), a, b, 3) == exact);
+    }
+  }
+}
+
+TEST_CASE("tensor core: FP8 keeps 13 bits on Ada and Hopper, in the result too") {
+  for (const Gpu gpu : {Gpu::ada, Gpu::h100, Gpu::h200}) {
+    const TensorCore core = tensor_core(gpu, Operand::e4m3);
+    CHECK(core.terms == (gpu == Gpu::ada ? 16 : 32));
+    CHECK(dot(core, {1, 0x1p-7f}, {1, 0x1p-6f}, 0) == 1 + 0x1p-13f);
+    CHECK(dot(core, {1, 0x1p-7f}, {1, 0x1p-7f}, 0) == 1);
+    CHECK(sum(core, {1}, 0x1p-14f) == 1);
+    CHECK(dot(core, {1, 1, 0x1p-7f}, {1, 1, 0x1p-6f}, 0) == 2);  // 14 bits after the leading one
+  }
+  CHECK(dot(tensor_core(Gpu::b200, Operand::e4m3), {1, 0x1p-9f}, {1, 0x1p-9f}, 0) == 1 + 0x1p-18f);
+  const TensorCore by_mma = tensor_core(Gpu::h100, Operand::e4m3, Accumulator::f32, Instruction::mma_sync);
+  CHECK(dot(by_mma, {1, 0x1p-7f}, {1, 0x1p-7f}, 0) == 1 + 0x1p-14f);
+  CHECK(dot(by_mma, {1}, {1}, 0x1.8p-24f) == 1 + 0x1p-23f);  // c is added to nearest even
+}
+
+TEST_CASE("tensor core: an FP16 accumulator is rounded to nearest even, once a block") {
+  const TensorCore core = tensor_core(Gpu::h100, Operand::fp16, Accumulator::f16);
+  CHECK(sum(core, {1, 0x1p-11f}, 0) == 1);                       // a tie: to the even one
+  CHECK(sum(core, {1, 0x1p-10f, 0x1p-11f}, 0) == 1 + 0x1p-9f);   // a tie: to the even one
+  CHECK(sum(core, {1, 0x1p-11f, 0x1p-24f}, 0) == 1 + 0x1p-10f);  // just above it
+  CHECK(sum(core, {65504, 15}, 0) == 65504);
+  CHECK(sum(core, {65504, 16}, 0) == INFINITY);
+  CHECK(sum(core, {65504, 65504, -65504}, 0) == 65504);  // what lies between has room
+  CHECK(sum(core, {0x1p-24f}, 0) == 0x1p-24f);
+  // Counting in ones stops at 2048, but 16 at a time go on.
+  const Floats ones(4096, 1.0f);
+  CHECK(sum(core, ones, 0) == 4096);
+  CHECK(sum(core, Floats(1, 1.0f), 2048) == 2048);
+  CHECK(sum(tensor_core(Gpu::v100, Operand::fp16, Accumulator::f16), Floats(8192, 1.0f), 0) == 8192);
+}
+
+TEST_CASE("tensor core: infinity, NaN and overflow") {
+  const float nan = std::bit_cast<float>(0x7fc0'0000u);
+  const TensorCore core = tensor_core(Gpu::a100, Operand::bf16);
+  CHECK(sum(core, {INFINITY, 1}, 0) == INFINITY);
+  CHECK(sum(core, {1, 1}, -INFINITY) == -INFINITY);
+  CHECK(dot(core, {INFINITY}, {-INFINITY}, 0) == -INFINITY);
+  for (const float d : {sum(core, {INFINITY, -INFINITY}, 0), dot(core, {INFINITY}, {0}, 0),
+                        sum(core, {nan}, 0), sum(core, {1}, nan), sum(core, {INFINITY}, -INFINITY),
+                        sum(core, {std::bit_cast<float>(0xffff'1234u)}, 0)})
+    CHECK(bits_of(d) == 0x7fff'ffff);
+  CHECK(dot(core, {0x1p127f}, {2}, 0) == INFINITY);
+  CHECK(dot(core, {0x1p127f}, {-2}, 0) == -INFINITY);
+  CHECK(sum(core, {0x1.fep127f}, 0x1.fffffep119f) == std::numeric_limits<float>::max());
+  CHECK(dot(core, {0x1p127f, -0x1p127f}, {0x1p127f, 0x1p127f}, 0) == 0);  // finite terms, and they cancel
+  CHECK(dot(core, {0x1p127f, -0x1p127f, 1}, {2, 2, 1}, 0) == 0);          // and swallow what is small
+  CHECK(dot(core, Floats(9, 1), Floats(9, 1), INFINITY) == INFINITY);     // through a second block
+}
+
+TEST_CASE("tensor core: zeros, signs and subnormals") {
+  const TensorCore core = tensor_core(Gpu::h100, Operand::bf16);
+  CHECK(bits_of(sum(core, {1, -1}, 0)) == 0);
+  CHECK(bits_of(sum(core, {-0.0f}, -0.0f)) == 0);
+  CHECK(bits_of(sum(core, {1, -2}, 1)) == 0);
+  CHECK(sum(core, {0x1p-133f}, 0) == 0x1p-133f);  // subnormal operands are kept
+  CHECK(sum(core, {0x1p-133f, 0x1p-133f}, 0x1p-149f) == 0x1p-132f + 0x1p-149f);
+  CHECK(dot(core, {0x1p-126f}, {0x1p-23f}, 0) == 0x1p-149f);    // subnormal results too
+  CHECK(dot(core, {0x1.8p-126f}, {0x1p-23f}, 0) == 0x1p-149f);  // cut off
+  CHECK(dot(core, {0x1p-126f}, {0x1p-126f}, 0) == 0);
+  CHECK(sum(core, {0}, 0x1p-149f) == 0x1p-149f);
+}
+
+TEST_CASE("tensor core: what a GPU lacks is refused, naming what it has") {
+  CHECK_SAYS("the tensor cores of v100 do not take bf16; they take fp16",
+             tensor_core(Gpu::v100, Operand::bf16));
+  CHECK_SAYS("the tensor cores of a100 do not take e4m3; they take fp16, bf16",
+             tensor_core(Gpu::a100, Operand::e4m3));
+  CHECK_THROWS_AS(tensor_core(Gpu::v100, Operand::e5m2), UsageError);
+  CHECK_SAYS("FP32 only", tensor_core(Gpu::h100, Operand::bf16, Accumulator::f16));
+  CHECK_SAYS("\"p100\" is not a GPU with a model; choose one of v100, a100, ada, h100, h200, b200",
+             gpu_from_name("p100"));
+  CHECK_SAYS("choose one of fp16, bf16, e4m3, e5m2", operand_from_name("fp32"));
+  int pairs = 0;
+  for (const Gpu gpu : {Gpu::v100, Gpu::a100, Gpu::ada, Gpu::h100, Gpu::h200, Gpu::b200}) {
+    CHECK(gpu_from_name(name_of(gpu)) == gpu);
+    for (const Operand operand : {Operand::fp16, Operand::bf16, Operand::e4m3, Operand::e5m2}) {
+      CHECK(operand_from_name(name_of(operand)) == operand);
+      float total = 0;
+      try {
+        total = sum(tensor_core(gpu, operand), {1, 2, 3}, 4);
+      } catch (const UsageError&) {
+        continue;
+      }
+      CHECK(total == 10);
+      ++pairs;
+    }
+  }
+  CHECK(pairs == 1 + 2 + 4 * 4);
+}
+
+TEST_CASE("tensor core: round_to") {
+  CHECK(round_to(Operand::fp16, 1 + 0x1p-11f) == 1);
+  CHECK(round_to(Operand::bf16, 1 + 0x1.8p-8f) == 1 + 0x1p-7f);
+  CHECK(round_to(Operand::e4m3, 1.07f) == 1.125f);
+  CHECK(round_to(Operand::e5m2, 1.07f) == 1);
+  CHECK(std::isnan(round_to(Operand::e4m3, 1000)));
+}
+
+}  // namespace
+}  // namespace tinymp::test
