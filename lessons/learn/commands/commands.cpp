@@ -4,11 +4,12 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr std::array<Command, 4> all = {{
+constexpr std::array<Command, 5> all = {{
     {"quickstart", quickstart},
     {"run", run_command},
     {"train", train_command},
     {"compare", compare},
+    {"tensor-core", tensor_core_command},
 }};
 
 }  // namespace

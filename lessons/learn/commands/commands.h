@@ -17,5 +17,6 @@ int quickstart(int argc, char** argv);
 int run_command(int argc, char** argv);
 int train_command(int argc, char** argv);
 int compare(int argc, char** argv);
+int tensor_core_command(int argc, char** argv);
 
 }  // namespace tinymp::lab
