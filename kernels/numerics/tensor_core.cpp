@@ -104,19 +104,31 @@ float multiply_block(const TensorCore& core, const float* a, const float* b, int
   if (const float d = special(a, b, n, c); d != 0) return d;  // NaN too
   Block block;
   for (int k = 0; k < n; ++k) block.add_product(a[k], b[k], core.smallest_exponent);
-  if (!core.c_apart) block.add_number(c);
-  const float d =
-      round_sum(core, block.sum(core.fraction_bits), block.largest_exponent() - core.fraction_bits);
-  if (!core.c_apart) return d;
-  return core.accumulator == Accumulator::f32 ? d + c : static_cast<float>(half(d + c));
+  block.add_number(c);
+  return round_sum(core, block.sum(core.fraction_bits), block.largest_exponent() - core.fraction_bits);
+}
+
+/// 32 products of FP8 as two blocks of FP16, two and two by turns.
+float multiply_as_fp16(const TensorCore& core, const float* a, const float* b, int n, float c) {
+  std::array<float, 16> x[2] = {}, y[2] = {};
+  for (int k = 0; k < n; ++k) {
+    const int block = k / 2 % 2, place = k / 4 * 2 + k % 2;
+    x[block][static_cast<std::size_t>(place)] = a[k];
+    y[block][static_cast<std::size_t>(place)] = b[k];
+  }
+  const float first = multiply_block(core, x[0].data(), y[0].data(), 16, 0);
+  const float d = multiply_block(core, x[1].data(), y[1].data(), 16, first) + c;
+  if (d != d) return hardware_nan;
+  return core.accumulator == Accumulator::f32 ? d : static_cast<float>(half(d));
 }
 
 }  // namespace
 
 float tensor_core_dot(const TensorCore& core, const float* a, const float* b, std::int64_t n, float c) {
-  for (std::int64_t k = 0; k < n; k += core.terms) {
-    c = multiply_block(core, a + k, b + k, static_cast<int>(std::min<std::int64_t>(core.terms, n - k)), c);
-  }
+  const auto multiply = core.as_fp16 ? multiply_as_fp16 : multiply_block;
+  const std::int64_t step = core.as_fp16 ? 32 : core.terms;
+  for (std::int64_t k = 0; k < n; k += step)
+    c = multiply(core, a + k, b + k, static_cast<int>(std::min(step, n - k)), c);
   return c;
 }
 

@@ -39,14 +39,17 @@ enum class Accumulator : std::uint8_t { f32, f16 };
 /// How FP8 reaches the unit on Hopper and Blackwell. Elsewhere both are the same.
 enum class Instruction : std::uint8_t {
   native,    ///< wgmma (Hopper), tcgen05.mma (Blackwell)
-  mma_sync,  ///< the products of one instruction are summed with the bits of FP16, and c is added to that sum
-             ///< by an ordinary FP32 addition, to nearest even
+  mma_sync,  ///< unpacked to FP16, for which the unit is made: of 32 products those of k = 0 1, 4 5, 8 9 ...
+             ///< make one block, the others the next. The first begins at 0, and c is added to the second by
+             ///< an ordinary addition, to nearest even
 };
 
 /// Why a row of the table is believed.
 enum class Evidence : std::uint8_t {
-  recorded,   ///< tests/kernels/tensor_core_test.cpp has 5,000 blocks from that GPU: all bits agree
-  published,  ///< the model of Khattak and Mikaitis, which agreed with their hardware
+  recorded,   ///< tests/kernels/tensor_core_test.cpp reads 5,000 blocks from that GPU: all bits agree
+  published,  ///< the model of Khattak and Mikaitis, which agreed with their hardware; for mma_sync with e4m3
+              ///< blocks that they published: 20 of the H100, 30 of the H200, 24 of the B200, and 60 with
+              ///< FP16 accumulators
   assumed,    ///< by analogy; nobody is known to have looked
 };
 
@@ -55,7 +58,7 @@ struct TensorCore {
   int fraction_bits;      ///< after the point of the largest term
   int smallest_exponent;  ///< of a normal operand
   Accumulator accumulator;
-  bool c_apart;  ///< c is no term of the block: see Instruction::mma_sync
+  bool as_fp16;  ///< FP8 by Instruction::mma_sync
   Evidence evidence;
 };
 

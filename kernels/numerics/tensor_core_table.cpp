@@ -16,7 +16,8 @@ struct Row {
   Evidence evidence;
 };
 
-// FP8 keeps 13 bits on Ada and Hopper. Of Blackwell only mma.sync has been looked at with FP8.
+// FP8 keeps 13 bits on Ada and Hopper; the blocks recorded on the H100 begin with c = 0, so that c counts as
+// a term of theirs by analogy with Ada. Of Blackwell only mma.sync has been looked at with FP8.
 constexpr std::array<Row, 19> table{{
     {Gpu::v100, Operand::fp16, 4, 23, Evidence::published},   //
     {Gpu::a100, Operand::fp16, 8, 24, Evidence::recorded},    //
@@ -92,9 +93,9 @@ TensorCore tensor_core(Gpu gpu, Operand operand, Accumulator accumulator, Instru
     if (accumulator == Accumulator::f16 && core.evidence == Evidence::recorded)
       core.evidence = Evidence::published;
     if (instruction == Instruction::native || !is_float8(operand) || gpu == Gpu::ada) return core;
-    core.fraction_bits = 25;
-    core.c_apart = true;
-    core.evidence = accumulator == Accumulator::f32 ? Evidence::published : Evidence::assumed;
+    core = {16, 25, smallest_exponent(Operand::fp16), accumulator, true, Evidence::assumed};
+    const bool seen = operand == Operand::e4m3 && (accumulator == Accumulator::f32 || gpu != Gpu::b200);
+    if (seen) core.evidence = Evidence::published;
     return core;
   }
   throw UsageError(concat("the tensor cores of ", name_of(gpu), " do not take ", name_of(operand),

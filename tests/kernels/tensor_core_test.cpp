@@ -82,41 +82,6 @@ TEST_CASE("tensor core: all recorded blocks, bit for bit") {
   CHECK(compare(folder + "h100_fp16.txt.gz", Gpu::a100, Operand::fp16, true).wrong > 1000);
 }
 
-TEST_CASE("tensor core: published blocks of the H200 and B200, FP8 by mma.sync") {
-  // From model_validation/ of github.com/north-numerical-computing/MATLAB-tensor-core (BSD-2-Clause). Only
-  // rows whose operands are those of h100_e4m3.txt, which is needed here, too.
-  const char* data = std::getenv("TINYMP_DATA");
-  const std::string path = std::string(data == nullptr ? "." : data) + "/tensor_core/h100_e4m3.txt.gz";
-  if (!std::filesystem::exists(path)) SKIP_TEST("no tensor_core/h100_e4m3.txt.gz in $TINYMP_DATA");
-  struct Row {
-    Gpu gpu;
-    int line;
-    std::uint32_t c, d;
-  };
-  const std::vector<Row> rows = {
-      {Gpu::h200, 4971, 0x3f71f66d, 0xc0107265}, {Gpu::h200, 4972, 0x3f7832e0, 0x40a9d65c},
-      {Gpu::h200, 4973, 0x3e57e7c3, 0xc022c384}, {Gpu::h200, 4974, 0x3eae05fe, 0x40e67de0},
-      {Gpu::h200, 4975, 0x3e202a38, 0x401ef2a4}, {Gpu::h200, 4976, 0x3f2c0275, 0xc06b5763},
-      {Gpu::b200, 1, 0x3f66b81c, 0x4096153c},    {Gpu::b200, 2, 0x3edd2b2c, 0xc051d1ba},
-      {Gpu::b200, 3, 0x3ed8b71b, 0x3f8b5bc7},    {Gpu::b200, 4, 0x3f1aa090, 0x40b05912},
-      {Gpu::b200, 5, 0x3f063bcb, 0x40aeadb9},    {Gpu::b200, 6, 0x3f3564d5, 0xc03bc44b},
-  };
-  const std::vector<std::uint8_t> bytes = data::read_maybe_gzip(path, "");
-  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
-  std::vector<std::string> all;
-  for (std::string line; std::getline(lines, line);) all.push_back(line);
-  for (const Row& row : rows) {
-    std::istringstream words(all[static_cast<std::size_t>(row.line)]);
-    Floats w;
-    for (std::string word; words >> word;)
-      w.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(std::stoul(word, nullptr, 16))));
-    const TensorCore core = tensor_core(row.gpu, Operand::e4m3, Accumulator::f32, Instruction::mma_sync);
-    const float d = tensor_core_dot(core, w.data(), w.data() + 32, 32, std::bit_cast<float>(row.c));
-    INFO(name_of(row.gpu) << ", line " << row.line);
-    CHECK(bits_of(d) == row.d);
-  }
-}
-
 TEST_CASE("tensor core: terms are cut off after so many bits, towards zero") {
   struct Case {
     Gpu gpu;
@@ -226,9 +191,33 @@ TEST_CASE("tensor core: FP8 keeps 13 bits on Ada and Hopper, in the result too")
     CHECK(dot(core, {1, 1, 0x1p-7f}, {1, 1, 0x1p-6f}, 0) == 2);  // 14 bits after the leading one
   }
   CHECK(dot(tensor_core(Gpu::b200, Operand::e4m3), {1, 0x1p-9f}, {1, 0x1p-9f}, 0) == 1 + 0x1p-18f);
-  const TensorCore by_mma = tensor_core(Gpu::h100, Operand::e4m3, Accumulator::f32, Instruction::mma_sync);
-  CHECK(dot(by_mma, {1, 0x1p-7f}, {1, 0x1p-7f}, 0) == 1 + 0x1p-14f);
-  CHECK(dot(by_mma, {1}, {1}, 0x1.8p-24f) == 1 + 0x1p-23f);  // c is added to nearest even
+}
+
+TEST_CASE("tensor core: FP8 by mma.sync is two blocks of FP16 from zero, and c is added afterwards") {
+  for (const Gpu gpu : {Gpu::h100, Gpu::h200, Gpu::b200}) {
+    const TensorCore core = tensor_core(gpu, Operand::e4m3, Accumulator::f32, Instruction::mma_sync);
+    CHECK(core.evidence == Evidence::published);
+    CHECK(dot(core, {1, 0x1p-7f}, {1, 0x1p-7f}, 0) == 1 + 0x1p-14f);
+    CHECK(sum(core, {1}, 0x1.8p-24f) == 1 + 0x1p-23f);             // c to nearest
+    CHECK(dot(core, {1, 0x1p-9f}, {1, 0x1p-9f}, -1) == 0x1p-18f);  // and apart
+    CHECK(bits_of(sum(core, {INFINITY}, -INFINITY)) == 0x7fff'ffff);
+    CHECK(sum(core, Floats(77, 1.0f), 3) == 80);
+  }
+  // In an FP16 accumulator the blocks show: beside 2048 two ones in one block make 2050; apart each is a tie.
+  const TensorCore narrow = tensor_core(Gpu::h100, Operand::e4m3, Accumulator::f16, Instruction::mma_sync);
+  const auto with_ones_at = [&](std::size_t i, std::size_t j) {
+    Floats a(32, 0.0f), b(32, 1.0f);
+    a[0] = 64;
+    b[0] = 32;
+    a[i] = a[j] = 1;
+    return dot(narrow, a, b, 0);
+  };
+  for (const std::size_t i : {1u, 4u, 5u, 8u, 29u}) CHECK(with_ones_at(i, 12) == 2050);  // both in the first
+  for (const std::size_t i : {2u, 3u, 6u, 7u, 31u}) CHECK(with_ones_at(i, 14) == 2050);  // both in the second
+  for (const std::size_t i : {2u, 3u, 6u, 7u, 31u}) CHECK(with_ones_at(i, 12) == 2048);  // one in each
+  CHECK(sum(narrow, {1}, 2048) == 2048);
+  CHECK(tensor_core(Gpu::ada, Operand::e4m3, Accumulator::f32, Instruction::mma_sync).fraction_bits == 13);
+  CHECK(tensor_core(Gpu::b200, Operand::e5m2).evidence == Evidence::assumed);
 }
 
 TEST_CASE("tensor core: an FP16 accumulator is rounded to nearest even, once a block") {

@@ -79,6 +79,15 @@ use() {
     learn 0 --gpu h100 --format e4m3 --c column <<<$fp8 && prints $two
     learn 0 --gpu h200 --format e5m2 --instruction mma <<<$fp8 && prints 40000100
     learn 0 --gpu b200 --format e4m3 <<<$fp8 && prints 40000100
+    learn 0 --gpu h100 --format e4m3 <<<"$fp8 3f800000" && last '0 mismatches of 1' # the recorded d tells how
+    learn 0 --gpu h100 --format e4m3 <<<"$fp8 40000000" && last '0 mismatches of 1'
+    learn 0 --gpu h100 --format e4m3 <<<"$fp8 40000100" && last '0 mismatches of 1'
+    grep -q 'by mma.sync' "$work/err" || fail 'does not tell how'
+    learn 1 --gpu h100 --format e4m3 --c column --instruction native <<<"$fp8 3f800000" && last '1 mismatches of 1'
+    learn 1 --gpu h100 --format e4m3 --instruction mma <<<"$fp8 40000000" && last '1 mismatches of 1'
+    learn 1 --gpu h100 --format e4m3 <<<"$fp8 40000001" && last '1 mismatches of 1'
+    printf '%s 3f800000\n%s 40000100\n%s 40000100\n' "$fp8" "$fp8" "$fp8" >"$work/vectors"
+    learn 1 --gpu h200 --format e5m2 <"$work/vectors" && last '1 mismatches of 3' # one way for all lines
     learn 0 --gpu ada --format e4m3 <<<$fp8 && prints $two
   }
   for pair in 'v100 fp16' 'a100 fp16' 'a100 bf16' 'ada fp16' 'ada bf16' 'ada e5m2' 'h200 fp16' 'b200 bf16' 'b200 e5m2'; do

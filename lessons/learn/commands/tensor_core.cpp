@@ -4,6 +4,7 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstdio>
@@ -15,7 +16,7 @@ namespace tinymp::lab {
 namespace {
 
 struct Flags {
-  std::string gpu, format, accumulate = "f32", instruction = "native", accumulator;
+  std::string gpu, format, accumulate = "f32", instruction, c;
   bool print = false;
 };
 
@@ -24,6 +25,7 @@ struct Vectors {
   std::vector<float> words;
   std::size_t K = 0;
   bool has_d = false;
+  int line = 0;
   const float* a() const { return words.data(); }
   const float* b() const { return words.data() + K; }
   float c() const { return words[2 * K]; }
@@ -51,6 +53,7 @@ float number(const std::string& word, int line) {
 
 Vectors parse_line(const std::string& text, int line, kernels::Operand operand) {
   Vectors v;
+  v.line = line;
   std::istringstream words(text);
   for (std::string word; words >> word;) v.words.push_back(number(word, line));
   if (v.words.size() < 3) refuse(line, "a line holds a, b (of one length), c, and perhaps d");
@@ -65,55 +68,82 @@ Vectors parse_line(const std::string& text, int line, kernels::Operand operand) 
   return v;
 }
 
-/// Reads vectors, computes, compares.
-class Comparison {
- public:
-  Comparison(const Flags& flags, kernels::TensorCore core, kernels::Operand operand, bool use_c)
-      : flags_(flags), core_(core), operand_(operand), use_c_(use_c) {}
+/// One way in which a GPU may have computed the vectors.
+struct Way {
+  kernels::TensorCore core;
+  bool by_mma, use_c;
 
-  int run(std::istream& in) {
-    std::string text;
-    while (std::getline(in, text)) {
-      ++line_;
-      const std::size_t first = text.find_first_not_of(" \t\r");
-      if (first != std::string::npos && text[first] != '#') take(parse_line(text, line_, operand_));
-    }
-    if (count_ == 0) throw UsageError("standard input holds no vectors");
-    if (has_d_) std::cout << wrong_ << " mismatches of " << count_ << "\n";
-    return wrong_ > 0 ? 1 : 0;
+  float dot(const Vectors& v) const {
+    float c = use_c ? v.c() : 0;
+    if (core.accumulator == kernels::Accumulator::f16) c = kernels::round_to(kernels::Operand::fp16, c);
+    return kernels::tensor_core_dot(core, v.a(), v.b(), static_cast<std::int64_t>(v.K), c);
   }
-
- private:
-  void take(const Vectors& v) {
-    if (count_++ == 0) {
-      length_ = v.words.size();
-      has_d_ = v.has_d;
-    }
-    if (v.words.size() != length_)
-      refuse(line_, concat(v.words.size(), " numbers, but ", length_, " before it"));
-    float c = use_c_ ? v.c() : 0;
-    if (core_.accumulator == kernels::Accumulator::f16) c = kernels::round_to(kernels::Operand::fp16, c);
-    const float d = kernels::tensor_core_dot(core_, v.a(), v.b(), static_cast<std::int64_t>(v.K), c);
-    if (flags_.print || !has_d_) std::cout << hex(d) << "\n";
-    if (has_d_) compare(d, v.d());
-  }
-
-  void compare(float d, float expected) {
-    const bool same = std::bit_cast<std::uint32_t>(d) == std::bit_cast<std::uint32_t>(expected);
-    if (same || (d != d && expected != expected)) return;  // any NaN is as good as another
-    if (wrong_++ < 5)
-      std::cerr << "line " << line_ << ": computed " << hex(d) << ", expected " << hex(expected) << "\n";
-  }
-
-  const Flags& flags_;
-  kernels::TensorCore core_;
-  kernels::Operand operand_;
-  bool use_c_;
-  int line_ = 0;
-  std::int64_t count_ = 0, wrong_ = 0;
-  std::size_t length_ = 0;
-  bool has_d_ = false;
 };
+
+/// The usual way first. FP8 has several on Hopper and Blackwell; flags leave out what they contradict.
+std::vector<Way> ways(const Flags& flags, kernels::Gpu gpu, kernels::Operand operand) {
+  using namespace kernels;
+  const bool float8 = operand == Operand::e4m3 || operand == Operand::e5m2;
+  const bool hopper = gpu == Gpu::h100 || gpu == Gpu::h200;
+  const Accumulator accumulator = flags.accumulate == "f16" ? Accumulator::f16 : Accumulator::f32;
+  const TensorCore native = tensor_core(gpu, operand, accumulator);
+  const TensorCore mma = tensor_core(gpu, operand, accumulator, Instruction::mma_sync);
+  std::vector<Way> found;
+  const auto add = [&](const Way& way) {
+    const bool instruction =
+        flags.instruction.empty() || flags.instruction == (way.by_mma ? "mma" : "native");
+    const bool c = flags.c.empty() || flags.c == (way.use_c ? "column" : "zero");
+    if (instruction && c) found.push_back(way);
+  };
+  if (float8 && hopper) add({native, false, false});
+  add({native, false, true});
+  if (mma.as_fp16) add({mma, true, true});
+  if (found.empty())
+    found.push_back(flags.instruction == "mma" ? Way{mma, true, flags.c != "zero"}
+                                               : Way{native, false, false});
+  return found;
+}
+
+std::vector<Vectors> read(std::istream& in, kernels::Operand operand) {
+  std::vector<Vectors> all;
+  std::string text;
+  for (int line = 1; std::getline(in, text); ++line) {
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    if (first == std::string::npos || text[first] == '#') continue;
+    all.push_back(parse_line(text, line, operand));
+    if (all.back().words.size() != all[0].words.size())
+      refuse(line, concat(all.back().words.size(), " numbers, but ", all[0].words.size(), " before it"));
+  }
+  if (all.empty()) throw UsageError("standard input holds no vectors");
+  return all;
+}
+
+bool agree(float d, float expected) {  // any NaN is as good as another
+  return std::bit_cast<std::uint32_t>(d) == std::bit_cast<std::uint32_t>(expected) ||
+         (d != d && expected != expected);
+}
+
+std::int64_t mismatches(const Way& way, const std::vector<Vectors>& all) {
+  return std::ranges::count_if(all, [&](const Vectors& v) { return !agree(way.dot(v), v.d()); });
+}
+
+/// Of the ways the one that explains what was recorded, or the usual one.
+Way choose(const std::vector<Way>& ways, const std::vector<Vectors>& all) {
+  if (!all[0].has_d || ways.size() == 1) return ways[0];
+  return *std::ranges::min_element(ways, {}, [&](const Way& way) { return mismatches(way, all); });
+}
+
+int compare(const Way& way, const std::vector<Vectors>& all, bool print) {
+  std::int64_t wrong = 0;
+  for (const Vectors& v : all) {
+    const float d = way.dot(v);
+    if (print || !v.has_d) std::cout << hex(d) << "\n";
+    if (v.has_d && !agree(d, v.d()) && wrong++ < 5)
+      std::cerr << "line " << v.line << ": computed " << hex(d) << ", expected " << hex(v.d()) << "\n";
+  }
+  if (all[0].has_d) std::cout << wrong << " mismatches of " << all.size() << "\n";
+  return wrong > 0 ? 1 : 0;
+}
 
 void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--gpu", flags.gpu, "v100, a100, ada, h100, h200 or b200")->type_name("NAME")->required();
@@ -124,11 +154,10 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"f32", "f16"}).description(""))
       ->capture_default_str();
-  app.add_option("--instruction", flags.instruction, "native (wgmma, tcgen05) or mma: FP8 differs, see below")
+  app.add_option("--instruction", flags.instruction, "FP8: native (wgmma, tcgen05) or mma, see below")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"native", "mma"}).description(""))
-      ->capture_default_str();
-  app.add_option("--c", flags.accumulator, "Take c from its column, or zero")
+      ->check(CLI::IsMember({"native", "mma"}).description(""));
+  app.add_option("--c", flags.c, "Take c from its column, or zero")
       ->type_name("column|zero")
       ->check(CLI::IsMember({"column", "zero"}).description(""));
   app.add_flag("--print", flags.print, "Print d of each line; so it is where the lines hold none");
@@ -138,9 +167,10 @@ void add_flags(CLI::App& app, Flags& flags) {
       "digits. K is free: longer sums go block by block. Lines that begin with # are passed over. With d the "
       "last\n"
       "line of the output is 'K mismatches of N', and the exit code 1 unless K is 0.\n\n"
-      "FP8 on Hopper: the published recordings of wgmma began with an accumulator of zero, whatever the "
-      "column\n"
-      "says, so --c zero is usual there. mma.sync sums the products with more bits and adds c afterwards.\n\n"
+      "FP8 goes several ways on Hopper and Blackwell. mma.sync unpacks it to FP16, which keeps more bits\n"
+      "than wgmma, and adds c afterwards; recordings of wgmma began with c = 0, whatever the column says.\n"
+      "Unless told, the way with the fewest mismatches counts; without d it is wgmma with c = 0 on Hopper,\n"
+      "tcgen05 with c from its column on Blackwell.\n\n"
       "Example:\n"
       "  zcat h100_fp16.txt.gz | ./learn tensor-core --gpu h100 --format fp16");
 }
@@ -148,31 +178,23 @@ void add_flags(CLI::App& app, Flags& flags) {
 }  // namespace
 
 int tensor_core_command(int argc, char** argv) {
-  using namespace kernels;
   Flags flags;
   CLI::App app("What a tensor core really computes.\nReads vectors from standard input, one sum a line.",
                "./learn tensor-core");
   add_flags(app, flags);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
-
-  const Gpu gpu = gpu_from_name(flags.gpu);
-  const Operand operand = operand_from_name(flags.format);
-  const bool by_mma = flags.instruction == "mma", hopper = gpu == Gpu::h100 || gpu == Gpu::h200;
-  const TensorCore core =
-      tensor_core(gpu, operand, flags.accumulate == "f16" ? Accumulator::f16 : Accumulator::f32,
-                  by_mma ? Instruction::mma_sync : Instruction::native);
-  if (flags.accumulator.empty()) {
-    const bool recorded_from_zero =
-        hopper && !by_mma && (operand == Operand::e4m3 || operand == Operand::e5m2);
-    flags.accumulator = recorded_from_zero ? "zero" : "column";
-  }
+  const kernels::Gpu gpu = kernels::gpu_from_name(flags.gpu);
+  const kernels::Operand operand = kernels::operand_from_name(flags.format);
+  const std::vector<Way> possible = ways(flags, gpu, operand);
   if (isatty(STDIN_FILENO) != 0)
     throw UsageError("vectors come from standard input: ... | ./learn tensor-core ...");
-  std::cerr << name_of(gpu) << " " << name_of(operand) << ": blocks of " << core.terms << " terms, "
-            << core.fraction_bits << " bits after the point, c from "
-            << (flags.accumulator == "zero" ? "zero" : "its column") << " (this model is "
-            << name_of(core.evidence) << ")\n";
-  return Comparison(flags, core, operand, flags.accumulator == "column").run(std::cin);
+  const std::vector<Vectors> all = read(std::cin, operand);
+  const Way way = choose(possible, all);
+  std::cerr << flags.gpu << " " << flags.format << (way.by_mma ? " by mma.sync" : "") << ": blocks of "
+            << way.core.terms << " terms, " << way.core.fraction_bits << " bits after the point, c "
+            << (way.use_c ? "from its column" : "is zero") << "; this model is "
+            << kernels::name_of(way.core.evidence) << "\n";
+  return compare(way, all, flags.print);
 }
 
 }  // namespace tinymp::lab
