@@ -299,11 +299,22 @@ inline OpCase mse_case() {
 }
 
 inline const std::vector<OpCase>& op_cases() {
-  static const std::vector<OpCase> cases{matmul_case(),         add_bias_case(),       add_case(),
-                                         scale_case(),          relu_case(),           sigmoid_case(),
-                                         tanh_case(),           cast_case(DType::f16), cast_case(DType::f32),
-                                         cast_case(DType::f64), reshape_case(),        sum_case(false),
-                                         sum_case(true),        cross_entropy_case(),  mse_case()};
+  static const std::vector<OpCase> cases{matmul_case(),
+                                         add_bias_case(),
+                                         add_case(),
+                                         scale_case(),
+                                         relu_case(),
+                                         sigmoid_case(),
+                                         tanh_case(),
+                                         cast_case(DType::f16),
+                                         cast_case(DType::f32),
+                                         cast_case(DType::f64),
+                                         cast_case(DType::bf16),
+                                         reshape_case(),
+                                         sum_case(false),
+                                         sum_case(true),
+                                         cross_entropy_case(),
+                                         mse_case()};
   return cases;
 }
 

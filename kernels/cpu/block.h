@@ -18,7 +18,7 @@ inline constexpr std::int64_t grain = 16 * block_size;  ///< values a thread tak
 template <class C>
 using Block = std::array<C, block_size>;
 
-/// The C++ type that values of a format are computed in: f16 and f32 in float, f64 in double.
+/// The C++ type that values of a format are computed in: f16, bf16 and f32 in float, f64 in double.
 template <class F>
 void with_compute_type(DType dtype, F&& f) {
   if (dtype == DType::f64) {

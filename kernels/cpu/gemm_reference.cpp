@@ -51,6 +51,9 @@ void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View
     case DType::f16:
       return half_sums ? multiply<half, half, float>(a, sa, b, sb, c, K)
                        : multiply<half, float, float>(a, sa, b, sb, c, K);
+    case DType::bf16:
+      return half_sums ? multiply<bfloat16, half, float>(a, sa, b, sb, c, K)
+                       : multiply<bfloat16, float, float>(a, sa, b, sb, c, K);
   }
 }
 

@@ -27,6 +27,8 @@ GradientScan scan(const View& gradients) {
     switch (gradients.dtype) {
       case DType::f16:
         return scan_bits<std::uint16_t>(gradients.data<half>() + begin, n, 0x0400, 0x7c00);
+      case DType::bf16:
+        return scan_bits<std::uint16_t>(gradients.data<bfloat16>() + begin, n, 0x0080, 0x7f80);
       case DType::f32:
         return scan_bits<std::uint32_t>(gradients.data<float>() + begin, n, 0x0080'0000, 0x7f80'0000);
       case DType::f64:

@@ -26,6 +26,7 @@ class Hash {
     for (int i = 0; i < bytes; ++i) value_ = (value_ ^ ((bits >> (8 * i)) & 0xff)) * 0x100000001b3;
   }
   void add(half x) { add(x == x ? x.bits() : 0x7e00, 2); }
+  void add(bfloat16 x) { add(x == x ? x.bits() : 0x7fc0, 2); }
   void add(float x) { add(x == x ? std::bit_cast<std::uint32_t>(x) : 0x7fc00000, 4); }
   void add(double x) { add(x == x ? std::bit_cast<std::uint64_t>(x) : 0x7ff8000000000000, 8); }
   void add(const Tensor& t) {

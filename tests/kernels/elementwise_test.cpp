@@ -7,7 +7,7 @@ namespace tinymp::test {
 namespace {
 
 using kernels::Unary;
-constexpr DType formats[] = {DType::f16, DType::f32, DType::f64};
+constexpr DType formats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 const double nan = std::numeric_limits<double>::quiet_NaN(),
              infinity = std::numeric_limits<double>::infinity();
 

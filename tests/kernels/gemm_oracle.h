@@ -68,7 +68,9 @@ inline std::vector<double> chain_oracle(const Product& p, const std::vector<doub
         sum = static_cast<double>(fused_multiply_add_oracle(p.a_at(a, m, k), p.b_at(b, k, n), sum));
         if (p.accumulate == DType::f16) sum = round_to_half(sum);
       }
-      c.push_back(p.dtype == DType::f16 ? round_to_half(sum) : sum);
+      c.push_back(p.dtype == DType::f16    ? round_to_half(sum)
+                  : p.dtype == DType::bf16 ? round_to_bfloat16(sum)
+                                           : sum);
     }
   }
   return c;

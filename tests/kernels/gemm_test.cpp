@@ -11,10 +11,9 @@ namespace tinymp::test {
 namespace {
 
 std::vector<Product> formats() {
-  return {{.dtype = DType::f32, .accumulate = DType::f32},
-          {.dtype = DType::f32, .accumulate = DType::f16},
-          {.dtype = DType::f16, .accumulate = DType::f32},
-          {.dtype = DType::f16, .accumulate = DType::f16}};
+  return {{.dtype = DType::f32, .accumulate = DType::f32},  {.dtype = DType::f32, .accumulate = DType::f16},
+          {.dtype = DType::f16, .accumulate = DType::f32},  {.dtype = DType::f16, .accumulate = DType::f16},
+          {.dtype = DType::bf16, .accumulate = DType::f32}, {.dtype = DType::bf16, .accumulate = DType::f16}};
 }
 
 Product with_sizes(Product p, std::int64_t M, std::int64_t N, std::int64_t K) {
@@ -24,7 +23,7 @@ Product with_sizes(Product p, std::int64_t M, std::int64_t N, std::int64_t K) {
   return p;
 }
 
-/// One size in all formats and transpositions: 16 products.
+/// One size in all formats and transpositions: 24 products.
 std::vector<Product> all_of(std::int64_t M, std::int64_t N, std::int64_t K) {
   std::vector<Product> products;
   for (const Product& format : formats()) {
@@ -69,7 +68,7 @@ TEST_CASE("gemm_reference is near the exact product") {
         // Higham, Accuracy and Stability of Numerical Algorithms, 3.1: K roundings of sums no larger than
         // `magnitude`.
         const long double unit = p.accumulate == DType::f16 ? 0x1p-11L : 0x1p-24L;
-        const long double store = p.dtype == DType::f16 ? 0x1p-11L : 0;
+        const long double store = p.dtype == DType::f16 ? 0x1p-11L : p.dtype == DType::bf16 ? 0x1p-8L : 0;
         const long double bound = 1.01L * (static_cast<long double>(p.K) * unit + store) * magnitude;
         INFO(p);
         REQUIRE(std::fabs(static_cast<long double>(c[static_cast<std::size_t>(m * p.N + n)]) - sum) <= bound);

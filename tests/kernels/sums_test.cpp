@@ -7,7 +7,7 @@
 namespace tinymp::test {
 namespace {
 
-constexpr DType formats[] = {DType::f16, DType::f32, DType::f64};
+constexpr DType formats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 
 DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
@@ -153,6 +153,7 @@ TEST_CASE("scan counts zeros, subnormals and what is not finite, of either sign"
   };
   for (const Edge& e :
        {Edge{DType::f16, 0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504},
+        Edge{DType::bf16, 0x1p-133, 0x1.fcp-127, 0x1p-126, 0x1.fep127},
         Edge{DType::f32, 0x1p-149, 0x1.fffffcp-127, 0x1p-126, 0x1.fffffep127},
         Edge{DType::f64, 0x1p-1074, 0x1.ffffffffffffep-1023, 0x1p-1022, 0x1.fffffffffffffp1023}}) {
     const Tensor x = from({0, -0.0, e.smallest, -e.smallest, e.below_normal, -e.below_normal, e.normal,

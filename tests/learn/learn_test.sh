@@ -88,6 +88,7 @@ use() {
   done
   learn 2 train --data cut --recipe fp61 && complains 'fp16_weights'
   learn 2 train --data cut --compute f8 && complains 'f8'
+  learn 2 train --data cut --accumulate bf16 && complains 'bf16'
   learn 2 train --data cut --steps 0 && complains 'whole number from 1'
   learn 2 train --data cut --steps 99999999999999999999 && complains 'whole number'
   learn 2 train --data cut --seed -1 && complains 'whole number from 0'
@@ -160,6 +161,9 @@ runs() {
     prints 'NaN'
   }
   [ "$(find runs -path 'runs/train-00[1-4]/*-seed0.jsonl' | wc -l)" = 4 ] || fail 'wanted four runs'
+
+  # shellcheck disable=SC2086
+  learn 0 train $few --compute bf16 --gradient bf16 && prints 'bf16, master f32'
 
   local before after
   before=$(snapshot runs)

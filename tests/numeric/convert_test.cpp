@@ -1,6 +1,7 @@
 #include <tests/catch.h>
 #include <tests/numeric/half_oracle.h>
 #include <tests/numeric/show.h>
+#include <tests/numeric/small_float_oracle.h>
 #include <tests/numeric/sweep.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/convert.h>
@@ -11,6 +12,7 @@ namespace tinymp::test {
 namespace {
 
 bool same_bits(half a, half b) { return a.bits() == b.bits(); }
+bool same_bits(bfloat16 a, bfloat16 b) { return a.bits() == b.bits(); }
 bool same_bits(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
@@ -110,6 +112,50 @@ TEST_CASE("convert: double to half rounds once") {
   const double above_middle = 1 + 0x1p-11 + 0x1p-50;
   CHECK(half_from_double(above_middle).bits() == 0x3c01);
   CHECK(half(static_cast<float>(above_middle)).bits() == 0x3c00);  // what rounding twice gives
+}
+
+TEST_CASE("convert: double to bfloat16 rounds once, far beyond the range of float too") {
+  const NearestCode nearest(bfloat16_spec);
+  std::vector<double> in = {std::nan(""),          1e300, 1e-300, 0x1.fefffffffffffp127, 0x1.ffp127, 0x1p-134,
+                            0x1.0000000000001p-134};
+  for (std::size_t i = 0; i + 1 < nearest.values().size(); i += 3) {
+    const double low = nearest.values()[i], high = nearest.values()[i + 1], middle = (low + high) / 2;
+    for (double x : {low, middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e300)})
+      in.push_back(x);
+  }
+  for (std::size_t i = 0, n = in.size(); i < n; ++i) in.push_back(-in[i]);
+  Mismatches wrong;
+  std::vector<bfloat16> out;
+  check_bulk(in, out, wrong, [&](double x) {
+    return bfloat16::from_bits(static_cast<std::uint16_t>(nearest(x, Overflow::infinity)));
+  });
+  CHECK_NONE(wrong);
+}
+
+TEST_CASE("convert: bfloat16 to and from the other formats, in bulk as one by one") {
+  Mismatches wrong;
+  std::vector<bfloat16> codes(65536), narrow;
+  for (unsigned c = 0; c < codes.size(); ++c) codes[c] = bfloat16::from_bits(static_cast<std::uint16_t>(c));
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  std::vector<half> halves;
+  check_bulk(codes, floats, wrong, [](bfloat16 x) { return static_cast<float>(x); });
+  check_bulk(codes, doubles, wrong, [](bfloat16 x) {
+    const double value = value_of_code(bfloat16_spec, x.bits());
+    return value != value ? std::numeric_limits<double>::quiet_NaN() : value;
+  });
+  check_bulk(codes, halves, wrong, [](bfloat16 x) {
+    return half::from_bits(nearest_half(value_of_code(bfloat16_spec, x.bits())));
+  });
+  check_bulk(floats, narrow, wrong, [](float x) { return bfloat16(x); });
+  const NearestCode nearest(bfloat16_spec);
+  check_bulk(all_halves(), narrow, wrong, [&](half x) {
+    return bfloat16::from_bits(
+        static_cast<std::uint16_t>(nearest(value_of_half(x.bits()), Overflow::infinity)));
+  });
+  CHECK_NONE(wrong);
+  CHECK((convert(codes, narrow), narrow[0xff81].bits() == 0xff81));  // the bits within one format
+  CHECK_THROWS_AS(convert(codes, std::span(floats).first(2)), Error);
 }
 
 TEST_CASE("convert: half to double, float to double, double to float") {

@@ -47,19 +47,22 @@ inline std::uint16_t nearest_half(double x) {
   return static_cast<std::uint16_t>(above + (std::signbit(x) ? 32768u : 0u));
 }
 
-/// x rounded to a value of half, by letting the addition of a double do the rounding. Fast; exact while x is.
-inline double round_to_half(double x) {
+/// x rounded to a format, by letting the addition of a double do the rounding. Fast; exact while x is.
+inline double round_by_addition(double x, int fraction_bits, int smallest_exponent, double too_large) {
   const double magnitude = std::fabs(x);
   if (x != x) return x;
-  if (magnitude >= 65536) return std::copysign(std::numeric_limits<double>::infinity(), x);
+  if (magnitude >= too_large) return std::copysign(std::numeric_limits<double>::infinity(), x);
   const auto exponent = std::max<std::int64_t>(
-      static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023, -14);
-  // The last bit of a half at this exponent is worth 2^(exponent - 10); that of a double of 2^52 times it the
-  // same.
-  const double big = std::bit_cast<double>(static_cast<std::uint64_t>(exponent - 10 + 52 + 1023) << 52);
+      static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023, smallest_exponent);
+  // The last bit of a number at this exponent is worth 2^(exponent - fraction_bits); that of a double of 2^52
+  // times it the same.
+  const double big =
+      std::bit_cast<double>(static_cast<std::uint64_t>(exponent - fraction_bits + 52 + 1023) << 52);
   const double rounded = (magnitude + big) - big;
-  return std::copysign(rounded >= 65536 ? std::numeric_limits<double>::infinity() : rounded, x);
+  return std::copysign(rounded >= too_large ? std::numeric_limits<double>::infinity() : rounded, x);
 }
+inline double round_to_half(double x) { return round_by_addition(x, 10, -14, 65536); }
+inline double round_to_bfloat16(double x) { return round_by_addition(x, 7, -126, 0x1p128); }
 
 #if defined(__x86_64__)
 inline bool machine_has_f16c() {

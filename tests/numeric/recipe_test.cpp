@@ -52,6 +52,9 @@ TEST_CASE("recipe: the description tells every field that is not as usual") {
   CHECK(describe({.compute = DType::f16}) == "f16, master f32, gradient f32");
   CHECK(describe({.compute = DType::f16, .accumulate = DType::f16, .gradient = DType::f16}) ==
         "f16, master f32, accumulate f16");
+  CHECK(describe({.compute = DType::bf16, .gradient = DType::bf16}) == "bf16, master f32");
+  CHECK(describe({.compute = DType::bf16, .gradient = DType::bf16, .master = DType::bf16}) ==
+        "bf16, no master");
   CHECK(describe({.master = DType::f16, .state = DType::f16}) == "f32, master f16, state f16");
   CHECK(
       describe(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
 #include <bit>
 #include <cstdint>
@@ -31,6 +32,9 @@ inline std::string show(float x) {
 }
 inline std::string show(double x) { return show(std::bit_cast<std::uint64_t>(x), 64, 11, x); }
 inline std::string show(half x) { return show(x.bits(), 16, 5, static_cast<double>(static_cast<float>(x))); }
+inline std::string show(bfloat16 x) {
+  return show(x.bits(), 16, 8, static_cast<double>(static_cast<float>(x)));
+}
 
 /// "float 0x... gave half 0x..., expected 0x...", each on its own line.
 template <class In, class Out>

@@ -58,6 +58,8 @@ TEST_CASE("matmul keeps the sums of narrow values in f32 or f16 only") {
   const Tensor x = zeros({2, 2});
   CHECK_SAYS("matmul: sums of f32 values are kept in f32 or f16, not f64",
              matmul(x, x, {.accumulate = DType::f64}));
+  CHECK_SAYS("matmul: sums of bf16 values are kept in f32 or f16, not bf16",
+             matmul(cast(x, DType::bf16), cast(x, DType::bf16), {.accumulate = DType::bf16}));
   const Tensor wide = zeros({2, 2}, DType::f64);
   CHECK(matmul(wide, wide, {.accumulate = DType::f64}).dtype() == DType::f64);
 }

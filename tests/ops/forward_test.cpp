@@ -46,6 +46,9 @@ TEST_CASE("every op in f32: forward is within its bound of exact arithmetic") { 
 TEST_CASE("every op in f16: forward is exact arithmetic rounded once, or within its bound") {
   check_forward(DType::f16);
 }
+TEST_CASE("every op in bf16: forward is exact arithmetic rounded once, or within its bound") {
+  check_forward(DType::bf16);
+}
 TEST_CASE("every op in f64: forward is within its bound of exact arithmetic") { check_forward(DType::f64); }
 
 TEST_CASE("scale multiplies in FP32 and rounds once as it stores") {

@@ -83,6 +83,10 @@ TEST_CASE("every op in f16: gradients are f16, and those of f64 but for FP16 rou
   check_narrow_gradients(DType::f16, 4 * 0x1p-11);
 }
 
+TEST_CASE("every op in bf16: gradients are bf16, and those of f64 but for the rounding of bf16") {
+  check_narrow_gradients(DType::bf16, 4 * 0x1p-8);
+}
+
 TEST_CASE("gradients of an f16 op are rounded once, as they are stored") {
   // 0.1 as FP32 does not fit f16: mean hands dloss/4 = 0.25 on, mse 2 (x - target) / 4.
   const Tensor x =
@@ -118,7 +122,7 @@ TEST_CASE("cast to the format it has is the tensor itself, and records nothing")
 TEST_CASE("relu, sigmoid and tanh hand NaN and infinite gradients on") {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinity = std::numeric_limits<float>::infinity();
-  for (const DType dtype : {DType::f32, DType::f16}) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     const auto gradient = [&](auto op, float at, float dy) {
       const Tensor x = Tensor::from({1}, std::vector<float>{at}, dtype).set_requires_grad(true);
       Tape tape;
@@ -153,7 +157,7 @@ TEST_CASE("losses and sums with a NaN or an infinity in them are not finite, nor
               infinity = std::numeric_limits<float>::infinity();
   const std::vector<std::int32_t> labels{1, 0};
   const Tensor target = Tensor::from({2, 3}, std::vector<float>(6, 0.0f));
-  for (const DType dtype : {DType::f32, DType::f16}) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     for (const float bad : {nan, infinity, -infinity}) {
       for (std::size_t place : {0u, 1u, 5u}) {
         std::vector<float> values{1, 2, 3, 4, 5, 6};

@@ -13,10 +13,13 @@ namespace tinymp::test {
 /// x rounded once to `dtype`, to nearest even. (long double to double and then to half would round twice: the
 /// middle step goes "to odd", whose last bit remembers that something was cut off.)
 inline double rounded_to(DType dtype, long double x) {
+  const auto to_16_bits = [dtype](double v) {
+    return dtype == DType::bf16 ? round_to_bfloat16(v) : round_to_half(v);
+  };
   if (dtype == DType::f32) return static_cast<float>(x);
   const double nearest = static_cast<double>(x);
   if (dtype == DType::f64 || std::isnan(x) || std::isinf(nearest) || static_cast<long double>(nearest) == x) {
-    return dtype == DType::f64 ? nearest : round_to_half(nearest);
+    return dtype == DType::f64 ? nearest : to_16_bits(nearest);
   }
   const bool above = static_cast<long double>(nearest) > x;
   double odd = nearest;
@@ -24,13 +27,16 @@ inline double rounded_to(DType dtype, long double x) {
     odd = std::nextafter(
         nearest, above ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
   }
-  return round_to_half(odd);
+  return to_16_bits(odd);
 }
 
 /// The distance between neighbours of the format at x.
 inline double spacing(DType dtype, double x) {
-  const int digits = dtype == DType::f16 ? 11 : dtype == DType::f32 ? 24 : 53;
-  const int lowest = dtype == DType::f16 ? -24 : dtype == DType::f32 ? -149 : -1074;
+  const int digits = dtype == DType::f16 ? 11 : dtype == DType::bf16 ? 8 : dtype == DType::f32 ? 24 : 53;
+  const int lowest = dtype == DType::f16    ? -24
+                     : dtype == DType::bf16 ? -133
+                     : dtype == DType::f32  ? -149
+                                            : -1074;
   if (x == 0 || !std::isfinite(x)) return std::ldexp(1.0, lowest);
   return std::ldexp(1.0, std::max(std::ilogb(x) - digits + 1, lowest));
 }

@@ -88,8 +88,39 @@ void convert(std::span<const float> in, std::span<double> out) {
   each(in, out, [](float x) { return to_float_type<double>(x); });
 }
 
+void convert(std::span<const float> in, std::span<bfloat16> out) {
+  expect_same_length(in, out);
+  each(in, out, [](float x) { return bfloat16(x); });
+}
+
+void convert(std::span<const bfloat16> in, std::span<float> out) {
+  expect_same_length(in, out);
+  each(in, out, [](bfloat16 x) { return static_cast<float>(x); });
+}
+
+void convert(std::span<const double> in, std::span<bfloat16> out) {
+  expect_same_length(in, out);
+  each(in, out, [](double x) { return bfloat16_from_double(x); });
+}
+
+void convert(std::span<const bfloat16> in, std::span<double> out) {
+  expect_same_length(in, out);
+  each(in, out, [](bfloat16 x) { return static_cast<double>(static_cast<float>(x)); });
+}
+
+void convert(std::span<const half> in, std::span<bfloat16> out) {
+  expect_same_length(in, out);
+  each(in, out, [](half x) { return bfloat16(static_cast<float>(x)); });
+}
+
+void convert(std::span<const bfloat16> in, std::span<half> out) {
+  expect_same_length(in, out);
+  each(in, out, [](bfloat16 x) { return half(static_cast<float>(x)); });
+}
+
 void convert(std::span<const float> in, std::span<float> out) { copy(in, out); }
 void convert(std::span<const half> in, std::span<half> out) { copy(in, out); }
+void convert(std::span<const bfloat16> in, std::span<bfloat16> out) { copy(in, out); }
 void convert(std::span<const double> in, std::span<double> out) { copy(in, out); }
 
 const char* half_conversion() { return use_f16c() ? "F16C instructions" : "half_codec.h"; }

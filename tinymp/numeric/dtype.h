@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/base/error.h>
+#include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +13,10 @@
 namespace tinymp {
 
 enum class DType : std::uint8_t {
-  f32,  ///< binary32
-  f16,  ///< binary16: 1 sign, 5 exponent, 10 fraction bits
-  f64,  ///< binary64: gradient checks only
+  f32,   ///< binary32
+  f16,   ///< binary16: 1 sign, 5 exponent, 10 fraction bits
+  f64,   ///< binary64: gradient checks only
+  bf16,  ///< bfloat16: 1 sign, 8 exponent, 7 fraction bits
 };
 
 template <class T>
@@ -31,6 +33,10 @@ template <>
 struct DTypeOf<double> {
   static constexpr DType value = DType::f64;
 };
+template <>
+struct DTypeOf<bfloat16> {
+  static constexpr DType value = DType::bf16;
+};
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 
@@ -40,6 +46,7 @@ constexpr std::size_t size_of(DType dtype) {
     case DType::f32:
       return 4;
     case DType::f16:
+    case DType::bf16:
       return 2;
     case DType::f64:
       return 8;
@@ -55,6 +62,8 @@ constexpr std::string_view name_of(DType dtype) {
       return "f16";
     case DType::f64:
       return "f64";
+    case DType::bf16:
+      return "bf16";
   }
   return "?";
 }
@@ -66,12 +75,14 @@ DType dtype_from_name(std::string_view name);
 
 /// The one place where a run-time DType becomes a C++ type:
 ///   visit_dtype(x.dtype(), [&]<class T> { relu_loop(x.data<T>(), y.data<T>(), n); });
-/// At most two nested visits in one kernel: each one multiplies the instantiations by three.
+/// At most two nested visits in one kernel: each one multiplies the instantiations by four.
 template <class F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
     case DType::f16:
       return f.template operator()<half>();
+    case DType::bf16:
+      return f.template operator()<bfloat16>();
     case DType::f64:
       return f.template operator()<double>();
     case DType::f32:

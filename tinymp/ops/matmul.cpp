@@ -13,8 +13,9 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
   expect_same_dtype("matmul", x, w);
   expect(x.shape().rank() == 2 && w.shape().rank() == 2 && x.shape()[1] == w.shape()[0], "matmul: x",
          x.shape(), " . w", w.shape(), " does not fit: x is (B,I), w is (I,O)");
-  expect(options.accumulate != DType::f64 || x.dtype() == DType::f64, "matmul: sums of ", x.dtype(),
-         " values are kept in f32 or f16, not f64");
+  const bool f64_sums = options.accumulate == DType::f64 && x.dtype() == DType::f64;
+  expect(f64_sums || options.accumulate == DType::f32 || options.accumulate == DType::f16, "matmul: sums of ",
+         x.dtype(), " values are kept in f32 or f16, not ", options.accumulate);
   Tensor y({x.shape()[0], w.shape()[1]}, x.dtype(), x.device());
   kernels::gemm(x.view(), Trans::no, w.view(), Trans::no, y.view(), options.accumulate);
   return record("matmul", {x, w}, y, [x, w, options](const Tensor& dy, const Needs& needs) {

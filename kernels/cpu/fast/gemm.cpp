@@ -58,7 +58,9 @@ const float* widened(const View& x, float* scratch) {
   if (x.dtype == DType::f32) return x.data<float>();
   parallel_for(x.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
     const auto n = static_cast<std::size_t>(end - begin);
-    convert(std::span<const half>(x.data<half>() + begin, n), std::span<float>(scratch + begin, n));
+    visit_dtype(x.dtype, [&]<class T> {
+      convert(std::span<const T>(x.data<T>() + begin, n), std::span<float>(scratch + begin, n));
+    });
   });
   return scratch;
 }

@@ -10,9 +10,11 @@ namespace {
 const char* const group = "The recipe";
 
 void add_format(CLI::App& app, const std::string& flag, std::string& target, const std::string& what) {
-  app.add_option(flag, target, what + ": f32 or f16")
+  std::vector<std::string> formats = {"f32", "f16"};
+  if (flag != "--accumulate") formats.push_back("bf16");  // no hardware sums in it
+  app.add_option(flag, target, what + (formats.size() > 2 ? ": f32, f16 or bf16" : ": f32 or f16"))
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"f32", "f16"}).description(""))
+      ->check(CLI::IsMember(formats).description(""))
       ->group(group);
 }
 
