@@ -1,0 +1,99 @@
+#pragma once
+
+#include <kernels/cuda/cuda.h>
+#include <cstdint>
+
+/// PTX instructions that CUDA C++ has no name for. kernels/emu/ptx.h says what each of them does, lane by
+/// lane.
+#if !defined(__CUDACC__)
+#include <kernels/emu/ptx.h>
+#else
+
+#include <type_traits>
+
+namespace tinymp::kernels::cuda {
+
+__device__ inline std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+/// 16 bytes in one instruction; both addresses are multiples of that.
+__device__ inline void copy_16(void* to, const void* from) {
+  *static_cast<uint4*>(to) = *static_cast<const uint4*>(from);
+}
+
+/// Four 8x8 matrices of 16-bit elements; lane 8 i + r gives the address of row r of matrix i. sm_75.
+__device__ inline void ldmatrix_x4(std::uint32_t (&d)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+               : "r"(shared_address(row))
+               : "memory");
+}
+__device__ inline void ldmatrix_x4_trans(std::uint32_t (&d)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+               : "r"(shared_address(row))
+               : "memory");
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// d:(16,8) = d + a:(16,16) . b:(16,8), for T = __half or __nv_bfloat16, sums in FP32. sm_80.
+template <class T>
+__device__ inline void mma_m16n8k16(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  if constexpr (std::is_same_v<T, __half>) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  } else {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+}
+/// The same with sums in FP16, two in a register; T = __half.
+template <class T>
+__device__ inline void mma_m16n8k16(std::uint32_t (&d)[2], const std::uint32_t (&a)[4],
+                                    const std::uint32_t (&b)[2]) {
+  static_assert(std::is_same_v<T, __half>, "sums are FP16 for operands of __half only");
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
+      : "+r"(d[0]), "+r"(d[1])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/// 16 bytes from global to shared memory, the last 16 - `bytes` of them 0. sm_80.
+__device__ inline void cp_async_16(void* shared, const void* global, int bytes = 16) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(global),
+               "r"(bytes)
+               : "memory");
+}
+__device__ inline void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// Until at most `keep` of this thread's groups are under way.
+template <int keep>
+__device__ inline void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(keep) : "memory");
+}
+
+#else  // sm_75: no kernel that needs these is launched there (gemm/ladder.h), but all have to compile
+
+template <class T, class D>
+__device__ inline void mma_m16n8k16(D&, const std::uint32_t (&)[4], const std::uint32_t (&)[2]) {
+  __trap();
+}
+__device__ inline void cp_async_16(void*, const void*, int = 16) { __trap(); }
+__device__ inline void cp_async_commit() { __trap(); }
+template <int keep>
+__device__ inline void cp_async_wait() {
+  __trap();
+}
+
+#endif
+
+}  // namespace tinymp::kernels::cuda
+
+#endif

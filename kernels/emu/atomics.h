@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <type_traits>
+
+/// Blocks may run on several OS threads, so these are atomic in earnest. All return the old value and, as in
+/// CUDA, order no other memory. The second parameter takes any number, as the first alone decides the type.
+namespace tinymp::kernels::emu {
+namespace machine {
+
+/// What CUDA takes on every GPU since Turing, with 4 or 8 bytes.
+template <class T>
+concept Atomic = (std::is_integral_v<T> || std::is_floating_point_v<T>)&&(sizeof(T) == 4 || sizeof(T) == 8);
+
+template <class T, class F>
+T change(T* address, F&& next) {
+  const std::atomic_ref<T> target(*address);
+  T old = target.load(std::memory_order_relaxed);
+  while (!target.compare_exchange_weak(old, next(old), std::memory_order_relaxed)) {
+  }
+  return old;
+}
+
+}  // namespace machine
+
+template <machine::Atomic T>
+T atomicAdd(T* address, std::type_identity_t<T> value) {
+  return machine::change(address, [value](T old) { return old + value; });
+}
+template <machine::Atomic T>
+T atomicSub(T* address, std::type_identity_t<T> value) {
+  return machine::change(address, [value](T old) { return old - value; });
+}
+template <machine::Atomic T>
+T atomicMax(T* address, std::type_identity_t<T> value) {
+  static_assert(std::is_integral_v<T>, "CUDA has no atomicMax of floating-point numbers");
+  return machine::change(address, [value](T old) { return old < value ? value : old; });
+}
+template <machine::Atomic T>
+T atomicMin(T* address, std::type_identity_t<T> value) {
+  static_assert(std::is_integral_v<T>, "CUDA has no atomicMin of floating-point numbers");
+  return machine::change(address, [value](T old) { return value < old ? value : old; });
+}
+template <machine::Atomic T>
+T atomicExch(T* address, std::type_identity_t<T> value) {
+  return machine::change(address, [value](T) { return value; });
+}
+template <machine::Atomic T>
+T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
+  return machine::change(address, [=](T old) { return old == expected ? value : old; });
+}
+template <machine::Atomic T>
+T atomicOr(T* address, std::type_identity_t<T> value) {
+  return machine::change(address, [value](T old) { return old | value; });
+}
+template <machine::Atomic T>
+T atomicAnd(T* address, std::type_identity_t<T> value) {
+  return machine::change(address, [value](T old) { return old & value; });
+}
+
+}  // namespace tinymp::kernels::emu

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <kernels/cuda/stream.h>
+#include <kernels/emu/block.h>
+#include <kernels/emu/kernel_name.h>
+#include <cstddef>
+
+namespace tinymp::kernels::emu {
+namespace machine {
+
+/// Runs all blocks, on several OS threads when there are several. Throws Error on what no GPU accepts, and
+/// whatever a block throws.
+void run_grid(Launch launch);
+
+}  // namespace machine
+
+/// kernel<<<grid, block, shared_bytes, stream>>>(arguments...), and back when it is done.
+template <auto kernel, class... Arguments>
+void launch(dim3 grid, dim3 block, std::size_t shared_bytes, Stream, const Arguments&... arguments) {
+  const auto call = [&] { kernel(arguments...); };
+  machine::run_grid({.kernel = machine::kernel_name<kernel>(),
+                     .grid = grid,
+                     .block = block,
+                     .shared_bytes = shared_bytes,
+                     .run = [](const void* f) { (*static_cast<const decltype(call)*>(f))(); },
+                     .arguments = &call});
+}
+
+}  // namespace tinymp::kernels::emu

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <kernels/emu/async_copy.h>
+#include <kernels/emu/numbers.h>
+#include <kernels/emu/rendezvous.h>
+#include <kernels/emu/tensor_core.h>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+/// The instructions of kernels/cuda/ptx.h, said in C++. Which lane holds which element is what the PTX ISA
+/// says: "Warp-level matrix load instruction: ldmatrix" and "Matrix Fragments for mma.m16n8k16 with floating
+/// point type". Two 16-bit elements share a register, the one with the lower index in the lower half.
+namespace tinymp::kernels::emu {
+namespace machine {
+
+inline std::uint16_t half_of(std::uint32_t pair, int which) {
+  return static_cast<std::uint16_t>(pair >> (16 * which));
+}
+template <class T>
+float value_of(std::uint32_t pair, int which) {
+  return static_cast<float>(std::bit_cast<T>(half_of(pair, which)));
+}
+
+/// Lane 8 i + r brings the address of row r of matrix i; register i of lane l becomes row l/4, columns 2
+/// (l%4) and 2 (l%4) + 1 of matrix i; of its transpose with `transpose`.
+inline void load_matrices(Call call, std::uint32_t (&registers)[4], const void* row, bool transpose) {
+  if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) {
+    refuse(call, "the address of a row must be a multiple of 16 bytes");
+  }
+  struct Offer {
+    const void* row;
+    std::array<const unsigned char*, 32> rows;
+  } offer{row, {}};
+  meet_lanes(call, Meeting::warp, ~0u, offer, [](Lanes<Offer> lanes) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int from = 0; from < 32; ++from) {
+        lanes[lane]->rows[static_cast<std::size_t>(from)] =
+            static_cast<const unsigned char*>(lanes[from]->row);
+      }
+    }
+  });
+  const int g = lane() / 4, t = lane() % 4;
+  for (int i = 0; i < 4; ++i) {
+    registers[i] = 0;
+    for (int which = 0; which < 2; ++which) {
+      const int r = transpose ? 2 * t + which : g, c = transpose ? g : 2 * t + which;
+      std::uint16_t element = 0;
+      std::memcpy(&element, offer.rows[static_cast<std::size_t>(8 * i + r)] + 2 * c, 2);
+      registers[i] |= std::uint32_t{element} << (16 * which);
+    }
+  }
+}
+
+/// The four values of d and c that a lane holds: rows g and g + 8, columns 2t and 2t + 1.
+inline int accumulator_at(int lane, int i) { return (lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2; }
+
+/// d = d + a . b, with d:(16,8) as floats.
+template <class T>
+void multiply_fragments(Call call, Sums sums, float (&d)[4], const std::uint32_t (&a)[4],
+                        const std::uint32_t (&b)[2]) {
+  struct Offer {
+    float* d;
+    const std::uint32_t *a, *b;
+    Sums sums;
+  } offer{d, a, b, sums};
+  meet_lanes(call, Meeting::warp, ~0u, offer, [](Lanes<Offer> lanes) {
+    float left[16][16], right[16][8], tile[16 * 8];
+    for (int lane = 0; lane < 32; ++lane) {
+      const Offer& own = *lanes[lane];
+      const int g = lane / 4, t = lane % 4;
+      for (int which = 0; which < 2; ++which) {
+        const int c = 2 * t + which;
+        left[g][c] = value_of<T>(own.a[0], which);
+        left[g + 8][c] = value_of<T>(own.a[1], which);
+        left[g][c + 8] = value_of<T>(own.a[2], which);
+        left[g + 8][c + 8] = value_of<T>(own.a[3], which);
+        right[c][g] = value_of<T>(own.b[0], which);
+        right[c + 8][g] = value_of<T>(own.b[1], which);
+      }
+      for (int i = 0; i < 4; ++i) tile[accumulator_at(lane, i)] = own.d[i];
+    }
+    tensor_core()({.M = 16,
+                   .N = 8,
+                   .K = 16,
+                   .a = left[0],
+                   .b = right[0],
+                   .d = tile,
+                   .operands = std::is_same_v<T, __half> ? Operands::f16 : Operands::bf16,
+                   .sums = lanes[0]->sums});
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < 4; ++i) lanes[lane]->d[i] = tile[accumulator_at(lane, i)];
+    }
+  });
+}
+
+}  // namespace machine
+
+inline void copy_16(void* to, const void* from, machine::Where where = machine::Where::here()) {
+  if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) % 16 != 0) {
+    machine::refuse({"copy_16", where}, "both addresses must be multiples of 16 bytes");
+  }
+  std::memcpy(to, from, 16);
+}
+
+inline void ldmatrix_x4(std::uint32_t (&registers)[4], const void* row,
+                        machine::Where where = machine::Where::here()) {
+  machine::load_matrices({"ldmatrix_x4", where}, registers, row, false);
+}
+inline void ldmatrix_x4_trans(std::uint32_t (&registers)[4], const void* row,
+                              machine::Where where = machine::Where::here()) {
+  machine::load_matrices({"ldmatrix_x4_trans", where}, registers, row, true);
+}
+
+template <class T>
+void mma_m16n8k16(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                  machine::Where where = machine::Where::here()) {
+  machine::multiply_fragments<T>({"mma_m16n8k16", where}, machine::Sums::f32, d, a, b);
+}
+template <class T>
+void mma_m16n8k16(std::uint32_t (&d)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                  machine::Where where = machine::Where::here()) {
+  static_assert(std::is_same_v<T, __half>, "sums are FP16 for operands of __half only");
+  float wide[4];
+  for (int i = 0; i < 4; ++i) wide[i] = machine::value_of<__half>(d[i / 2], i % 2);
+  machine::multiply_fragments<T>({"mma_m16n8k16", where}, machine::Sums::f16, wide, a, b);
+  for (int i = 0; i < 2; ++i) {
+    d[i] = __half(wide[2 * i]).bits() | std::uint32_t{__half(wide[2 * i + 1]).bits()} << 16;
+  }
+}
+
+inline void cp_async_16(void* shared, const void* global, int bytes = 16,
+                        machine::Where where = machine::Where::here()) {
+  __pipeline_memcpy_async(shared, global, 16, static_cast<std::size_t>(16 - bytes), where);
+}
+inline void cp_async_commit() { __pipeline_commit(); }
+template <int keep>
+void cp_async_wait() {
+  __pipeline_wait_prior(keep);
+}
+
+}  // namespace tinymp::kernels::emu

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+
+/// What ThreadSanitizer and AddressSanitizer have to be told, because fibers are news to them. In an ordinary
+/// build nothing here does anything.
+namespace tinymp::kernels::emu::machine {
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool under_tsan = true;
+#elif defined(__has_feature)
+inline constexpr bool under_tsan = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool under_tsan = false;
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool under_asan = true;
+#elif defined(__has_feature)
+inline constexpr bool under_asan = __has_feature(address_sanitizer);
+#else
+inline constexpr bool under_asan = false;
+#endif
+
+/// What the sanitizers keep of a stack.
+struct StackTrace {
+  void* thread = nullptr;      ///< TSan: the history of one CUDA thread
+  void* fake_stack = nullptr;  ///< ASan: kept for a stack while another one runs
+  const void* lowest = nullptr;
+  std::size_t bytes = 0;
+};
+
+void trace_new_stack(StackTrace& stack, const void* lowest, std::size_t bytes);
+void trace_own_stack(StackTrace& stack);  ///< of the calling OS thread
+void trace_end(StackTrace& stack);
+/// Before a switch, and as the first thing after one. TSan is told that a switch synchronises nothing: else
+/// every race between CUDA threads would look like order.
+void trace_leave(StackTrace& from, StackTrace& to);
+void trace_arrive(StackTrace& here);
+void trace_name(StackTrace& stack, const char* name);  ///< how TSan calls the CUDA thread on this stack
+
+/// While one lives, TSan looks away: the machine's own book-keeping is no race of the kernel's.
+class Quiet {
+ public:
+  Quiet();
+  ~Quiet();
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+};
+
+/// Everything before publish(tag) comes before everything after a later observe(tag).
+void publish(void* tag);
+void observe(void* tag);
+
+/// ASan: nobody may touch this memory until it is given free.
+void forbid(void* memory, std::size_t bytes);
+void permit(void* memory, std::size_t bytes);
+
+/// ASan: calls `print` before it reports a fault and ends the program.
+void before_report(void (*print)(const char* report));
+
+}  // namespace tinymp::kernels::emu::machine

@@ -1,0 +1,55 @@
+# Bugs in kernels that the sanitizers name. The machine of kernels/emu is compiled once more for each sanitizer.
+# In a build that is itself sanitized these have nothing to add.
+file(GLOB emu_machine CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/emu/*.cpp)
+list(APPEND emu_machine ${PROJECT_SOURCE_DIR}/tinymp/base/parallel_for.cpp)
+include(CheckCXXSourceCompiles)
+
+# emu_bug_test(SANITIZER BUG TEXT...)
+function(emu_bug_test sanitizer bug)
+  set(name "emu: -fsanitize=${sanitizer}: ${bug}")
+  if(TARGET emu_bugs_${sanitizer})
+    add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/emu/sanitizers/run.sh
+                                  $<TARGET_FILE:emu_bugs_${sanitizer}> ${bug} ${ARGN})
+  else()
+    add_test(NAME ${name} COMMAND bash -c "echo '[skipped] no -fsanitize=${sanitizer} here'; exit 77")
+  endif()
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+endfunction()
+
+foreach(sanitizer address thread)
+  set(CMAKE_REQUIRED_FLAGS -fsanitize=${sanitizer})
+  check_cxx_source_compiles("int main() { return 0; }" TINYMP_COMPILER_HAS_${sanitizer})
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(TINYMP_COMPILER_HAS_${sanitizer} AND NOT TINYMP_SANITIZE)
+    add_executable(emu_bugs_${sanitizer} emu/sanitizers/bugs.cpp ${emu_machine})
+    target_include_directories(emu_bugs_${sanitizer} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_features(emu_bugs_${sanitizer} PRIVATE cxx_std_20)
+    target_compile_options(emu_bugs_${sanitizer} PRIVATE ${TINYMP_WARNINGS} -O1 -g -fno-omit-frame-pointer
+                                                         -ffp-contract=off -fsanitize=${sanitizer})
+    target_link_options(emu_bugs_${sanitizer} PRIVATE -fsanitize=${sanitizer})
+    target_link_libraries(emu_bugs_${sanitizer} PRIVATE Threads::Threads)
+  endif()
+  emu_bug_test(${sanitizer} clean)
+endforeach()
+
+emu_bug_test(thread race "data race" "line: race_write" "line: race_read" "tile" "turn_around<false>" "'thread (31,0,0)'")
+emu_bug_test(thread second_barrier "data race" "line: tile_write" "line: tile_read")
+emu_bug_test(thread shuffle "data race" "line: shuffle_write" "line: shuffle_read")
+emu_bug_test(thread others_copy "data race" "line: copy_issue" "line: copy_read")
+emu_bug_test(thread ldmatrix "data race" "line: rows_write" "line: rows_read")
+emu_bug_test(thread count "data race" "line: count" "count<false>")
+
+emu_bug_test(address beyond_global "line: beyond_global" "In kernel beyond_global, block (4,0,0), thread (0,0,0)")
+emu_bug_test(address beyond_shared "global-buffer-overflow" "line: beyond_shared" "'tile'"
+             "In kernel beyond_shared, block (0,0,0), thread (63,0,0)")
+emu_bug_test(address beyond_dynamic_shared "use-after-poison" "line: beyond_dynamic_shared" "thread (32,0,0)")
+emu_bug_test(address no_wait "use-after-poison" "line: no_wait" "In kernel no_wait")
+
+# The way of POSIX to change stacks, for processors of which kernels/emu/context.cpp knows no instructions.
+add_executable(emu_ucontext emu/threads_test.cpp emu/bugs_test.cpp ${emu_machine})
+target_include_directories(emu_ucontext PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_features(emu_ucontext PRIVATE cxx_std_20)
+target_compile_options(emu_ucontext PRIVATE ${TINYMP_WARNINGS} -ffp-contract=off)
+target_compile_definitions(emu_ucontext PRIVATE TINYMP_EMU_UCONTEXT)
+target_link_libraries(emu_ucontext PRIVATE catch_main Threads::Threads)
+add_test(NAME "emu: fibers of POSIX" COMMAND emu_ucontext)
