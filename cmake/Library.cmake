@@ -24,7 +24,7 @@ endif()
 
 # GPU kernels. An object library, so that programs go on being linked as C++.
 if(TINYMP_HAS_CUDA)
-  file(GLOB TINYMP_CUDA_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
+  file(GLOB_RECURSE TINYMP_CUDA_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
   add_library(tinymp_cuda OBJECT ${TINYMP_CUDA_SOURCES})
   target_include_directories(tinymp_cuda PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(tinymp_cuda PRIVATE ${TINYMP_CUDA_FLAGS})

@@ -1,0 +1,1 @@
+#include <kernels/cuda/gemm/gemm.cuh>  // for the GPU: nvcc compiles it

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <kernels/cuda/cuda.h>
+#include <kernels/cuda/gemm/ladder.h>
+
+namespace tinymp::kernels::TINYMP_EXECUTOR {
+
+int architecture() {
+#if defined(__CUDACC__)
+  int device = 0, major = 0, minor = 0;
+  check(cudaGetDevice(&device), "the device in use");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "its architecture");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "its architecture");
+  return 10 * major + minor;
+#else
+  return 90;
+#endif
+}
+
+Rung gemm(Rung wanted, const GemmProblem& problem, Stream stream) {
+  const Rung rung = rung_for(wanted, problem, architecture());
+  switch (rung) {
+    case Rung::naive:
+      gemm_naive(problem, stream);
+      break;
+    case Rung::tiled:
+      gemm_tiled(problem, stream);
+      break;
+    case Rung::wmma_naive:
+      gemm_wmma_naive(problem, stream);
+      break;
+    case Rung::wmma_tiled:
+      gemm_wmma_tiled(problem, stream);
+      break;
+    case Rung::wmma_stages:
+      gemm_wmma_stages(problem, stream);
+      break;
+    case Rung::mma:
+      gemm_mma(problem, stream);
+      break;
+  }
+  return rung;
+}
+
+}  // namespace tinymp::kernels::TINYMP_EXECUTOR

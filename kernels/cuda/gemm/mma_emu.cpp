@@ -1,0 +1,1 @@
+#include <kernels/cuda/gemm/mma.cuh>  // for the CPU: kernels/emu

@@ -1,0 +1,1 @@
+#include <kernels/cuda/gemm/tiled.cuh>  // for the GPU: nvcc compiles it
