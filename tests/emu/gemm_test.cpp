@@ -211,7 +211,7 @@ TEST_CASE("gemm: no terms give +0, no elements nothing") {
   }
 }
 
-TEST_CASE("gemm: NaN and infinity reach their row or column, and no other; NaN is the one NaN") {
+TEST_CASE("gemm: NaN and infinity reach their row or column, and no other - NaN is the one NaN") {
   constexpr int n = 48;
   for (const Rung rung : rungs) {
     for (const float bad :
