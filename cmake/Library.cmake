@@ -11,6 +11,8 @@ target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off
 # sqrt need not set errno, and may then be vectorised; no bit changes.
 set_source_files_properties(kernels/cpu/update.cpp PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
 target_compile_definitions(tinymp PRIVATE TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # data lies in datasets/
+set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES
+  COMPILE_DEFINITIONS "TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}>")
 # BUILD_INTERFACE: headers only, and none of ours names them, so who links tinymp needs neither.
 target_link_libraries(tinymp PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB
                       $<BUILD_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)

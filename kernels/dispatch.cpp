@@ -1,46 +1,91 @@
-#include <kernels/cpu/cpu.h>
-#include <kernels/kernels.h>
+#include <kernels/cuda/executor.h>
+#include <kernels/executors.h>
 
-/// Where kernels for another device branch off. The CPU is the one device so far: a tensor cannot be made on
-/// another, because nobody has registered an allocator for it (base/device.h).
+/// The only switch on the device.
 namespace tinymp::kernels {
+namespace {
+
+// A build without nvcc has no kernels for a GPU, and its executor() has found none.
+#if TINYMP_HAS_CUDA
+#define TINYMP_ON_GPU(call) return cuda::call
+#else
+#define TINYMP_ON_GPU(call) break
+#endif
+
+#define TINYMP_RUN(device, call)                   \
+  do {                                             \
+    if ((device) == Device::cpu) return cpu::call; \
+    switch (executor()) {                          \
+      case Executor::emulation:                    \
+        return emu::call;                          \
+      case Executor::gpu:                          \
+        TINYMP_ON_GPU(call);                       \
+    }                                              \
+  } while (false)
+
+const bool registered = (register_device(Device::cuda, cuda_allocator), true);
+
+}  // namespace
 
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
-  cpu::gemm(a, ta, b, tb, c, accumulate);
+  TINYMP_RUN(c.device, gemm(a, ta, b, tb, c, accumulate));
 }
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
-  cpu::gemm_reference(a, ta, b, tb, c, accumulate);
+  TINYMP_RUN(c.device, gemm_reference(a, ta, b, tb, c, accumulate));
 }
-void fill(const View& x, double value) { cpu::fill(x, value); }
-void cast(const View& x, const View& y) { cpu::cast(x, y); }
-void add(const View& a, const View& b, const View& y) { cpu::add(a, b, y); }
-void accumulate(const View& x, const View& y) { cpu::accumulate(x, y); }
-void scale(const View& x, double factor, const View& y) { cpu::scale(x, factor, y); }
-void broadcast(const View& scalar, double divisor, const View& y) { cpu::broadcast(scalar, divisor, y); }
-void add_bias(const View& x, const View& bias, const View& y) { cpu::add_bias(x, bias, y); }
-void column_sums(const View& x, const View& y) { cpu::column_sums(x, y); }
-void unary(Unary f, const View& x, const View& y) { cpu::unary(f, x, y); }
+void fill(const View& x, double value) { TINYMP_RUN(x.device, fill(x, value)); }
+void cast(const View& x, const View& y) { TINYMP_RUN(y.device, cast(x, y)); }
+void add(const View& a, const View& b, const View& y) { TINYMP_RUN(y.device, add(a, b, y)); }
+void accumulate(const View& x, const View& y) { TINYMP_RUN(y.device, accumulate(x, y)); }
+void scale(const View& x, double factor, const View& y) { TINYMP_RUN(y.device, scale(x, factor, y)); }
+void scale_by(const View& x, const View& factor, const View& y) {
+  TINYMP_RUN(y.device, scale_by(x, factor, y));
+}
+void broadcast(const View& scalar, double divisor, const View& y) {
+  TINYMP_RUN(y.device, broadcast(scalar, divisor, y));
+}
+void add_bias(const View& x, const View& bias, const View& y) { TINYMP_RUN(y.device, add_bias(x, bias, y)); }
+void column_sums(const View& x, const View& y) { TINYMP_RUN(y.device, column_sums(x, y)); }
+void unary(Unary f, const View& x, const View& y) { TINYMP_RUN(y.device, unary(f, x, y)); }
 void unary_backward(Unary f, const View& y, const View& dy, const View& dx) {
-  cpu::unary_backward(f, y, dy, dx);
+  TINYMP_RUN(dx.device, unary_backward(f, y, dy, dx));
 }
-void sum(const View& x, double divisor, const View& y) { cpu::sum(x, divisor, y); }
+void sum(const View& x, double divisor, const View& y) { TINYMP_RUN(y.device, sum(x, divisor, y)); }
 void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                    const View& loss) {
-  cpu::cross_entropy(logits, labels, row_log_sum, loss);
+  TINYMP_RUN(loss.device, cross_entropy(logits, labels, row_log_sum, loss));
 }
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                             const View& dloss, const View& dlogits) {
-  cpu::cross_entropy_backward(logits, labels, row_log_sum, dloss, dlogits);
+  TINYMP_RUN(dlogits.device, cross_entropy_backward(logits, labels, row_log_sum, dloss, dlogits));
 }
-void mse(const View& x, const View& target, const View& loss) { cpu::mse(x, target, loss); }
+void mse(const View& x, const View& target, const View& loss) {
+  TINYMP_RUN(loss.device, mse(x, target, loss));
+}
 void mse_backward(const View& x, const View& target, const View& dloss, const View& dx) {
-  cpu::mse_backward(x, target, dloss, dx);
+  TINYMP_RUN(dx.device, mse_backward(x, target, dloss, dx));
 }
-GradientScan scan(const View& gradients) { return cpu::scan(gradients); }
-double sum_of_squares(const View& x, float factor) { return cpu::sum_of_squares(x, factor); }
-FlushCounts count_flushed(const View& x, const View& shadow) { return cpu::count_flushed(x, shadow); }
-UpdateCounts update(const UpdateRule& rule, const UpdateArenas& arenas, float factor) {
-  return cpu::update(rule, arenas, factor);
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+             Cell<float> factor) {
+  TINYMP_RUN(gradients.device, unscale(gradients, scale, found, factor));
+}
+void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
+  TINYMP_RUN(x.device, clip(x, max_norm, factor, norm));
+}
+void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
+                Cell<StepState> state, Cell<StepReport> report) {
+  TINYMP_RUN(state.device, begin_step(rule, found, skip_nonfinite, state, report));
+}
+void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
+            Cell<const StepState> state, Cell<StepReport> report) {
+  TINYMP_RUN(state.device, update(rule, arenas, factor, state, report));
+}
+void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found, bool last,
+                  Cell<ScaleState> state) {
+  TINYMP_RUN(state.device, update_scale(policy, found, last, state));
+}
+void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {
+  TINYMP_RUN(x.device, count_flushed(x, shadow, counts));
 }
 
 }  // namespace tinymp::kernels

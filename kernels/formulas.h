@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/step.h>
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/exp_log.h>
 #include <cmath>
@@ -60,59 +61,106 @@ void visit_unary(Unary f, F&& body) {
   }
 }
 
-// Update rules. `moments` first moves the optimizer's state, which is then rounded to its format; `update`
-// gives u, and the caller forms w - u. g arrives unscaled and clipped. FP32 throughout.
+// Losses.
+
+/// log sum exp(x) = top + log sum exp(x - top), of n values x[i].  The largest is taken out first, or exp
+/// overflows.
+template <class C, class Row>
+TINYMP_HD C log_sum_exp(const Row& x, std::int64_t n) {
+  C top = x[0];
+  for (std::int64_t i = 0; i < n; ++i) {
+    const C v = x[i];
+    top = v > top || v != v ? v : top;  // a NaN becomes the top and stays
+  }
+  C sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += exp(x[i] - top);
+  return top + log(sum);
+}
+
+/// factor dloss / n, in double: 2 dloss may lie beyond the largest float when dloss does not.
+template <class C>
+TINYMP_HD C share_of(C dloss, double factor, std::int64_t n) {
+  return static_cast<C>(factor * static_cast<double>(dloss) / static_cast<double>(n));
+}
+
+// Update rules. `begin` prepares a step, once; `moments` first moves the optimizer's state, which is then
+// rounded to its format; `update` gives u, and the caller forms w - u. g arrives unscaled and clipped. FP32
+// throughout.
 
 /// Sutskever et al. 2013, as PyTorch writes it:  v = mu v + g,  u = lr v.
 struct SgdRule {
-  float lr, momentum, weight_decay;
-  int moment_count() const { return momentum != 0 ? 1 : 0; }
+  float momentum, weight_decay;
+  TINYMP_HD int moment_count() const { return momentum != 0 ? 1 : 0; }
 
+  TINYMP_HD void begin(StepState&) const {}
   TINYMP_HD void moments(float w, float g, float* m) const {
     if (momentum != 0) m[0] = momentum * m[0] + (g + weight_decay * w);
   }
-  TINYMP_HD float update(float w, float g, const float* m) const {
-    return lr * (momentum != 0 ? m[0] : g + weight_decay * w);
+  TINYMP_HD float update(float w, float g, const float* m, const StepState& s) const {
+    return s.lr * (momentum != 0 ? m[0] : g + weight_decay * w);
   }
 };
 
 /// Kingma and Ba 2015, algorithm 1; decoupled: Loshchilov and Hutter 2019 (AdamW), algorithm 2.
 struct AdamRule {
-  float lr, epsilon, weight_decay;
+  float epsilon, weight_decay;
   bool decoupled;
+  double exact_beta1, exact_beta2;
   float beta1, beta2, rest1, rest2;  ///< rest = 1 - beta, rounded once: 1 - 0.999f would be 5e-5 off
-  float correction1, correction2;    ///< 1 - beta^t
-  int moment_count() const { return 2; }
+  TINYMP_HD int moment_count() const { return 2; }
 
+  // 1 - beta^t in double: for small t the difference would lose half its digits in FP32.
+  TINYMP_HD void begin(StepState& s) const {
+    s.correction1 = static_cast<float>(1 - integer_power(exact_beta1, s.steps));
+    s.correction2 = static_cast<float>(1 - integer_power(exact_beta2, s.steps));
+  }
   TINYMP_HD void moments(float w, float g, float* m) const {
     if (!decoupled) g = g + weight_decay * w;
     m[0] = beta1 * m[0] + rest1 * g;
     m[1] = beta2 * m[1] + rest2 * (g * g);
   }
-  TINYMP_HD float update(float w, float, const float* m) const {
-    const float step = (m[0] / correction1) / (std::sqrt(m[1] / correction2) + epsilon);
-    return lr * (decoupled ? step + weight_decay * w : step);
+  TINYMP_HD float update(float w, float, const float* m, const StepState& s) const {
+    const float step = (m[0] / s.correction1) / (std::sqrt(m[1] / s.correction2) + epsilon);
+    return s.lr * (decoupled ? step + weight_decay * w : step);
   }
 };
 
 /// Duchi, Hazan and Singer 2011:  s = s + g^2,  u = lr g / (sqrt(s) + eps).
 struct AdagradRule {
-  float lr, epsilon, weight_decay;
-  int moment_count() const { return 1; }
+  float epsilon, weight_decay;
+  TINYMP_HD int moment_count() const { return 1; }
 
+  TINYMP_HD void begin(StepState&) const {}
   TINYMP_HD void moments(float w, float g, float* m) const {
     const float d = g + weight_decay * w;
     m[0] = m[0] + d * d;
   }
-  TINYMP_HD float update(float w, float g, const float* m) const {
-    return lr * ((g + weight_decay * w) / (std::sqrt(m[0]) + epsilon));
+  TINYMP_HD float update(float w, float g, const float* m, const StepState& s) const {
+    return s.lr * ((g + weight_decay * w) / (std::sqrt(m[0]) + epsilon));
   }
 };
 
-using UpdateRule = std::variant<SgdRule, AdamRule, AdagradRule>;
-
-inline int moment_count(const UpdateRule& rule) {
-  return std::visit([](const auto& r) { return r.moment_count(); }, rule);
+/// The decision of a step, before any weight moves.
+template <class Rule>
+TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip_nonfinite, StepState& state,
+                          StepReport& report) {
+  report = {};
+  report.taken = !(skip_nonfinite && found.nonfinite > 0);
+  if (!report.taken) return;
+  ++state.steps;
+  rule.begin(state);
 }
+
+/// The norm whose square is given, and the factor that makes it at most max_norm, as PyTorch's
+/// clip_grad_norm_ has it. A norm that is not finite changes nothing.
+TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float& factor) {
+  const double norm = std::sqrt(sum_of_squares);
+  const double shrink = static_cast<double>(max_norm) / (norm + 1e-6);
+  const bool finite = norm - norm == 0;
+  if (finite && shrink < 1) factor = static_cast<float>(static_cast<double>(factor) * shrink);
+  return static_cast<float>(norm);
+}
+
+using UpdateRule = std::variant<SgdRule, AdamRule, AdagradRule>;
 
 }  // namespace tinymp::kernels

@@ -11,7 +11,8 @@
 #include <vector>
 
 /// Every op, one entry each: what it is given, how it is called, what it ought to give. From an entry come
-/// the tests of forward (ops/forward_test.cpp), of backward (ops/gradient_test.cpp) and the golden hashes. A
+/// the tests of forward (ops/forward_test.cpp), of backward (ops/gradient_test.cpp), of both on a GPU and
+/// under emulation (cuda/ops_test.cpp), and the golden hashes. A
 /// new op is a new entry at the end of this file; ops/coverage_test.cpp names the ops that have none.
 namespace tinymp::test {
 
@@ -47,7 +48,8 @@ struct OpCase {
 };
 
 /// The inputs of one call: the same values in every format, but for their rounding.
-inline std::vector<Tensor> inputs_of(const OpCase& op, const std::vector<Shape>& shapes, DType dtype) {
+inline std::vector<Tensor> inputs_of(const OpCase& op, const std::vector<Shape>& shapes, DType dtype,
+                                     Device device = Device::cpu) {
   std::vector<Tensor> inputs;
   Rng rng(2018);
   for (const Shape& shape : shapes) {
@@ -57,7 +59,7 @@ inline std::vector<Tensor> inputs_of(const OpCase& op, const std::vector<Shape>&
       do v = static_cast<double>(rng.below(steps + 1)) * op.grid - op.spread;
       while (std::fabs(v) < op.distance_from_0);
     }
-    inputs.push_back(cast(Tensor::from(shape, std::span<const double>(values)), dtype));
+    inputs.push_back(cast(Tensor::from(shape, std::span<const double>(values)), dtype).to(device));
   }
   return inputs;
 }
@@ -103,7 +105,8 @@ inline long double target_at(std::int64_t i) { return static_cast<long double>((
 inline Tensor target_for(const Tensor& x) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < x.size(); ++i) values.push_back(static_cast<double>(target_at(i)));
-  return cast(Tensor::from(x.shape(), std::span<const double>(values)), at_least_f32(x.dtype()));
+  return cast(Tensor::from(x.shape(), std::span<const double>(values)), at_least_f32(x.dtype()))
+      .to(x.device());
 }
 
 inline const std::vector<std::vector<Shape>>& shapes_of_one() {
@@ -185,6 +188,18 @@ inline OpCase scale_case() {
   return {.name = "scale",
           .shapes = shapes_of_one(),
           .call = [](std::span<const Tensor> in) { return scale(in[0], -0.75f); },
+          .oracle = each_value(0, [](long double x) { return -0.75L * x; })};
+}
+
+inline OpCase scale_by_tensor_case() {
+  return {.name = "scale by a tensor",
+          .shapes = shapes_of_one(),
+          .call =
+              [](std::span<const Tensor> in) {
+                const Tensor factor =
+                    cast(Tensor::from(Shape{}, std::vector<float>{-0.75f}), at_least_f32(in[0].dtype()));
+                return scale(in[0], factor.to(in[0].device()));
+              },
           .oracle = each_value(0, [](long double x) { return -0.75L * x; })};
 }
 
@@ -314,7 +329,8 @@ inline const std::vector<OpCase>& op_cases() {
                                          sum_case(false),
                                          sum_case(true),
                                          cross_entropy_case(),
-                                         mse_case()};
+                                         mse_case(),
+                                         scale_by_tensor_case()};
   return cases;
 }
 

@@ -1,5 +1,5 @@
 #include <kernels/cpu/block.h>
-#include <kernels/cpu/cpu.h>
+#include <kernels/executors.h>
 
 namespace tinymp::kernels::cpu {
 namespace {
@@ -65,6 +65,10 @@ void accumulate(const View& x, const View& y) {
 
 void scale(const View& x, double factor, const View& y) {
   map(x, y, [factor](auto v) { return static_cast<decltype(v)>(factor) * v; });
+}
+
+void scale_by(const View& x, const View& factor, const View& y) {
+  with_compute_type(factor.dtype, [&]<class C> { scale(x, static_cast<double>(*factor.data<C>()), y); });
 }
 
 void broadcast(const View& scalar, double divisor, const View& y) {

@@ -1,4 +1,4 @@
-#include <kernels/cpu/cpu.h>
+#include <kernels/executors.h>
 #include <cmath>
 
 /// Matrix multiplication by its definition, with nothing to make it fast: the oracle of cpu/fast/gemm.cpp.

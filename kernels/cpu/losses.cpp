@@ -1,5 +1,5 @@
-#include <kernels/cpu/cpu.h>
 #include <kernels/cpu/reduce.h>
+#include <kernels/executors.h>
 #include <vector>
 
 namespace tinymp::kernels::cpu {
@@ -21,23 +21,6 @@ std::size_t label_of(std::span<const std::int32_t> labels, std::int64_t b) {
   return static_cast<std::size_t>(labels[static_cast<std::size_t>(b)]);
 }
 
-/// log sum exp(x) = top + log sum exp(x - top).  The largest logit is taken out first, or exp overflows.
-template <class C>
-C log_sum_exp(std::span<const C> row) {
-  C top = row[0];
-  for (const C x : row) top = x > top || x != x ? x : top;  // a NaN becomes the top and stays
-  C sum = 0;
-  for (const C x : row) sum += exp(x - top);
-  return top + log(sum);
-}
-
-/// 2 dloss / n, or dloss / n: in double, because 2 dloss may lie beyond the largest float when dloss does
-/// not.
-template <class C>
-C share_of(C dloss, double factor, std::int64_t n) {
-  return static_cast<C>(factor * static_cast<double>(dloss) / static_cast<double>(n));
-}
-
 }  // namespace
 
 void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
@@ -49,7 +32,7 @@ void cross_entropy(const View& logits, std::span<const std::int32_t> labels, con
       std::vector<C> row(static_cast<std::size_t>(logits.cols()));
       for (std::int64_t b = first; b < last; ++b) {
         read_row<C>(logits, b, row);
-        const C log_sum = log_sum_exp<C>(row);
+        const C log_sum = log_sum_exp<C>(row.data(), logits.cols());
         row_log_sum.data<C>()[b] = log_sum;
         losses[static_cast<std::size_t>(b)] = log_sum - row[label_of(labels, b)];
       }

@@ -1,8 +1,8 @@
-#include <kernels/cpu/cpu.h>
 #include <kernels/cpu/reduce.h>
+#include <kernels/executors.h>
 #include <bit>
 
-/// Looking at gradients without changing them.
+/// Looking at gradients without changing them, and what follows for S and for their factor.
 namespace tinymp::kernels::cpu {
 namespace {
 
@@ -19,8 +19,6 @@ GradientScan scan_bits(const T* values, std::int64_t n, Bits smallest_normal, Bi
   }
   return found;
 }
-
-}  // namespace
 
 GradientScan scan(const View& gradients) {
   return sum_of_chunks<GradientScan>(gradients.size(), [&](std::int64_t begin, std::int64_t n) {
@@ -52,17 +50,34 @@ double sum_of_squares(const View& x, float factor) {
   });
 }
 
-FlushCounts count_flushed(const View& x, const View& shadow) {
-  return sum_of_chunks<FlushCounts>(x.size(), [&](std::int64_t begin, std::int64_t n) {
+}  // namespace
+
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+             Cell<float> factor) {
+  *found.memory = scan(gradients);
+  *factor.memory = true_factor(*scale.memory);
+}
+
+void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
+  *norm.data<float>() = clip_factor(sum_of_squares(x, *factor.memory), max_norm, *factor.memory);
+}
+
+void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found, bool last,
+                  Cell<ScaleState> state) {
+  take_check(policy, found.memory->nonfinite > 0, last, *state.memory);
+}
+
+void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {
+  *counts.memory += sum_of_chunks<FlushCounts>(x.size(), [&](std::int64_t begin, std::int64_t n) {
     Block<float> left, right;
     const float* a = load(x, begin, n, left);
     const float* b = load(shadow, begin, n, right);
-    FlushCounts counts;
+    FlushCounts found;
     for (std::int64_t i = 0; i < n; ++i) {
-      counts.values += b[i] != 0;
-      counts.flushed += b[i] != 0 && a[i] == 0;
+      found.values += b[i] != 0;
+      found.flushed += b[i] != 0 && a[i] == 0;
     }
-    return counts;
+    return found;
   });
 }
 

@@ -1,5 +1,5 @@
-#include <kernels/cpu/cpu.h>
 #include <kernels/cpu/reduce.h>
+#include <kernels/executors.h>
 
 namespace tinymp::kernels::cpu {
 

@@ -1,5 +1,5 @@
-#include <kernels/cpu/cpu.h>
 #include <kernels/cpu/reduce.h>
+#include <kernels/executors.h>
 
 /// The optimizers' pass: a block of the arenas at a time, widened to FP32, moved by the rule, rounded to
 /// where it is kept.
@@ -59,8 +59,8 @@ UpdateCounts count_lost(const Block<float>& exact, const Block<float>& rounded, 
 }
 
 template <class Rule>
-UpdateCounts update_block(Rule rule, const UpdateArenas& arenas, float factor, std::int64_t begin,
-                          std::int64_t n) {
+UpdateCounts update_block(Rule rule, StepState state, const UpdateArenas& arenas, float factor,
+                          std::int64_t begin, std::int64_t n) {
   Block<float> g, weight_block, exact, rounded, next, moments[2];
   const float* w = load(arenas.master, begin, n, weight_block);
   true_gradients(arenas.gradients, factor, begin, n, g);
@@ -68,8 +68,8 @@ UpdateCounts update_block(Rule rule, const UpdateArenas& arenas, float factor, s
 
   const int count = rule.moment_count();
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    const float state[2] = {count > 0 ? moments[0][i] : 0, count > 1 ? moments[1][i] : 0};
-    exact[i] = rule.update(w[i], g[i], state);
+    const float m[2] = {count > 0 ? moments[0][i] : 0, count > 1 ? moments[1][i] : 0};
+    exact[i] = rule.update(w[i], g[i], m, state);
   }
   std::copy_n(exact.begin(), n, rounded.begin());
   round_to(arenas.master.dtype, rounded.data(), n);
@@ -84,12 +84,24 @@ UpdateCounts update_block(Rule rule, const UpdateArenas& arenas, float factor, s
 
 }  // namespace
 
-UpdateCounts update(const UpdateRule& rule, const UpdateArenas& arenas, float factor) {
-  return std::visit(
+void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
+                Cell<StepState> state, Cell<StepReport> report) {
+  std::visit(
       [&](const auto& r) {
-        return sum_of_chunks<UpdateCounts>(arenas.master.size(), [&](std::int64_t begin, std::int64_t n) {
-          return update_block(r, arenas, factor, begin, n);
-        });
+        kernels::begin_step(r, *found.memory, skip_nonfinite, *state.memory, *report.memory);
+      },
+      rule);
+}
+
+void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
+            Cell<const StepState> state, Cell<StepReport> report) {
+  if (!report.memory->taken) return;
+  std::visit(
+      [&](const auto& r) {
+        report.memory->updates =
+            sum_of_chunks<UpdateCounts>(arenas.master.size(), [&](std::int64_t begin, std::int64_t n) {
+              return update_block(r, *state.memory, arenas, *factor.memory, begin, n);
+            });
       },
       rule);
 }

@@ -6,4 +6,12 @@ namespace tinymp::kernels {
 /// stream. The emulation runs everything at once and in order.
 using Stream = void*;
 
+/// The one that tensors live on. Not the default stream, of which CUDA cannot make a graph.
+namespace cuda {
+Stream stream();
+}
+namespace emu {
+inline Stream stream() { return nullptr; }
+}  // namespace emu
+
 }  // namespace tinymp::kernels

@@ -119,6 +119,7 @@ train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
   plan.data = &data();
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
+  plan.device = device_from_name(options_.device);
   const std::string path = log_path(plan.name, plan.seed);
   add(impl_->run(std::move(plan), path, options_, keep));
   return impl_->runs.back();
@@ -128,6 +129,7 @@ std::unique_ptr<nn::Model> Lab::prepare(train::Plan plan) {
   plan.data = &data();
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
+  plan.device = device_from_name(options_.device);
   const std::string path = log_path(plan.name, plan.seed);
   std::unique_ptr<nn::Model> model;
   impl_->run(std::move(plan), path, options_, &model);

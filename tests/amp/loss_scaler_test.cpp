@@ -49,7 +49,7 @@ TEST_CASE("scale multiplies the loss and, through it, every gradient") {
 }
 
 TEST_CASE("scale refuses a loss that S would push out of its format, and anything that is not a loss") {
-  const LossScaler scaler(StaticScaling{});
+  LossScaler scaler(StaticScaling{});
   const Tensor half_loss = parameter({}, std::vector{1.0f}, DType::f16);
   CHECK_ERROR_SAYS("FP32", scaler.scale(half_loss));
   CHECK_ERROR_SAYS("(2)", scaler.scale(parameter({1, 2})));

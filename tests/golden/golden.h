@@ -131,7 +131,7 @@ void golden_steps(const nn::Model& model, Optimizer& optimizer, const Recipe& re
     }
     Gradients gradients = optimizer.gradients();
     GradCheck check = scaler.unscale(gradients);
-    hash.add(clip_norm(gradients, 1));
+    hash.add(static_cast<float>(clip_norm(gradients, 1).item()));
     const bool taken = optimizer.step(gradients, check).taken();
     (taken ? row.taken : row.skipped) += 1;
     scaler.update(std::move(check));

@@ -1,6 +1,8 @@
 #include <tests/catch.h>
 #include <tests/kernels/rig.h>
+#include <tinymp/tensor/device_value.h>
 #include <limits>
+#include <utility>
 
 /// Sums, losses and counts over whole tensors: near exact arithmetic, and the same bits for any number of
 /// threads.
@@ -144,6 +146,14 @@ TEST_CASE("the gradient of cross_entropy adds up to 0 over each row, and is boun
 // Counts over the gradients.
 // ------------------------------------------------------------------------------------------
 
+kernels::GradientScan scan(const Tensor& x) {
+  const DeviceValue<kernels::GradientScan> found(x.device(), {});
+  const DeviceValue<kernels::ScaleState> scale(x.device(), {});
+  const DeviceValue<float> factor(x.device());
+  kernels::unscale(x.view(), scale.cell(), found.cell(), factor.cell());
+  return found.read();
+}
+
 TEST_CASE("scan counts zeros, subnormals and what is not finite, of either sign") {
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                infinity = std::numeric_limits<double>::infinity();
@@ -159,7 +169,7 @@ TEST_CASE("scan counts zeros, subnormals and what is not finite, of either sign"
     const Tensor x = from({0, -0.0, e.smallest, -e.smallest, e.below_normal, -e.below_normal, e.normal,
                            -e.normal, 1, -1, e.largest, -e.largest, infinity, -infinity, nan},
                           e.dtype);
-    const kernels::GradientScan found = kernels::scan(x.view());
+    const kernels::GradientScan found = scan(x);
     INFO(e.dtype);
     CHECK(found.values == 15);
     CHECK(found.zeros == 2);
@@ -172,22 +182,23 @@ TEST_CASE("scan counts every half exactly, over many threads") {
   const int usual = threads();
   for (const int count : {1, 3}) {
     set_threads(count);
-    const kernels::GradientScan found = kernels::scan(all_halves().view());
+    const kernels::GradientScan found = scan(all_halves());
     CHECK(found.values == 65536);
     CHECK(found.zeros == 2);
     CHECK(found.subnormals == 2 * 1023);
     CHECK(found.nonfinite == 2 * 1024);
   }
   set_threads(usual);
-  CHECK(kernels::scan(Tensor({0}, DType::f16).view()).values == 0);
+  CHECK(scan(Tensor({0}, DType::f16)).values == 0);
 }
 
 TEST_CASE("count_flushed counts what is zero here and not in the shadow") {
   const Tensor narrow = from({0, 0, -0.0, 1, 0, 0x1p-24}, DType::f16);
   const Tensor shadow = from({1e-9, 0, -1e-30, 1, -0.0, 0}, DType::f32);
   const auto counts = [](const Tensor& x, const Tensor& of) {
-    const kernels::FlushCounts found = kernels::count_flushed(x.view(), of.view());
-    return std::pair(found.flushed, found.values);
+    const DeviceValue<kernels::FlushCounts> found(x.device(), {});
+    kernels::count_flushed(x.view(), of.view(), found.cell());
+    return std::pair(found.read().flushed, found.read().values);
   };
   CHECK(counts(narrow, shadow) == std::pair<std::int64_t, std::int64_t>(2, 3));
   const Tensor many = from(std::vector<double>(50000, 0), DType::f16),
@@ -196,14 +207,32 @@ TEST_CASE("count_flushed counts what is zero here and not in the shadow") {
   CHECK(counts(many, many) == std::pair<std::int64_t, std::int64_t>(0, 0));
 }
 
-TEST_CASE("sum_of_squares is of factor times x, in f64: f32 would overflow") {
+TEST_CASE("count_flushed adds to what was counted before") {
+  const DeviceValue<kernels::FlushCounts> found(Device::cpu, {});
+  const Tensor zero = from({0, 0}, DType::f16), one = from({1, 0}, DType::f32);
+  for (int i = 0; i < 3; ++i) kernels::count_flushed(zero.view(), one.view(), found.cell());
+  CHECK(found.read().values == 3);
+  CHECK(found.read().flushed == 3);
+}
+
+/// The norm of factor x, and the factor after clipping.
+std::pair<double, float> clip(const Tensor& x, float max_norm, float factor) {
+  const DeviceValue<float> f(x.device(), factor);
+  const Tensor norm(Shape{}, DType::f32, x.device());
+  kernels::clip(x.view(), max_norm, f.cell(), norm.view());
+  return {norm.item(), f.read()};
+}
+
+TEST_CASE("the norm is of factor times x, summed in f64: f32 would overflow") {
   const Tensor x = from({3, 4}, DType::f16);
-  CHECK(kernels::sum_of_squares(x.view(), 0.5f) == 6.25);
+  CHECK(clip(x, 100, 0.5f) == std::pair(2.5, 0.5f));
+  CHECK(clip(x, 1, 0.5f).first == 2.5);
+  CHECK(clip(x, 1, 0.5f).second == Approx(0.2).epsilon(1e-5));
   const Tensor large = from(std::vector<double>(5000, 1e30), DType::f32);
-  CHECK(kernels::sum_of_squares(large.view(), 1) == Approx(5e63));
-  CHECK(kernels::sum_of_squares(Tensor(Shape{0}).view(), 1) == 0);
+  CHECK(clip(large, 1, 1).first == Approx(7.0710678e31));
+  CHECK(clip(Tensor(Shape{0}), 1, 1) == std::pair(0.0, 1.0f));
   const Tensor many = drawn({100000}, DType::f32, 17);
-  CHECK(same_for_all_threads([&] { return from({kernels::sum_of_squares(many.view(), 0.7f)}, DType::f64); }));
+  CHECK(same_for_all_threads([&] { return from({clip(many, 1, 0.7f).first}, DType::f64); }));
 }
 
 }  // namespace

@@ -1,40 +1,10 @@
 #include <tests/catch.h>
-#include <tests/op_cases.h>
-#include <tests/ops/rounding.h>
+#include <tests/ops/check_forward.h>
 
 /// Forward of every op against long double, in every format: what the FP32 computation gets exactly must come
 /// out as the exact value rounded once, bit for bit; sums, exp and log within the bound of their own entry.
 namespace tinymp::test {
 namespace {
-
-bool as_exact(double got, const Exact& exact, DType in, DType out) {
-  const double nearest = rounded_to(out, exact.value);
-  if (exact.slack == 0) return same_bits(got, nearest);
-  const long double bound = exact.slack * static_cast<long double>(unit_roundoff(in)) +
-                            static_cast<long double>(spacing(out, nearest)) / 2;
-  return std::fabs(static_cast<long double>(got) - exact.value) <= bound;
-}
-
-void check_forward(const OpCase& op, const std::vector<Shape>& shapes, DType dtype) {
-  const std::vector<Tensor> inputs = inputs_of(op, shapes, dtype);
-  const std::vector<Input> seen = as_oracle_inputs(inputs);
-  const Tensor y = op.call(inputs);
-  const std::vector<Exact> exact = op.oracle(seen);
-  INFO(op.name << " of " << dtype << inputs[0].shape());
-
-  CHECK(y.dtype() == op.output(dtype));
-  REQUIRE(y.size() == static_cast<std::int64_t>(exact.size()));
-  const std::vector<double> got = y.to_doubles();
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    if (as_exact(got[i], exact[i], dtype, y.dtype())) continue;
-    const auto expected = static_cast<double>(exact[i].value);
-    INFO("value " << i << " is " << got[i] << ", exactly " << expected << ", off by " << got[i] - expected);
-    CHECK(as_exact(got[i], exact[i], dtype, y.dtype()));
-    break;
-  }
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    CHECK(inputs[i].to_doubles() == seen[i].values);  // untouched
-}
 
 void check_forward(DType dtype) {
   for (const OpCase& op : op_cases()) {

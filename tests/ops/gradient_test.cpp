@@ -1,17 +1,11 @@
 #include <tests/catch.h>
-#include <tests/op_cases.h>
+#include <tests/ops/gradients.h>
 #include <tinymp/autograd/grad_check.h>
 
 /// Backward of every op against finite differences in f64, and against its own f64 gradient in narrower
 /// formats.
 namespace tinymp::test {
 namespace {
-
-std::vector<Tensor> leaves(const OpCase& op, const std::vector<Shape>& shapes, DType dtype) {
-  std::vector<Tensor> inputs = inputs_of(op, shapes, dtype);
-  for (const Tensor& x : inputs) x.set_requires_grad(true);
-  return inputs;
-}
 
 TEST_CASE("every op: the tape's gradients are those of finite differences") {
   for (const OpCase& op : op_cases()) {
@@ -26,27 +20,6 @@ TEST_CASE("every op: the tape's gradients are those of finite differences") {
       if (inputs[0].size() > 0) CHECK(report.checked > 0);
     }
   }
-}
-
-/// dy for an output: multiples of 1/8, exact in every format.
-Tensor upstream(const Tensor& y) {
-  Rng rng(7);
-  std::vector<float> values(static_cast<std::size_t>(y.size()));
-  for (float& v : values) v = static_cast<float>(rng.below(33)) / 8 - 2;
-  return Tensor::from(y.shape(), values, y.dtype() == DType::f64 ? DType::f32 : y.dtype());
-}
-
-/// The gradients of sum(dy * y), through an op of our own.
-std::vector<Tensor> gradients(const OpCase& op, const std::vector<Tensor>& inputs) {
-  Tape tape;
-  const Tensor y = op.call(inputs);
-  const Tensor dy = cast(upstream(y), y.dtype());
-  const Tensor loss = record("upstream", {y}, Tensor::from(Shape{}, std::vector<float>{0}),
-                             [dy](const Tensor&, const Needs&) { return std::vector{dy}; });
-  tape.backward(loss);
-  std::vector<Tensor> grads;
-  for (const Tensor& x : inputs) grads.push_back(x.grad());
-  return grads;
 }
 
 void check_narrow_gradients(DType dtype, double tolerance) {

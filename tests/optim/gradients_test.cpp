@@ -59,12 +59,12 @@ TEST_CASE("clip_norm changes the factor, and only the factor") {
   GradCheck check = scaler.unscale(gradients);
   const std::vector<std::byte> before = bytes_of(p.grad());
 
-  CHECK(clip_norm(gradients, 6) == 5);
+  CHECK(clip_norm(gradients, 6).item() == 5);
   CHECK(gradients.factor() == 0.125f);
-  CHECK(clip_norm(gradients, 1) == 5);
+  CHECK(clip_norm(gradients, 1).item() == 5);
   CHECK(gradients.factor() == Approx(0.125 / (5 + 1e-6)).epsilon(2e-7));
   CHECK(bytes_of(p.grad()) == before);
-  CHECK(clip_norm(gradients, 1) == Approx(1).epsilon(1e-6));  // it is clipped now
+  CHECK(clip_norm(gradients, 1).item() == Approx(1).epsilon(1e-6));  // it is clipped now
 
   optimizer.step(gradients, check);
   CHECK(p.to_floats()[0] == Approx(10 - 0.6).epsilon(1e-6));
@@ -83,7 +83,7 @@ TEST_CASE("the norm is that of all parameters together, in any format, without o
     leave_gradient(b, {6});
     Gradients gradients = optimizer.gradients();
     const GradCheck check = scaler.unscale(gradients);
-    CHECK(clip_norm(gradients, 100) == 7);
+    CHECK(clip_norm(gradients, 100).item() == 7);
   }
   const Tensor p = parameter({1, 1});
   Sgd optimizer({p}, {.lr = 1});
@@ -91,7 +91,7 @@ TEST_CASE("the norm is that of all parameters together, in any format, without o
   leave_gradient(p, {3e30f, 4e30f});  // their squares are no floats
   Gradients gradients = optimizer.gradients();
   GradCheck check = scaler.unscale(gradients);
-  CHECK(clip_norm(gradients, 1) == Approx(5e30f));
+  CHECK(clip_norm(gradients, 1).item() == Approx(5e30f));
   optimizer.step(gradients, check);
   CHECK(p.to_floats()[0] == Approx(1 - 0.6));
 }
@@ -119,7 +119,7 @@ TEST_CASE("clip_norm refuses gradients that are still multiplied by S") {
   CHECK_ERROR_SAYS("unscale() first", clip_norm(gradients, 1));
   CHECK(gradients.factor() == 1);
   const GradCheck check = scaler.unscale(gradients);
-  CHECK(clip_norm(gradients, 1) == 3);
+  CHECK(clip_norm(gradients, 1).item() == 3);
 }
 
 TEST_CASE("clip_norm wants a positive norm") {
@@ -141,17 +141,11 @@ TEST_CASE("clipping leaves gradients alone that are zero or not finite") {
     leave_gradient(p, {value, 0});
     Gradients gradients = optimizer.gradients();
     GradCheck check = scaler.unscale(gradients);
-    const float norm = clip_norm(gradients, 1);
+    const double norm = clip_norm(gradients, 1).item();
     CHECK(std::isfinite(norm) == std::isfinite(value));
     CHECK(gradients.factor() == 0.25f);
     CHECK(optimizer.step(gradients, check).taken() == std::isfinite(value));
   }
-}
-
-/// Everything the pool has handed out so far, fresh or used before.
-std::size_t blocks_from_pool() {
-  const PoolStatistics s = pool_statistics();
-  return s.from_system + s.from_pool;
 }
 
 TEST_CASE("a step copies no gradients: the arena stays where it is, and nothing of its size is allocated") {
@@ -168,7 +162,7 @@ TEST_CASE("a step copies no gradients: the arena stays where it is, and nothing 
     const void* arena = p.grad().view().memory;
     const std::vector<std::byte> before = bytes_of(p.grad());
 
-    const std::size_t blocks = blocks_from_pool();
+    const std::size_t in_use = pool_statistics().bytes_in_use;
     largest_allocation = 0;
     Gradients gradients = optimizer.gradients();
     CHECK(gradients.view().memory == arena);
@@ -180,7 +174,7 @@ TEST_CASE("a step copies no gradients: the arena stays where it is, and nothing 
     CHECK(gradients.view().memory == arena);
     scaler.update(std::move(check));
     const std::size_t largest = largest_allocation;
-    CHECK(blocks_from_pool() == blocks);
+    CHECK(pool_statistics().bytes_in_use - in_use < 1024);  // the flags and counts of one step
     CHECK(largest < n / 4);  // bookkeeping of the reductions; FP16 gradients are 2 n bytes
     CHECK(bytes_of(p.grad()) == before);
     optimizer.zero_grad();

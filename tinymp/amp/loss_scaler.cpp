@@ -41,14 +41,43 @@ bool is_possible(const LossScaler::State& state, const LossScaling& policy) {
          state.growth_tracker < more_than_any_run;
 }
 
+kernels::ScaleState as_kernel_state(const LossScaler::State& state) {
+  return {.scale = state.scale, .growth_tracker = state.growth_tracker};
+}
+
+/// What to do with a step whose gradients are not all finite.
+bool skips_nonfinite(const LossScaling& policy) {
+  const auto* fixed = std::get_if<StaticScaling>(&policy);
+  return std::holds_alternative<DynamicScaling>(policy) || (fixed != nullptr && fixed->skip_nonfinite);
+}
+
 }  // namespace
 
-LossScaler::LossScaler(const LossScaling& policy) : policy_(policy), state_(first_state(policy)) {}
+LossScaler::LossScaler(const LossScaling& policy)
+    : policy_(policy), state_(Device::cpu, as_kernel_state(first_state(policy))) {}
 
-Tensor LossScaler::scale(const Tensor& loss) const {
+/// The scale lives where it is used: it moves with the first loss, and that once waits.
+void LossScaler::follow(Device device) {
+  if (state_.device() != device) state_ = DeviceValue(device, state_.read());
+}
+
+LossScaler::State LossScaler::state() const {
+  const kernels::ScaleState state = state_.read();
+  return {state.scale, state.growth_tracker};
+}
+
+Tensor LossScaler::factor_on(Device device) {
+  follow(device);
+  Tensor factor(Shape{}, DType::f32, device);
+  const View now{&state_.cell().memory->scale, DType::f32, device, Shape{}};
+  kernels::cast(now, factor.view());
+  return factor;
+}
+
+Tensor LossScaler::scale(const Tensor& loss) {
   expect(loss.size() == 1 && loss.dtype() == DType::f32, "LossScaler::scale: the loss is ", loss.dtype(),
          loss.shape(), "; it must be one FP32 value: FP16 ends at 65504");
-  return tinymp::scale(loss, state_.scale);
+  return tinymp::scale(loss, factor_on(loss.device()));
 }
 
 /// Where zero_grad() has begun a new step, the old one is forgotten; but when it was taken, update() should
@@ -71,15 +100,12 @@ GradCheck LossScaler::unscale(Gradients& gradients) {
       "forgotten after the last step)");
   expect_no_open_step("LossScaler::unscale");
 
-  GradCheck check;
-  check.found_ = kernels::scan(state.arena.view());
-  if (std::holds_alternative<DynamicScaling>(policy_)) check.skips_ = !check.finite();
-  if (const auto* fixed = std::get_if<StaticScaling>(&policy_))
-    check.skips_ = !check.finite() && fixed->skip_nonfinite;
+  follow(state.arena.device());
+  GradCheck check(state.arena.device(), skips_nonfinite(policy_));
+  kernels::unscale(state.arena.view(), state_.cell(), check.found_.cell(), state.factor.cell());
   check.of_ = gradients.state_;
   check.round_ = state.round;
   open_.push_back({gradients.state_, state.round});
-  state.factor = static_cast<float>(1 / static_cast<double>(state_.scale));
   state.unscaled = true;
   return check;
 }
@@ -87,30 +113,24 @@ GradCheck LossScaler::unscale(Gradients& gradients) {
 void LossScaler::end_step(std::span<GradCheck* const> checks) {
   // Everything is looked at before anything changes, so that a refused update can be put right and called
   // again.
-  bool bad = false;
   std::vector<Open> missing = open_;
   for (const GradCheck* check : checks) {
     expect(check->of_ != nullptr, "LossScaler::update: this check was handed in before");
     const auto open = std::ranges::find(missing, Open{check->of_, check->round_});
     expect(open != missing.end(),
            "LossScaler::update: this check is of another scaler or an earlier step, or given twice");
+    expect(check->found_.device() == state_.device(),
+           "LossScaler::update: the checks of one step come from two devices; give each its own scaler");
     missing.erase(open);
-    bad = bad || !check->finite();
   }
   expect(missing.empty(), "LossScaler::update: ", missing.size(),
          " more check(s) of this step are missing; hand in every "
          "check that unscale() returned, in one call");
   open_.clear();
-  for (GradCheck* check : checks) check->of_ = nullptr;
-  const auto* dynamic = std::get_if<DynamicScaling>(&policy_);
-  if (dynamic == nullptr) return;
-  if (bad) {
-    state_.scale = static_cast<float>(static_cast<double>(state_.scale) * dynamic->backoff);
-    state_.growth_tracker = 0;
-  } else if (++state_.growth_tracker == dynamic->growth_interval) {
-    const auto grown = static_cast<float>(static_cast<double>(state_.scale) * dynamic->growth);
-    if (std::isfinite(grown)) state_.scale = grown;
-    state_.growth_tracker = 0;
+  for (GradCheck* check : checks) {
+    check->of_ = nullptr;
+    if (const auto* dynamic = std::get_if<DynamicScaling>(&policy_))
+      kernels::update_scale(*dynamic, check->found_.cell(), check == checks.back(), state_.cell());
   }
 }
 
@@ -119,7 +139,7 @@ void LossScaler::restore(const State& state) {
   expect(open_.empty(), "LossScaler::restore: a step is under way; end it with update() first");
   expect(is_possible(state, policy_), "LossScaler::restore: scale ", state.scale, " with ",
          state.growth_tracker, " good steps is not a state that this scaler can be in");
-  state_ = state;
+  state_.write(as_kernel_state(state));
 }
 
 }  // namespace tinymp

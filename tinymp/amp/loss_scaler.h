@@ -20,10 +20,13 @@ class LossScaler {
   LossScaler(const LossScaler&) = delete;
   LossScaler& operator=(const LossScaler&) = delete;
 
-  float factor() const { return state_.scale; }  ///< S
+  float factor() const { return state_.read().scale; }  ///< S; waits for the device
+
+  /// S in an f32 scalar: a copy, which update() leaves alone; its item() waits.
+  Tensor factor_on(Device device);
 
   /// loss x S, recorded on the tape. The loss must be an FP32 scalar: 2.3 x 65536 is infinite in FP16.
-  Tensor scale(const Tensor& loss) const;
+  Tensor scale(const Tensor& loss);
 
   /// One pass over the gradients as backward left them: counts what is not finite, zero and subnormal, and
   /// sets their factor to 1/S (computed in double, then rounded). Throws Error on a second call for the same
@@ -33,9 +36,9 @@ class LossScaler {
 
   /// Ends the step: hands back the check of every optimizer that shares this scale, and moves S. One bad
   /// check among several backs S off once. Dynamic scaling only:
-  ///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
-  ///   good  after growth_interval in a row S = S x growth, unless that is infinite, and the count starts
-  ///   again
+  ///   bad   S = S x backoff, and the count of good steps starts again
+  ///   good  after growth_interval in a row S = S x growth, and the count starts again
+  /// to the letter: kernels/scale_update.h.
   /// Throws Error when a check is missing, was handed in before, or is another scaler's; then nothing has
   /// changed.
   template <std::same_as<GradCheck>... Checks>
@@ -50,7 +53,7 @@ class LossScaler {
     int growth_tracker = 0;  ///< good steps in a row
     bool operator==(const State&) const = default;
   };
-  State state() const { return state_; }
+  State state() const;  ///< waits for the device
   /// Throws Error during a step, and for a state that no scaler of this policy can be in.
   void restore(const State& state);
 
@@ -58,6 +61,7 @@ class LossScaler {
   void end_step(std::span<GradCheck* const> checks);
 
   void expect_no_open_step(const char* who);
+  void follow(Device device);
 
   /// Gradients that were unscaled in this step.
   struct Open {
@@ -67,7 +71,7 @@ class LossScaler {
   };
 
   LossScaling policy_;
-  State state_;
+  DeviceValue<kernels::ScaleState> state_;  ///< where the loss and the gradients are
   std::vector<Open> open_;
 };
 

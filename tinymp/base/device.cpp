@@ -1,7 +1,6 @@
 #include <tinymp/base/device.h>
 #include <tinymp/base/error.h>
 #include <array>
-#include <cstdlib>
 #include <new>
 
 namespace tinymp {
@@ -19,10 +18,19 @@ class HostAllocator : public Allocator {
   }
 };
 
-std::array<Allocator*, 2>& registry() {
-  static HostAllocator host;
-  static std::array<Allocator*, 2> allocators{&host, nullptr};
-  return allocators;
+Allocator& host() {
+  static HostAllocator instance;
+  return instance;
+}
+
+Allocator& nobody() {
+  throw MissingError(
+      "no backend for the device 'cuda' is linked into this program; use a tensor op, or stay on the cpu");
+}
+
+std::array<Allocator& (*)(), 2>& registry() {
+  static std::array<Allocator& (*)(), 2> finders{host, nobody};
+  return finders;
 }
 
 }  // namespace
@@ -34,17 +42,10 @@ Device device_from_name(std::string_view name) {
   throw UsageError(concat("there is no device '", name, "': choose cpu or cuda"));
 }
 
-Allocator& allocator(Device device) {
-  Allocator* found = registry()[static_cast<std::size_t>(device)];
-  if (found == nullptr) {
-    throw MissingError(
-        concat("this build cannot train on '", device, "' yet: leave out --device, or give --device cpu"));
-  }
-  return *found;
-}
+Allocator& allocator(Device device) { return registry()[static_cast<std::size_t>(device)](); }
 
-void register_allocator(Device device, Allocator& allocator) {
-  registry()[static_cast<std::size_t>(device)] = &allocator;
+void register_device(Device device, Allocator& (*find)()) {
+  registry()[static_cast<std::size_t>(device)] = find;
 }
 
 }  // namespace tinymp

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ostream>
 #include <string_view>
 
@@ -17,17 +18,30 @@ inline std::ostream& operator<<(std::ostream& out, Device device) { return out <
 /// "cpu" -> Device::cpu; throws UsageError naming the choices.
 Device device_from_name(std::string_view name);
 
+/// Memory of a device, and the ways in and out. Copies take their turn among the kernels of the device.
 class Allocator {
  public:
   virtual ~Allocator() = default;
   virtual void* allocate(std::size_t bytes) = 0;  ///< aligned to 64 bytes; throws Error when memory runs out
   virtual void release(void* memory, std::size_t bytes) noexcept = 0;
+
+  // As they are here they serve devices whose memory the CPU sees.
+  /// `host` is free at once.
+  virtual void copy_in(void* device, const void* host, std::size_t bytes) {
+    std::memcpy(device, host, bytes);
+  }
+  /// Waits for the device.
+  virtual void copy_out(void* host, const void* device, std::size_t bytes) {
+    std::memcpy(host, device, bytes);
+  }
+  virtual void copy_within(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 };
 
 /// The allocator of a device. Throws MissingError when the machine, or this build, has no such device.
 Allocator& allocator(Device device);
 
-/// Called once by a backend when it starts; `allocator` must live as long as the program.
-void register_allocator(Device device, Allocator& allocator);
+/// A backend says how to reach it; nobody looks for a GPU before it is asked for. What `find` returns must
+/// live as long as the program; it throws MissingError when there is no such device.
+void register_device(Device device, Allocator& (*find)());
 
 }  // namespace tinymp

@@ -15,6 +15,12 @@ struct Batch {
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
 };
 
+/// The same batch with its images on a device; labels go there with the loss.
+inline Batch to(Batch batch, Device device) {
+  batch.images = batch.images.to(device);
+  return batch;
+}
+
 enum class PixelScale : std::uint8_t {
   unit,  ///< pixel / 255: 0 .. 1
   raw,   ///< 0 .. 255 as they are: large inputs, large gradients

@@ -14,7 +14,9 @@ void copy_parameters(const Model& from, const Model& to) {
         " belongs to an optimizer, whose master copy would not follow; copy before making the optimizer, or "
         "use Optimizer::restore");
   }
-  for (std::size_t i = 0; i < source.size(); ++i) kernels::cast(source[i].view(), target[i].view());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    kernels::cast(source[i].to(target[i].device()).view(), target[i].view());
+  }
 }
 
 }  // namespace tinymp::nn

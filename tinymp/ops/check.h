@@ -5,8 +5,15 @@
 
 namespace tinymp {
 
-/// Throws Error unless a and b have one format. Casting is never silent: it is where mixed precision happens.
+inline void expect_same_device(std::string_view op, const Tensor& a, const Tensor& b) {
+  expect(a.device() == b.device(), op, ": ", a.dtype(), a.shape(), " on ", a.device(), " meets ", b.dtype(),
+         b.shape(), " on ", b.device(), "; move one of them with .to()");
+}
+
+/// Throws Error unless a and b lie on one device, in one format. Casting is never silent: it is where mixed
+/// precision happens.
 inline void expect_same_dtype(std::string_view op, const Tensor& a, const Tensor& b) {
+  expect_same_device(op, a, b);
   expect(a.dtype() == b.dtype(), op, ": ", a.dtype(), a.shape(), " meets ", b.dtype(), b.shape(),
          "; cast() one of them to the other's format");
 }

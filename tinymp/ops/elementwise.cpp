@@ -43,6 +43,19 @@ Tensor scale(const Tensor& x, float factor) {
                 [times](const Tensor& dy, const Needs&) { return std::vector{times(dy)}; });
 }
 
+Tensor scale(const Tensor& x, const Tensor& factor) {
+  expect_same_device("scale", x, factor);
+  expect(factor.size() == 1 && factor.dtype() == wide(x.dtype()), "scale: the factor of a ", x.dtype(),
+         " tensor is ", factor.dtype(), factor.shape(), "; it is one value in ", wide(x.dtype()));
+  const auto times = [factor](const Tensor& t) {
+    Tensor scaled(t.shape(), t.dtype(), t.device());
+    kernels::scale_by(t.view(), factor.view(), scaled.view());
+    return scaled;
+  };
+  return record("scale", {x}, times(x),
+                [times](const Tensor& dy, const Needs&) { return std::vector{times(dy)}; });
+}
+
 //   y = round(x),  dx = round(dy), each to the other's format: this is where small gradients can vanish
 Tensor cast(const Tensor& x, DType dtype) {
   const auto to = [](const Tensor& t, DType format) {

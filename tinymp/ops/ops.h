@@ -19,6 +19,7 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  //
 Tensor add_bias(const Tensor& x, const Tensor& bias);                         ///< (B,O) = (B,O) + (O)
 Tensor add(const Tensor& a, const Tensor& b);                                 ///< a + b, equal shapes
 Tensor scale(const Tensor& x, float factor);                                  ///< factor x
+Tensor scale(const Tensor& x, const Tensor& factor);  ///< the same; factor:() is data, f32 (f64 for an f64 x)
 
 Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN
 Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + exp(-x))

@@ -9,8 +9,8 @@ Adagrad::Adagrad(std::vector<Tensor> parameters, Options options, const Recipe& 
   expect_not_negative("Adagrad: weight_decay", options.weight_decay);
 }
 
-kernels::UpdateRule Adagrad::rule(std::int64_t) const {
-  return kernels::AdagradRule{learning_rate(), options_.epsilon, options_.weight_decay};
+kernels::UpdateRule Adagrad::rule() const {
+  return kernels::AdagradRule{options_.epsilon, options_.weight_decay};
 }
 
 }  // namespace tinymp

@@ -21,19 +21,17 @@ Adam::Adam(const char* name, std::vector<Tensor> parameters, Options options, co
   expect_not_negative(concat(name, ": weight_decay"), options.weight_decay);
 }
 
-kernels::UpdateRule Adam::rule(std::int64_t t) const {
-  // 1 - beta^t in double: for small t the difference would lose half its digits in FP32.
+kernels::UpdateRule Adam::rule() const {
   const auto& [_, beta1, beta2, epsilon, weight_decay] = options_;
-  return kernels::AdamRule{.lr = learning_rate(),
-                           .epsilon = epsilon,
+  return kernels::AdamRule{.epsilon = epsilon,
                            .weight_decay = weight_decay,
                            .decoupled = decoupled_,
+                           .exact_beta1 = beta1,
+                           .exact_beta2 = beta2,
                            .beta1 = static_cast<float>(beta1),
                            .beta2 = static_cast<float>(beta2),
                            .rest1 = static_cast<float>(1 - beta1),
-                           .rest2 = static_cast<float>(1 - beta2),
-                           .correction1 = static_cast<float>(1 - integer_power(beta1, t)),
-                           .correction2 = static_cast<float>(1 - integer_power(beta2, t))};
+                           .rest2 = static_cast<float>(1 - beta2)};
 }
 
 }  // namespace tinymp

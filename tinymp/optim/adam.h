@@ -21,7 +21,7 @@ class Adam : public Optimizer {
        bool decoupled);
 
  private:
-  kernels::UpdateRule rule(std::int64_t t) const override;
+  kernels::UpdateRule rule() const override;
   Options options_;
   bool decoupled_;
 };

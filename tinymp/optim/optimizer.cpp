@@ -11,6 +11,15 @@ Tensor copy_of(const Tensor& x) {
   return copy;
 }
 
+Device device_of(const char* name, const std::vector<Tensor>& parameters) {
+  expect(!parameters.empty(), name, ": there are no parameters to train");
+  for (const Tensor& p : parameters) {
+    expect(p.device() == parameters.front().device(), name, ": parameters lie on ",
+           parameters.front().device(), " and on ", p.device(), "; move the whole model to one device");
+  }
+  return parameters.front().device();
+}
+
 void expect_alike(const char* what, const Tensor& from, const Tensor& to) {
   expect(bool(from), "restore: there are no ", what, " in the state");
   expect(from.shape() == to.shape() && from.dtype() == to.dtype(), "restore: ", what, " is ", from.dtype(),
@@ -22,9 +31,8 @@ void expect_alike(const char* what, const Tensor& from, const Tensor& to) {
 
 Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments,
                      const Recipe& recipe)
-    : name_(name), parameters_(std::move(parameters)), gradients_(std::make_shared<GradientState>()) {
+    : name_(name), parameters_(std::move(parameters)), step_(device_of(name, parameters_), {}) {
   set_learning_rate(lr);
-  expect(!parameters_.empty(), name_, ": there are no parameters to train");
   for (const DType dtype : {recipe.compute, recipe.gradient, recipe.master, recipe.state}) {
     expect(dtype != DType::f64, name_,
            ": the recipe asks for f64, but updates are computed in FP32; f64 is for gradient checks");
@@ -43,9 +51,10 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
   }
 
   // Memory first: when it runs out, the parameters are still as they were.
-  const Device device = parameters_.front().device();
+  const Device device = step_.device();
   weights_ = Tensor({total}, recipe.compute, device);
-  gradients_->arena = Tensor({total}, recipe.gradient, device);
+  gradients_ = std::make_shared<GradientState>(GradientState{
+      .arena = Tensor({total}, recipe.gradient, device), .factor = DeviceValue<float>(device, 1)});
   master_ = recipe.master == recipe.compute ? weights_ : Tensor({total}, recipe.master, device);
   for (int m = 0; m < moments; ++m) {
     moments_.emplace_back(Shape{total}, recipe.state, device);
@@ -68,6 +77,9 @@ void Optimizer::set_learning_rate(float lr) {
   expect(std::isfinite(lr) && lr >= 0, name_, ": the learning rate is ", lr,
          "; it must be a finite number, 0 or above");
   learning_rate_ = lr;
+  kernels::StepState state = step_.read();
+  state.lr = lr;
+  step_.write(state);
 }
 
 Gradients Optimizer::gradients() {
@@ -93,32 +105,28 @@ StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
   expect(gradients_->stepped_round != gradients_->round, name_,
          "::step: this step was taken already; call zero_grad() and backward() first");
 
-  StepResult result;
-  if (!check.skips()) {
-    result.updates_ = update();
-    result.taken_ = true;
-    ++steps_;
-  }
-  gradients_->stepped_round =
-      gradients_->round;  // last: a step that failed for want of memory may be tried again
+  StepResult result(step_.device());  // may throw for want of memory: then the step may be tried again
+  gradients_->stepped_round = gradients_->round;
+  kernels::begin_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(),
+                      result.report_.cell());
+  kernels::update(rule(), arenas(), gradients_->factor.cell(), step_.cell(), result.report_.cell());
   return result;
 }
 
-kernels::UpdateCounts Optimizer::update() {
+kernels::UpdateArenas Optimizer::arenas() const {
   kernels::UpdateArenas arenas{weights_.view(), master_.view(), gradients_->arena.view(), {}};
   for (std::size_t m = 0; m < moments_.size(); ++m) arenas.moments[m] = moments_[m].view();
-  return kernels::update(rule(steps_ + 1), arenas, gradients_->factor);
+  return arenas;
 }
 
 void Optimizer::zero_grad() {
   for (const Tensor& p : parameters_) p.clear_grad();
-  gradients_->factor = 1;
   gradients_->unscaled = false;
   ++gradients_->round;
 }
 
 Optimizer::State Optimizer::state() const {
-  State saved{steps_, learning_rate_, copy_of(weights_), copy_of(master_), {}};
+  State saved{steps(), learning_rate_, copy_of(weights_), copy_of(master_), {}};
   for (const Tensor& m : moments_) saved.moments.push_back(copy_of(m));
   return saved;
 }
@@ -133,11 +141,13 @@ void Optimizer::restore(const State& state) {
   expect_alike("masters", state.master, master_);
   for (std::size_t m = 0; m < moments_.size(); ++m) expect_alike("moments", state.moments[m], moments_[m]);
   set_learning_rate(state.learning_rate);
-  kernels::cast(state.weights.view(), weights_.view());
-  kernels::cast(state.master.view(), master_.view());
-  for (std::size_t m = 0; m < moments_.size(); ++m)
-    kernels::cast(state.moments[m].view(), moments_[m].view());
-  steps_ = state.steps;
+  const auto copy = [](const Tensor& from, const Tensor& to) {
+    kernels::cast(from.to(to.device()).view(), to.view());
+  };
+  copy(state.weights, weights_);
+  copy(state.master, master_);
+  for (std::size_t m = 0; m < moments_.size(); ++m) copy(state.moments[m], moments_[m]);
+  step_.write({.steps = state.steps, .lr = learning_rate_});
 }
 
 }  // namespace tinymp

@@ -8,17 +8,17 @@
 /// What every optimizer shares: flat arenas, the two passes over them, and the master copies.
 namespace tinymp {
 
-/// What a step did.
+/// What a step did. Asking waits for the device.
 class StepResult {
  public:
-  bool taken() const { return taken_; }
+  bool taken() const { return report_.read().taken; }
   /// Of a step that was taken: how many updates changed no weight, and why.
-  const kernels::UpdateCounts& updates() const { return updates_; }
+  kernels::UpdateCounts updates() const { return report_.read().updates; }
 
  private:
   friend class Optimizer;
-  bool taken_ = false;
-  kernels::UpdateCounts updates_;
+  explicit StepResult(Device device) : report_(device) {}
+  DeviceValue<kernels::StepReport> report_;
 };
 
 /// Lays its parameters, their gradients, the master copy and the moments one behind the other in flat arenas,
@@ -42,8 +42,8 @@ class Optimizer {
   void zero_grad();
 
   float learning_rate() const { return learning_rate_; }
-  void set_learning_rate(float lr);              ///< throws Error unless lr is finite and not negative
-  std::int64_t steps() const { return steps_; }  ///< taken so far
+  void set_learning_rate(float lr);  ///< throws Error unless lr is finite and not negative
+  std::int64_t steps() const { return step_.read().steps; }  ///< taken so far; waits
 
   const Tensor& weights() const { return weights_; }  ///< all parameters, compute format
   /// The copy that is updated; weights() itself when there is none.
@@ -65,16 +65,15 @@ class Optimizer {
   /// recipe.compute. Throws Error for f64: updates are computed in FP32.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
-  /// The formula of step t (1 is the first).
-  virtual kernels::UpdateRule rule(std::int64_t t) const = 0;
+  virtual kernels::UpdateRule rule() const = 0;
 
  private:
-  kernels::UpdateCounts update();
+  kernels::UpdateArenas arenas() const;
 
   const char* name_;
   std::vector<Tensor> parameters_;
   float learning_rate_ = 0;
-  std::int64_t steps_ = 0;
+  DeviceValue<kernels::StepState> step_;
   Tensor weights_, master_;
   std::vector<Tensor> moments_;
   std::shared_ptr<GradientState> gradients_;

@@ -10,8 +10,6 @@ Sgd::Sgd(std::vector<Tensor> parameters, Options options, const Recipe& recipe)
   expect_not_negative("Sgd: weight_decay", options.weight_decay);
 }
 
-kernels::UpdateRule Sgd::rule(std::int64_t) const {
-  return kernels::SgdRule{learning_rate(), options_.momentum, options_.weight_decay};
-}
+kernels::UpdateRule Sgd::rule() const { return kernels::SgdRule{options_.momentum, options_.weight_decay}; }
 
 }  // namespace tinymp

@@ -15,7 +15,7 @@ class Sgd : public Optimizer {
   Sgd(std::vector<Tensor> parameters, Options options, const Recipe& recipe = {});
 
  private:
-  kernels::UpdateRule rule(std::int64_t t) const override;
+  kernels::UpdateRule rule() const override;
   Options options_;
 };
 

@@ -1,7 +1,6 @@
 #include <tinymp/numeric/convert.h>
 #include <tinymp/tensor/tensor.h>
 #include <algorithm>
-#include <cstring>
 
 namespace tinymp {
 
@@ -28,7 +27,30 @@ Tensor Tensor::from(Shape shape, std::span<const double> values) {
   return t;
 }
 
+Tensor Tensor::to(Device device) const {
+  if (device == this->device()) return *this;
+  Tensor moved(shape(), dtype(), device);
+  const std::size_t bytes = static_cast<std::size_t>(size()) * size_of(dtype());
+  if (device == Device::cpu) {
+    allocator(this->device()).copy_out(moved.self().memory(), self().memory(), bytes);
+  } else {
+    allocator(device).copy_in(moved.self().memory(), self().memory(), bytes);
+  }
+  return moved;
+}
+
+void Tensor::move_to(Device device) const {
+  expect(!self().grad_is_bound, "move_to: a tensor of shape ", shape(),
+         " belongs to an optimizer; move parameters before the optimizer is made");
+  const Tensor moved = to(device);
+  self().device = device;
+  self().storage = moved.self_->storage;
+  self().offset = moved.self_->offset;
+  clear_grad();
+}
+
 std::vector<float> Tensor::to_floats() const {
+  if (device() != Device::cpu) return to(Device::cpu).to_floats();
   std::vector<float> values(static_cast<std::size_t>(size()));
   visit_dtype(dtype(), [&]<class T> {
     convert(std::span<const T>(data<T>(), values.size()), std::span<float>(values));
@@ -37,6 +59,7 @@ std::vector<float> Tensor::to_floats() const {
 }
 
 std::vector<double> Tensor::to_doubles() const {
+  if (device() != Device::cpu) return to(Device::cpu).to_doubles();
   if (dtype() == DType::f64) return {data<double>(), data<double>() + size()};
   const std::vector<float> values = to_floats();
   return {values.begin(), values.end()};
@@ -95,9 +118,10 @@ void Tensor::unbind_grad() const {
 
 void Tensor::move_into(const Tensor& arena, std::int64_t offset) const {
   const Tensor target = arena.slice(offset, shape());
-  expect(arena.dtype() == dtype() && arena.device() == device(), "move_into: ", dtype(),
-         " values into an arena of ", arena.dtype());
-  std::memcpy(target.self_->memory(), self().memory(), static_cast<std::size_t>(size()) * size_of(dtype()));
+  expect(arena.dtype() == dtype() && arena.device() == device(), "move_into: ", dtype(), " values on ",
+         device(), " into an arena of ", arena.dtype(), " on ", arena.device());
+  allocator(device()).copy_within(target.self_->memory(), self().memory(),
+                                  static_cast<std::size_t>(size()) * size_of(dtype()));
   self().storage = target.self_->storage;
   self().offset = target.self_->offset;
 }

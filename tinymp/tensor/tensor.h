@@ -26,15 +26,24 @@ class Tensor {
   std::int64_t size() const { return self().shape.size(); }
   View view() const { return {self().memory(), self().dtype, self().device, self().shape}; }
 
-  /// The values themselves. Throws Error unless T is the tensor's format.
+  /// The values themselves. Throws Error unless T is the tensor's format, and the CPU sees its memory.
   template <class T>
   T* data() const {
     expect(dtype_of<T> == dtype(), "data<", name_of(dtype_of<T>), ">() of a tensor of ", dtype());
+    expect(device() == Device::cpu, "data() of a tensor on ", device(), "; take .to(Device::cpu) first");
     return reinterpret_cast<T*>(self().memory());
   }
   std::vector<float> to_floats() const;    ///< f64 is rounded
   std::vector<double> to_doubles() const;  ///< always exact
   double item() const;                     ///< the one value of a scalar; throws Error for anything else
+  // All three wait for the device.
+
+  /// The same values on a device: this tensor itself where it is there already, else a copy, without
+  /// autograd. Throws MissingError when the machine has no such device.
+  Tensor to(Device device) const;
+  /// Moves the values to a device; every handle sees them there. Throws Error for a tensor that an optimizer
+  /// has laid out in its arenas.
+  void move_to(Device device) const;
 
   /// The same values under another shape of the same size, sharing memory. No autograd: see ops.h, reshape.
   Tensor viewed_as(Shape shape) const;

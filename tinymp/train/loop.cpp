@@ -1,15 +1,20 @@
+#include <kernels/cuda/executor.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/meters.h>
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 namespace tinymp::train {
 namespace {
 
 /// Independent random streams of one seed: the weights do not move when the data are drawn otherwise.
 constexpr std::uint64_t weights_stream = 0, order_stream = 1;
+
+/// How many steps the device may be behind.
+constexpr std::size_t steps_ahead = 64;
 
 void expect_complete(const Plan& plan) {
   expect(plan.data && plan.model && plan.optimizer, "train::run: the plan '", plan.name,
@@ -35,6 +40,7 @@ RunHeader header_of(const Plan& plan, const nn::Model& model) {
   header.batch = plan.batch;
   header.metric = metric_name(plan.task);
   header.higher_is_better = higher_is_better(plan.task);
+  if (plan.device == Device::cuda) header.device = kernels::executor_name();
   return header;
 }
 
@@ -42,6 +48,7 @@ std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
   Rng rng = Rng(plan.seed).split(weights_stream);
   std::unique_ptr<nn::Model> model = plan.model(recipe, rng);
   if (plan.start != nullptr) nn::copy_parameters(*plan.start, *model);
+  for (const Tensor& p : model->parameters()) p.move_to(plan.device);
   return model;
 }
 
@@ -49,31 +56,49 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// One step, in the order of Micikevicius et al. 2018, and what it looked like.
-StepRecord step(const Plan& plan, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler,
-                Shadow* shadow, const data::Batch& batch) {
-  StepRecord record;
-  record.scale = static_cast<double>(scaler.factor());
+/// A step that has been handed to the device. What it found stays there until it is logged: reading waits.
+struct Started {
+  std::int64_t number;
+  Tensor loss, scale;
+  DeviceValue<kernels::GradientScan> found;
+  StepResult result;
+  double flushed;
+};
+
+/// One step, in the order of Micikevicius et al. 2018.
+Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
+                   LossScaler& scaler, Shadow* shadow, const data::Batch& batch) {
+  const Tensor scale = scaler.factor_on(plan.device);
+  Tensor loss;
   {
     Tape tape;
-    const Tensor loss = loss_of(plan.task, model, batch);
-    record.loss = loss.item();
+    loss = loss_of(plan.task, model, batch);
     tape.backward(scaler.scale(loss));
   }
   Gradients gradients = optimizer.gradients();
   GradCheck check = scaler.unscale(gradients);
   if (plan.clip > 0) clip_norm(gradients, plan.clip);
-  if (shadow != nullptr && check.finite()) record.flushed = shadow->flushed(plan.task, model, batch);
+  double flushed = not_measured;
+  if (shadow != nullptr && check.finite()) flushed = shadow->flushed(plan.task, model, batch);
   const StepResult result = optimizer.step(gradients, check);
-  const kernels::GradientScan counts = check.counts();
+  Started started{number, loss, scale, check.found(), result, flushed};
   scaler.update(std::move(check));
   optimizer.zero_grad();
+  return started;
+}
 
-  record.skipped = !result.taken();
-  record.zero = share(counts.zeros, counts.values);
-  record.subnormal = share(counts.subnormals, counts.values);
-  if (result.taken() && counts.nonfinite == 0) {  // NaN is not lost: it is gone
-    const kernels::UpdateCounts& updates = result.updates();
+StepRecord record_of(const Started& started) {
+  const kernels::GradientScan found = started.found.read();
+  StepRecord record;
+  record.step = started.number;
+  record.loss = started.loss.item();
+  record.scale = started.scale.item();
+  record.skipped = !started.result.taken();
+  record.zero = share(found.zeros, found.values);
+  record.subnormal = share(found.subnormals, found.values);
+  record.flushed = started.flushed;
+  if (!record.skipped && found.nonfinite == 0) {  // NaN is not lost: it is gone
+    const kernels::UpdateCounts updates = started.result.updates();
     record.underflowed = share(updates.underflowed, updates.values);
     record.absorbed = share(updates.absorbed, updates.values);
   }
@@ -96,22 +121,30 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   recorded.header = log.header();
   RunResult result;
   const auto start = std::chrono::steady_clock::now();
+  std::vector<Started> started;
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
     const bool look = shadow && (t % plan.shadow_every == 0 || t == 1);
-    StepRecord record = step(plan, *model, *optimizer, scaler, look ? &*shadow : nullptr, loader.next());
-    record.step = t;
-    result.skipped += record.skipped;
-    result.taken += !record.skipped;
-    record.skips = result.skipped;
-    if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss)) result.first_nonfinite_step = t;
-    if (t == 1 || t == plan.steps || t % plan.log_every == 0 || look) {
-      log.write(record);
-      recorded.steps.push_back(record);
+    started.push_back(start_step(plan, t, *model, *optimizer, scaler, look ? &*shadow : nullptr,
+                                 to(loader.next(), plan.device)));
+    const bool logged = t == 1 || t == plan.steps || t % plan.log_every == 0 || look;
+    if (!logged && started.size() < steps_ahead) continue;
+    for (const Started& step : started) {
+      StepRecord record = record_of(step);
+      result.skipped += record.skipped;
+      result.taken += !record.skipped;
+      record.skips = result.skipped;
+      if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss))
+        result.first_nonfinite_step = record.step;
+      if (logged && record.step == t) {
+        log.write(record);
+        recorded.steps.push_back(record);
+      }
+      if (watch) watch(plan, record);
     }
-    if (watch) watch(plan, record);
+    started.clear();
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.value = measure(plan.task, *model, plan.data->test, plan.pixels);
+  result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
   log.finish(result);
   recorded.result = result;
   if (keep != nullptr) *keep = std::move(model);

@@ -30,6 +30,7 @@ struct Plan {
   OptimizerMaker optimizer;
   std::string optimizer_name;        ///< "adam lr=0.01"
   const nn::Model* start = nullptr;  ///< fine-tuning: begin with these weights
+  Device device = Device::cpu;       ///< where the model trains
   std::int64_t steps = 1000;
   std::int64_t batch = 64;
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/tensor/device_value.h>
 #include <tinymp/train/meters.h>
 
 namespace tinymp::train {
@@ -15,11 +16,12 @@ double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch)
   tape.backward(loss_of(task, *model_, batch));
 
   const std::vector<Tensor> narrow = of.parameters(), wide = model_->parameters();
-  kernels::FlushCounts counts;
+  const DeviceValue<kernels::FlushCounts> found(narrow.front().device(), {});
   for (std::size_t i = 0; i < narrow.size(); ++i) {
-    counts += kernels::count_flushed(narrow[i].grad().view(), wide[i].grad().view());
+    kernels::count_flushed(narrow[i].grad().view(), wide[i].grad().view(), found.cell());
     wide[i].clear_grad();
   }
+  const kernels::FlushCounts counts = found.read();
   return counts.values == 0 ? 0 : static_cast<double>(counts.flushed) / static_cast<double>(counts.values);
 }
 

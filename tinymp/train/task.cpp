@@ -29,9 +29,11 @@ Tensor loss_of(Task task, const nn::Model& model, const data::Batch& batch) {
   return task == Task::classify ? cross_entropy(y, batch.labels) : mse(y, batch.images);
 }
 
-double measure(Task task, const nn::Model& model, const data::Dataset& dataset, data::LoaderOptions options) {
+double measure(Task task, const nn::Model& model, const data::Dataset& dataset, data::LoaderOptions options,
+               Device device) {
   double total = 0;
-  for (const data::Batch& batch : data::InOrder(dataset, 1000, options)) {
+  for (const data::Batch& on_host : data::InOrder(dataset, 1000, options)) {
+    const data::Batch batch = to(on_host, device);
     const Tensor y = model(batch.images);
     total += task == Task::classify ? correct(y, batch.labels)
                                     : mse(y, batch.images).item() * static_cast<double>(batch.size());

@@ -14,9 +14,10 @@ enum class Task : std::uint8_t {
 /// The FP32 scalar that training makes small.
 Tensor loss_of(Task task, const nn::Model& model, const data::Batch& batch);
 
-/// Over a whole dataset, without a tape. NaN when the model's output is not finite.
+/// Over a whole dataset, without a tape, on the device of the model. NaN when the model's output is not
+/// finite.
 double measure(Task task, const nn::Model& model, const data::Dataset& dataset,
-               data::LoaderOptions options = {});
+               data::LoaderOptions options = {}, Device device = Device::cpu);
 
 const char* metric_name(Task task);  ///< "test accuracy (%)", "test MSE"
 inline bool higher_is_better(Task task) { return task == Task::classify; }

@@ -1,5 +1,5 @@
-#include <kernels/cpu/cpu.h>
 #include <kernels/cpu/fast/gemm_tile.h>
+#include <kernels/executors.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/numeric/convert_f16c.h>

@@ -1,0 +1,1 @@
+#include <kernels/cuda/elementwise.cuh>  // for the CPU: kernels/emu

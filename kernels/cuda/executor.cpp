@@ -1,0 +1,41 @@
+#include <kernels/cuda/executor.h>
+#include <kernels/device.h>
+#include <kernels/emu/memory.h>
+#include <tinymp/base/error.h>
+#include <cstdlib>
+#include <string_view>
+
+namespace tinymp::kernels {
+namespace {
+
+Executor find_executor() {
+  const char* const set = std::getenv("TINYMP_EMULATE");
+  const std::string_view emulate = set == nullptr ? "" : set;
+  if (!emulate.empty() && emulate != "0") return Executor::emulation;
+  if (cuda_device_count() > 0) return Executor::gpu;
+  throw MissingError(
+      "the device cuda is an NVIDIA GPU, and there is none that this build can use (no GPU, no driver, or "
+      "built without nvcc): stay on the device cpu, or set TINYMP_EMULATE=1, which runs the kernels for the "
+      "GPU on the CPU, slowly");
+}
+
+}  // namespace
+
+Executor executor() {
+  static const Executor found = find_executor();  // after an exception the next call asks again
+  return found;
+}
+
+std::string executor_name() {
+  return executor() == Executor::gpu ? cuda_device_name(0) : "CUDA kernels emulated on the CPU";
+}
+
+Allocator& cuda_allocator() {
+#if TINYMP_HAS_CUDA
+  if (executor() == Executor::gpu) return cuda::device_memory();
+#endif
+  static_cast<void>(executor());
+  return emu::device_memory();
+}
+
+}  // namespace tinymp::kernels

@@ -1,0 +1,1 @@
+#include <kernels/cuda/losses.cuh>  // for the GPU: nvcc compiles it

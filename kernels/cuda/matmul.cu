@@ -1,0 +1,1 @@
+#include <kernels/cuda/matmul.cuh>  // for the GPU: nvcc compiles it

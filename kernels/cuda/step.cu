@@ -1,0 +1,1 @@
+#include <kernels/cuda/step.cuh>  // for the GPU: nvcc compiles it

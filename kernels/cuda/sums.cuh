@@ -1,0 +1,34 @@
+#pragma once
+
+#include <kernels/cuda/reduce.cuh>
+
+namespace tinymp::kernels::TINYMP_EXECUTOR {
+namespace {
+
+/// A thread goes down one column: neighbours read neighbours, and each sum is one chain.
+template <class C>
+__global__ void sum_columns(Values x, std::int64_t rows, std::int64_t columns, Values y) {
+  for (std::int64_t c = first(); c < columns; c += stride()) {
+    C sum = 0;
+    for (std::int64_t row = 0; row < rows; ++row) sum += x.get<C>(row * columns + c);
+    y.set(c, sum);
+  }
+}
+
+}  // namespace
+
+void sum(const View& x, double divisor, const View& y) {
+  with_compute_type(x.dtype, [&]<class C> {
+    reduce<C>(EachValue<C>{values(x)}, x.size(), StoreShare<C>{values(y), static_cast<C>(divisor)});
+  });
+}
+
+void column_sums(const View& x, const View& y) {
+  if (y.size() == 0) return;
+  with_compute_type(x.dtype, [&]<class C> {
+    launch<sum_columns<C>>(blocks_for(x.cols()), block_threads, 0, stream(), values(x), x.rows(), x.cols(),
+                           values(y));
+  });
+}
+
+}  // namespace tinymp::kernels::TINYMP_EXECUTOR

@@ -1,0 +1,1 @@
+#include <kernels/cuda/sums.cuh>  // for the CPU: kernels/emu

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <kernels/cuda/cuda.h>
+#include <kernels/executors.h>
+#include <tinymp/numeric/convert.h>
+#include <tinymp/tensor/storage.h>
+#include <algorithm>
+
+/// What the kernels beside the GEMM ladder share: how they see a tensor, and how a grid covers one.
+namespace tinymp::kernels::TINYMP_EXECUTOR {
+
+/// A tensor inside a kernel. Its format is looked up at each access: all threads of a launch take the same
+/// branch, which costs nothing beside the memory they wait for, and one kernel serves every format. Numbers
+/// are converted by the library's own code, so they have the bits of the CPU.
+struct Values {
+  void* memory;
+  DType dtype;
+
+  template <class T>
+  __device__ T* as() const {
+    return static_cast<T*>(memory);
+  }
+
+  template <class C>
+  __device__ C get(std::int64_t i) const {
+    switch (dtype) {
+      case DType::f16:
+        return static_cast<C>(static_cast<float>(as<half>()[i]));
+      case DType::bf16:
+        return static_cast<C>(static_cast<float>(as<tinymp::bfloat16>()[i]));
+      case DType::f64:
+        return static_cast<C>(as<double>()[i]);
+      case DType::f32:
+        break;
+    }
+    return static_cast<C>(as<float>()[i]);
+  }
+
+  /// Rounded once.
+  __device__ void set(std::int64_t i, float x) const {
+    switch (dtype) {
+      case DType::f16:
+        as<half>()[i] = half(x);
+        return;
+      case DType::bf16:
+        as<tinymp::bfloat16>()[i] = tinymp::bfloat16(x);
+        return;
+      case DType::f64:
+        as<double>()[i] = x;
+        return;
+      case DType::f32:
+        as<float>()[i] = x;
+    }
+  }
+  __device__ void set(std::int64_t i, double x) const {
+    switch (dtype) {
+      case DType::f16:
+        as<half>()[i] = half_from_double(x);
+        return;
+      case DType::bf16:
+        as<tinymp::bfloat16>()[i] = bfloat16_from_double(x);
+        return;
+      case DType::f64:
+        as<double>()[i] = x;
+        return;
+      case DType::f32:
+        as<float>()[i] = static_cast<float>(x);
+    }
+  }
+
+  /// x as it will be when it is read again.
+  __device__ float rounded(float x) const {
+    if (dtype == DType::f16) return static_cast<float>(half(x));
+    if (dtype == DType::bf16) return static_cast<float>(tinymp::bfloat16(x));
+    return x;
+  }
+};
+
+inline Values values(const View& x) { return {x.memory, x.dtype}; }
+
+/// Calls f.operator()<C>() with the type that values of a format are computed in.
+template <class F>
+void with_compute_type(DType dtype, F&& f) {
+  if (dtype == DType::f64) {
+    f.template operator()<double>();
+  } else {
+    f.template operator()<float>();
+  }
+}
+
+// A thread works on elements first(), first() + stride(), ...: a grid of any size covers any tensor.
+__device__ inline std::int64_t first() {
+  return std::int64_t{blockIdx.x} * blockDim.x + static_cast<std::int64_t>(threadIdx.x);
+}
+__device__ inline std::int64_t stride() { return std::int64_t{gridDim.x} * blockDim.x; }
+
+inline constexpr unsigned block_threads = 256;
+
+inline unsigned blocks_for(std::int64_t elements, std::int64_t for_each_thread = 1) {
+  constexpr std::int64_t enough = 4096;  // fills the largest GPU several times
+  const std::int64_t of_a_block = block_threads * for_each_thread;
+  return static_cast<unsigned>(std::min((elements + of_a_block - 1) / of_a_block, enough));
+}
+
+/// Memory that a function needs while its kernels run. They run in the order of their launches, so the pool
+/// may hand it to the next as soon as this ends.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t count)
+      : storage_(static_cast<std::size_t>(count) * sizeof(T), Device::cuda) {}
+  T* data() const { return reinterpret_cast<T*>(storage_.data()); }
+
+ private:
+  Storage storage_;
+};
+
+}  // namespace tinymp::kernels::TINYMP_EXECUTOR

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <tinymp/tensor/view.h>
+#include <cstdint>
+
+/// What a training step finds, decides and reports. These live on the device of the parameters.
+namespace tinymp::kernels {
+
+/// What a pass over the gradients finds. Exact counts.
+struct GradientScan {
+  std::int64_t values = 0;
+  std::int64_t nonfinite = 0;
+  std::int64_t zeros = 0;
+  std::int64_t subnormals = 0;  ///< not zero, below the smallest normal number of the format
+
+  GradientScan& operator+=(const GradientScan& other) {
+    values += other.values;
+    nonfinite += other.nonfinite;
+    zeros += other.zeros;
+    subnormals += other.subnormals;
+    return *this;
+  }
+};
+
+/// What the narrow format flushed. Where the shadow is zero too, nothing was lost.
+struct FlushCounts {
+  std::int64_t values = 0;   ///< not zero in the shadow
+  std::int64_t flushed = 0;  ///< of those: zero in x
+
+  FlushCounts& operator+=(const FlushCounts& other) {
+    values += other.values;
+    flushed += other.flushed;
+    return *this;
+  }
+};
+
+/// Updates that did not change a weight, out of those that were not zero in FP32.
+struct UpdateCounts {
+  std::int64_t values = 0;       ///< updates not zero in FP32
+  std::int64_t underflowed = 0;  ///< zero when rounded to the master's format
+  std::int64_t absorbed = 0;     ///< not zero, but weight - update rounds back to the weight
+
+  UpdateCounts& operator+=(const UpdateCounts& other) {
+    values += other.values;
+    underflowed += other.underflowed;
+    absorbed += other.absorbed;
+    return *this;
+  }
+};
+
+/// What an optimizer keeps beside its arenas.
+struct StepState {
+  std::int64_t steps = 0;  ///< taken so far
+  float lr = 0;
+  float correction1 = 1, correction2 = 1;  ///< of Adam's moments, in this step
+};
+
+/// What became of one step.
+struct StepReport {
+  bool taken = false;
+  UpdateCounts updates;
+};
+
+/// The arenas of one optimizer. `master` is the same memory as `weights` when there is no master copy.
+struct UpdateArenas {
+  View weights;  ///< compute format: what the model reads
+  View master;   ///< what is updated
+  View gradients;
+  View moments[2];  ///< as many as the rule has
+};
+
+}  // namespace tinymp::kernels

@@ -1,0 +1,119 @@
+#include <tests/cuda/device.h>
+#include <tests/kernels/rig.h>
+#include <tests/ops/check_forward.h>
+#include <tests/ops/gradients.h>
+
+/// Every op on Device::cuda, from the same table as on the CPU: forward against the float64 oracle, forward
+/// and backward against the CPU.
+namespace tinymp::test {
+namespace {
+
+/// A tensor core cuts off where FP32 rounds: up to four times the error.
+constexpr long double tensor_core_error = 4;
+
+bool same_as_cpu(const OpCase& op) { return emulated() || op.name != "matmul"; }
+
+void check_forward_there(DType dtype) {
+  for (const OpCase& op : op_cases()) {
+    for (const std::vector<Shape>& shapes : op.shapes) {
+      check_forward(op, shapes, dtype, Device::cuda, same_as_cpu(op) ? 1 : tensor_core_error);
+      if (!same_as_cpu(op)) continue;
+      INFO(op.name << " of " << dtype << shapes[0]);
+      CHECK(bits_equal(op.call(inputs_of(op, shapes, dtype)),
+                       op.call(inputs_of(op, shapes, dtype, Device::cuda))));
+    }
+  }
+}
+
+TEST_CASE("every op in f32 is within its bound of exact arithmetic, and has the bits of the CPU") {
+  NEEDS_CUDA();
+  check_forward_there(DType::f32);
+}
+TEST_CASE("every op in f16 is within its bound of exact arithmetic, and has the bits of the CPU") {
+  NEEDS_CUDA();
+  check_forward_there(DType::f16);
+}
+TEST_CASE("every op in bf16 is within its bound of exact arithmetic, and has the bits of the CPU") {
+  NEEDS_CUDA();
+  check_forward_there(DType::bf16);
+}
+TEST_CASE("every op in f64 is within its bound of exact arithmetic, and has the bits of the CPU") {
+  NEEDS_CUDA();
+  check_forward_there(DType::f64);
+}
+
+double largest_error(const Tensor& got, const Tensor& expected) {
+  const std::vector<double> g = got.to_doubles(), e = expected.to_doubles();
+  double worst = 0;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const double error = std::fabs(g[i] - e[i]) / std::max(1.0, std::fabs(e[i]));
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+void check_gradients_there(DType dtype, double tolerance) {
+  for (const OpCase& op : op_cases()) {
+    for (const std::vector<Shape>& shapes : op.shapes) {
+      const std::vector<Tensor> here = leaves(op, shapes, dtype),
+                                there = leaves(op, shapes, dtype, Device::cuda);
+      if (op.call(here).id() == here[0].id()) continue;  // cast to itself
+      const std::vector<Tensor> expected = gradients(op, here), got = gradients(op, there);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        INFO(op.name << " of " << dtype << shapes[0] << ", gradient of input " << i);
+        REQUIRE(got[i].device() == Device::cuda);
+        if (same_as_cpu(op)) {
+          CHECK(bits_equal(got[i], expected[i]));
+        } else {
+          CHECK(largest_error(got[i], expected[i]) <= tolerance);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every op in f32: gradients have the bits of the CPU") {
+  NEEDS_CUDA();
+  check_gradients_there(DType::f32, 5e-5);
+}
+TEST_CASE("every op in f16: gradients have the bits of the CPU") {
+  NEEDS_CUDA();
+  check_gradients_there(DType::f16, 4 * 0x1p-11);
+}
+TEST_CASE("every op in bf16: gradients have the bits of the CPU") {
+  NEEDS_CUDA();
+  check_gradients_there(DType::bf16, 4 * 0x1p-8);
+}
+TEST_CASE("every op in f64: gradients have the bits of the CPU") {
+  NEEDS_CUDA();
+  check_gradients_there(DType::f64, 1e-12);
+}
+
+TEST_CASE("FP16 sums in a matmul: within their bound, and of BF16 products refused") {
+  NEEDS_CUDA();
+  const Tensor x = drawn({33, 100}, DType::f16, 1, 1), w = drawn({100, 20}, DType::f16, 2, 1);
+  const MatmulOptions half_sums{.accumulate = DType::f16};
+  const Tensor here = matmul(x, w, half_sums),
+               there = matmul(x.to(Device::cuda), w.to(Device::cuda), half_sums);
+  CHECK(largest_error(there, here) <= 100 * 0x1p-11);
+  const Tensor bx = cast(x, DType::bf16).to(Device::cuda), bw = cast(w, DType::bf16).to(Device::cuda);
+  CHECK_THROWS_AS(matmul(bx, bw, half_sums), Error);
+}
+
+TEST_CASE("special values pass through as on the CPU") {
+  NEEDS_CUDA();
+  const double infinity = std::numeric_limits<double>::infinity(),
+               nan = std::numeric_limits<double>::quiet_NaN();
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    const Tensor x = from({infinity, -infinity, nan, 0.0, -0.0, 1e-7, -1e-7, 65504, 70000, 1e30}, dtype);
+    for (Tensor (*op)(const Tensor&) : {relu, sigmoid, tanh, sum}) {
+      INFO(dtype);
+      CHECK(bits_equal(op(x), op(x.to(Device::cuda))));
+    }
+    for (const DType to : {DType::f16, DType::bf16, DType::f32, DType::f64})
+      CHECK(bits_equal(cast(x, to), cast(x.to(Device::cuda), to)));
+  }
+}
+
+}  // namespace
+}  // namespace tinymp::test

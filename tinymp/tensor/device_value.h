@@ -1,0 +1,37 @@
+#pragma once
+
+#include <tinymp/tensor/cell.h>
+#include <tinymp/tensor/storage.h>
+#include <memory>
+#include <type_traits>
+
+namespace tinymp {
+
+/// One T that lives on a device: a counter, a flag, a learning rate. Copies are handles on the same value.
+/// Kernels read and write it in their order, without anybody waiting; read() is what waits.
+template <class T>
+class DeviceValue {
+  static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
+
+ public:
+  explicit DeviceValue(Device device)
+      : storage_(std::make_shared<Storage>(sizeof(T), device)) {}  ///< not initialised
+  DeviceValue(Device device, const T& value) : storage_(std::make_shared<Storage>(sizeof(T), device)) {
+    write(value);
+  }
+
+  Device device() const { return storage_->device(); }
+  Cell<T> cell() const { return {reinterpret_cast<T*>(storage_->data()), device()}; }
+
+  T read() const {
+    T value;
+    allocator(device()).copy_out(&value, storage_->data(), sizeof(T));
+    return value;
+  }
+  void write(const T& value) const { allocator(device()).copy_in(storage_->data(), &value, sizeof(T)); }
+
+ private:
+  std::shared_ptr<Storage> storage_;
+};
+
+}  // namespace tinymp
