@@ -45,7 +45,7 @@ else()
   # The headers and one archive, no more; neither nlohmann-json nor fmt is asked of who uses them.
   file(GLOB_RECURSE installed RELATIVE "${prefix}" "${prefix}/*")
   foreach(file IN LISTS installed)
-    if(NOT file MATCHES "^(include/(tinymp|kernels)/.*[.]h|lib[^/]*/(.*/)?(libtinymp(_zlib)?[.]a|cmake/tinymp/[A-Za-z-]+[.]cmake))$")
+    if(NOT file MATCHES "^(include/(tinymp|kernels)/.*[.](h|inc)|lib[^/]*/(.*/)?(libtinymp(_zlib)?[.]a|cmake/tinymp/[A-Za-z-]+[.]cmake))$")
       message(FATAL_ERROR "installed, and should not be: ${file}")
     endif()
     file(STRINGS "${prefix}/${file}" foreign REGEX "# *include *<(nlohmann|fmt|CLI|stb|zlib|catch2|cuda)")

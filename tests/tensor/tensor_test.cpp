@@ -144,7 +144,8 @@ TEST_CASE("move_into: every handle sees the values at their new place") {
   CHECK(t.shape() == Shape{3});
 
   CHECK_SAYS("slice: (3) from element 6 on does not lie inside (8)", t.move_into(arena, 6));
-  CHECK_SAYS("move_into: f32 values on cpu into an arena of f16 on cpu", t.move_into(Tensor({8}, DType::f16), 0));
+  CHECK_SAYS("move_into: f32 values on cpu into an arena of f16 on cpu",
+             t.move_into(Tensor({8}, DType::f16), 0));
   CHECK(t.to_floats() == Floats{0, 9, 2});  // where they were
 }
 
