@@ -25,7 +25,7 @@ __global__ void gather(Totals* t, int* seen) {
   atomicAdd(&t->twice, 0.25);
   const unsigned mine = atomicAdd(&t->tickets, 1);  // the old value: a number of one's own
   atomicExch(&seen[mine], i);
-  unsigned old = t->locked, expected;  // the loop that CUDA's manual builds every other atomic from
+  unsigned old = 0, expected;  // the loop that CUDA's manual builds every other atomic from
   do {
     expected = old;
     old = atomicCAS(&t->locked, expected, expected + 3);

@@ -1,6 +1,7 @@
 #include <tests/base/child.h>
 #include <tests/emu/rig.h>
 #include <tinymp/base/parallel_for.h>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -138,7 +139,7 @@ TEST_CASE("a launch of the wrong size is refused") {
 // Failure leaves nothing behind.
 // -----------------------------------------------------------------------------------------------
 
-int living = 0;
+std::atomic<int> living = 0;
 struct Counted {
   Counted() { ++living; }
   ~Counted() { --living; }
