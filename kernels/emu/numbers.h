@@ -1,13 +1,13 @@
 #pragma once
 
-#include <kernels/emu/bfloat16.h>
+#include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
 
 /// CUDA's names for 16-bit numbers. Kernels convert with static_cast, which both sides understand.
 namespace tinymp::kernels::emu {
 
 using __half = tinymp::half;
-using __nv_bfloat16 = bfloat16;
+using __nv_bfloat16 = tinymp::bfloat16;
 
 inline float __half2float(__half x) { return static_cast<float>(x); }
 inline __half __float2half(float x) { return static_cast<__half>(x); }
