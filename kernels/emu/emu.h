@@ -10,6 +10,7 @@
 ///   barrier.h      __syncthreads, __syncwarp
 ///   warp.h         shuffles and votes
 ///   wmma.h, ptx.h  tensor cores; their arithmetic is in tensor_core.h
+///   chip.h         whose tensor cores they are
 ///   index.h  shared.h  atomics.h  async_copy.h  numbers.h  keywords.h  memory.h   the rest of the language
 ///   launch.h       the grid
 ///

@@ -81,14 +81,14 @@ void multiply_fragments(Call call, Sums sums, float (&d)[4], const std::uint32_t
       }
       for (int i = 0; i < 4; ++i) tile[accumulator_at(lane, i)] = own.d[i];
     }
-    tensor_core()({.M = 16,
-                   .N = 8,
-                   .K = 16,
-                   .a = left[0],
-                   .b = right[0],
-                   .d = tile,
-                   .operands = std::is_same_v<T, __half> ? Operands::f16 : Operands::bf16,
-                   .sums = lanes[0]->sums});
+    multiply({.M = 16,
+              .N = 8,
+              .K = 16,
+              .a = left[0],
+              .b = right[0],
+              .d = tile,
+              .operands = std::is_same_v<T, __half> ? Operands::f16 : Operands::bf16,
+              .sums = lanes[0]->sums});
     for (int lane = 0; lane < 32; ++lane) {
       for (int i = 0; i < 4; ++i) lanes[lane]->d[i] = tile[accumulator_at(lane, i)];
     }

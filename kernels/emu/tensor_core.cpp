@@ -1,13 +1,10 @@
+#include <kernels/emu/chip.h>
 #include <kernels/emu/tensor_core.h>
 #include <tinymp/numeric/half.h>
-#include <atomic>
+#include <array>
 
 namespace tinymp::kernels::emu::machine {
 namespace {
-
-std::atomic<TensorCore> chosen = chain_of_products;
-
-}  // namespace
 
 void chain_of_products(const TileProduct& tile) {
   for (int m = 0; m < tile.M; ++m) {
@@ -22,7 +19,27 @@ void chain_of_products(const TileProduct& tile) {
   for (int i = 0; i < tile.M * tile.N; ++i) tile.d[i] = static_cast<float>(half(tile.d[i]));
 }
 
-TensorCore tensor_core() { return chosen.load(std::memory_order_relaxed); }
-void set_tensor_core(TensorCore core) { chosen = core; }
+void as_computed_by(Gpu gpu, const TileProduct& tile) {
+  const TensorCore core = tensor_core(gpu, tile.operands == Operands::f16 ? Operand::fp16 : Operand::bf16,
+                                      tile.sums == Sums::f16 ? Accumulator::f16 : Accumulator::f32);
+  for (int n = 0; n < tile.N; ++n) {
+    std::array<float, 16> column;
+    for (int k = 0; k < tile.K; ++k) column[static_cast<std::size_t>(k)] = tile.b[k * tile.N + n];
+    for (int m = 0; m < tile.M; ++m) {
+      float& d = tile.d[m * tile.N + n];
+      d = tensor_core_dot(core, tile.a + m * tile.K, column.data(), tile.K, d);
+    }
+  }
+}
+
+}  // namespace
+
+void multiply(const TileProduct& tile) {
+  if (const Chip gpu = chip()) {
+    as_computed_by(*gpu, tile);
+  } else {
+    chain_of_products(tile);
+  }
+}
 
 }  // namespace tinymp::kernels::emu::machine

@@ -106,34 +106,5 @@ TEST_CASE("wmma: the sum is a chain in FP32 that starts with the accumulator, ro
   CHECK(std::isnan(dot<float>({std::numeric_limits<float>::infinity()}, {0}, 0)));
 }
 
-void forty_two(const machine::TileProduct& tile) {
-  for (int i = 0; i < tile.M * tile.N; ++i) tile.d[i] = 42;
-}
-
-TEST_CASE("wmma: another arithmetic can be put in its place") {
-  machine::set_tensor_core(forty_two);
-  const float d = dot<float>({1}, {1}, 0);
-  machine::set_tensor_core(machine::chain_of_products);
-  CHECK(d == 42);
-  CHECK(dot<float>({1}, {1}, 0) == 1);
-}
-
-TEST_CASE("bfloat16 is the upper half of a float, nearest even") {
-  const auto bits = [](float x) { return std::bit_cast<std::uint16_t>(__nv_bfloat16(x)); };
-  for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
-    const float exact = std::bit_cast<float>(upper << 16);
-    if (std::isnan(exact)) {
-      REQUIRE(bits(exact) == 0x7fc0);
-      continue;
-    }
-    REQUIRE(bits(exact) == upper);
-    REQUIRE(std::bit_cast<std::uint32_t>(static_cast<float>(__nv_bfloat16(exact))) == upper << 16);
-    if (std::isinf(exact)) continue;
-    REQUIRE(bits(std::bit_cast<float>(upper << 16 | 0x7fff)) == upper);
-    REQUIRE(bits(std::bit_cast<float>(upper << 16 | 0x8000)) == upper + (upper & 1));
-    REQUIRE(bits(std::bit_cast<float>(upper << 16 | 0x8001)) == upper + 1);
-  }
-}
-
 }  // namespace
 }  // namespace tinymp::test

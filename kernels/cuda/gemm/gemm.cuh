@@ -2,6 +2,9 @@
 
 #include <kernels/cuda/cuda.h>
 #include <kernels/cuda/gemm/ladder.h>
+#if !defined(__CUDACC__)
+#include <kernels/emu/chip.h>
+#endif
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 
@@ -13,7 +16,7 @@ int architecture() {
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "its architecture");
   return 10 * major + minor;
 #else
-  return 90;
+  return machine::architecture_of(machine::chip());
 #endif
 }
 

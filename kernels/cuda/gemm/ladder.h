@@ -42,7 +42,7 @@ struct RungRules {
   std::string_view name;
   bool f32;  ///< operands in FP32; all rungs take FP16, and BF16 where the GPU does
   bool half_sums_of_f32;
-  int architecture;  ///< 75 is sm_75, the oldest that nvcc 13 knows
+  int architecture;  ///< 70 is sm_70, the first with tensor cores; nvcc 13 builds for sm_75 and newer
   int bf16_architecture;
   int multiple_of;    ///< M, N and K must be multiples of this
   int stride_bytes;   ///< rows of a and b must start at multiples of this
@@ -53,10 +53,10 @@ struct RungRules {
 /// Programming Guide, "Warp Matrix Functions"); cp.async copies 16 aligned bytes.
 inline constexpr std::array<RungRules, 6> ladder{{
     //  name        f32    f16 sums of it  sm  bf16  multiple  stride  address
-    {"naive", true, true, 75, 75, 1, 1, 1},
-    {"tiled", true, true, 75, 75, 1, 1, 1},
-    {"wmma-naive", false, false, 75, 80, 16, 16, 32},
-    {"wmma-tiled", false, false, 75, 80, 1, 1, 1},
+    {"naive", true, true, 70, 70, 1, 1, 1},
+    {"tiled", true, true, 70, 70, 1, 1, 1},
+    {"wmma-naive", false, false, 70, 80, 16, 16, 32},
+    {"wmma-tiled", false, false, 70, 80, 1, 1, 1},
     {"wmma-stages", false, false, 80, 80, 1, 16, 16},
     {"mma", false, false, 80, 80, 1, 16, 16},
 }};
@@ -76,16 +76,16 @@ Rung rung_for(Rung wanted, const GemmProblem& problem, int architecture);
 Rung best_rung(const GemmProblem& problem, int architecture);
 
 // Both executors have the same functions.
-#define TINYMP_GEMM_FUNCTIONS                                               \
-  void gemm_naive(const GemmProblem& problem, Stream stream);               \
-  void gemm_tiled(const GemmProblem& problem, Stream stream);               \
-  void gemm_wmma_naive(const GemmProblem& problem, Stream stream);          \
-  void gemm_wmma_tiled(const GemmProblem& problem, Stream stream);          \
-  void gemm_wmma_stages(const GemmProblem& problem, Stream stream);         \
-  void gemm_mma(const GemmProblem& problem, Stream stream);                 \
-  /* Of the GPU in use; the emulated one can do all: 90. */                 \
-  int architecture();                                                       \
-  /* Runs `wanted` or, by rung_for(), one below; returns the one it was. */ \
+#define TINYMP_GEMM_FUNCTIONS                                                 \
+  void gemm_naive(const GemmProblem& problem, Stream stream);                 \
+  void gemm_tiled(const GemmProblem& problem, Stream stream);                 \
+  void gemm_wmma_naive(const GemmProblem& problem, Stream stream);            \
+  void gemm_wmma_tiled(const GemmProblem& problem, Stream stream);            \
+  void gemm_wmma_stages(const GemmProblem& problem, Stream stream);           \
+  void gemm_mma(const GemmProblem& problem, Stream stream);                   \
+  /* Of the GPU in use; emulated: of the chip (kernels/emu/chip.h), or 90. */ \
+  int architecture();                                                         \
+  /* Runs `wanted` or, by rung_for(), one below; returns the one it was. */   \
   Rung gemm(Rung wanted, const GemmProblem& problem, Stream stream);
 namespace emu {
 TINYMP_GEMM_FUNCTIONS
