@@ -56,9 +56,13 @@ void Block::begin(const Launch& launch, uint3 index) {
   unwinding_ = false;
   ready_.clear();
   threads_.resize(count);
+  unsigned x = 0, y = 0, z = 0;
   for (unsigned rank = 0; rank < count; ++rank) {
     Thread& thread = threads_[rank];
     thread.rank = rank;
+    thread.index = {x, y, z};
+    if (++x == blockDim.x) x = 0, ++y;
+    if (y == blockDim.y) y = 0, ++z;
     thread.state = Thread::State::unborn;
     thread.fiber = nullptr;
   }
@@ -113,8 +117,7 @@ Fiber& Block::pick() {
 void Block::enter(Thread& thread) {
   current_ = &thread;
   thread.state = Thread::State::running;
-  const unsigned row = thread.rank / blockDim.x;
-  threadIdx = {thread.rank % blockDim.x, row % blockDim.y, row / blockDim.y};
+  threadIdx = thread.index;
 }
 
 void Block::wait_in(Rendezvous& meeting, Call call) {
@@ -236,8 +239,7 @@ std::string coordinates(unsigned x, unsigned y, unsigned z) { return concat("(",
 }  // namespace
 
 std::string Block::name_of(const Thread& thread) const {
-  const unsigned row = thread.rank / blockDim.x;
-  return "thread " + coordinates(thread.rank % blockDim.x, row % blockDim.y, row / blockDim.y);
+  return "thread " + coordinates(thread.index.x, thread.index.y, thread.index.z);
 }
 
 std::string Block::place() const {

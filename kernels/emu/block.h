@@ -33,6 +33,7 @@ struct Thread {
   enum class State : std::uint8_t { unborn, running, waiting, returned };
 
   unsigned rank = 0;  ///< x + blockDim.x * (y + blockDim.y * z); lanes of a warp have consecutive ranks
+  uint3 index{};      ///< its threadIdx
   State state = State::unborn;
   Fiber* fiber = nullptr;
   Call call;  ///< what it waits in

@@ -13,8 +13,8 @@ std::string text_of(const Call& call) {
 }
 
 bool same(const Call& a, const Call& b) {
-  return a.where.line == b.where.line && std::strcmp(a.name, b.name) == 0 &&
-         std::strcmp(a.where.file, b.where.file) == 0;
+  const auto equal = [](const char* x, const char* y) { return x == y || std::strcmp(x, y) == 0; };
+  return a.where.line == b.where.line && equal(a.name, b.name) && equal(a.where.file, b.where.file);
 }
 
 /// The first to come decides what the meeting is.

@@ -27,22 +27,22 @@ void AnnotateIgnoreWritesEnd(const char*, int);
 namespace tinymp::kernels::emu::machine {
 
 #if defined(__SANITIZE_THREAD__)
-Quiet::Quiet() {
+void detail::tsan_ignore_begin() {
   AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
   AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
 }
-Quiet::~Quiet() {
+void detail::tsan_ignore_end() {
   AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
   AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 }
-void publish(void* tag) { __tsan_release(tag); }
-void observe(void* tag) { __tsan_acquire(tag); }
+void detail::tsan_publish(void* tag) { __tsan_release(tag); }
+void detail::tsan_observe(void* tag) { __tsan_acquire(tag); }
 void trace_name(StackTrace& stack, const char* name) { __tsan_set_fiber_name(stack.thread, name); }
 #else
-Quiet::Quiet() = default;
-Quiet::~Quiet() = default;
-void publish(void*) {}
-void observe(void*) {}
+void detail::tsan_ignore_begin() {}
+void detail::tsan_ignore_end() {}
+void detail::tsan_publish(void*) {}
+void detail::tsan_observe(void*) {}
 void trace_name(StackTrace&, const char*) {}
 #endif
 
@@ -82,8 +82,7 @@ void trace_end([[maybe_unused]] StackTrace& stack) {
   // A fiber at rest stands in a Quiet (Block::retire); TSan wants that to end before its thread does.
   void* const own = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(stack.thread, __tsan_switch_to_fiber_no_sync);
-  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-  AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  detail::tsan_ignore_end();
   __tsan_switch_to_fiber(own, __tsan_switch_to_fiber_no_sync);
   __tsan_destroy_fiber(stack.thread);
 #elif defined(__SANITIZE_ADDRESS__)
@@ -91,7 +90,7 @@ void trace_end([[maybe_unused]] StackTrace& stack) {
 #endif
 }
 
-void trace_leave([[maybe_unused]] StackTrace& from, [[maybe_unused]] StackTrace& to) {
+void detail::trace_leave([[maybe_unused]] StackTrace& from, [[maybe_unused]] StackTrace& to) {
 #if defined(__SANITIZE_THREAD__)
   __tsan_switch_to_fiber(to.thread, __tsan_switch_to_fiber_no_sync);
 #elif defined(__SANITIZE_ADDRESS__)
@@ -99,7 +98,7 @@ void trace_leave([[maybe_unused]] StackTrace& from, [[maybe_unused]] StackTrace&
 #endif
 }
 
-void trace_arrive([[maybe_unused]] StackTrace& here) {
+void detail::trace_arrive([[maybe_unused]] StackTrace& here) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(here.fake_stack, nullptr, nullptr);
 #endif

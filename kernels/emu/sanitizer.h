@@ -35,22 +35,45 @@ void trace_own_stack(StackTrace& stack);  ///< of the calling OS thread
 void trace_end(StackTrace& stack);
 /// Before a switch, and as the first thing after one. TSan is told that a switch synchronises nothing: else
 /// every race between CUDA threads would look like order.
+namespace detail {
 void trace_leave(StackTrace& from, StackTrace& to);
 void trace_arrive(StackTrace& here);
+}  // namespace detail
+inline void trace_leave(StackTrace& from, StackTrace& to) {
+  if (under_tsan || under_asan) detail::trace_leave(from, to);
+}
+inline void trace_arrive(StackTrace& here) {
+  if (under_asan) detail::trace_arrive(here);
+}
 void trace_name(StackTrace& stack, const char* name);  ///< how TSan calls the CUDA thread on this stack
+
+namespace detail {
+void tsan_ignore_begin();
+void tsan_ignore_end();
+void tsan_publish(void* tag);
+void tsan_observe(void* tag);
+}  // namespace detail
 
 /// While one lives, TSan looks away: the machine's own book-keeping is no race of the kernel's.
 class Quiet {
  public:
-  Quiet();
-  ~Quiet();
+  Quiet() {
+    if (under_tsan) detail::tsan_ignore_begin();
+  }
+  ~Quiet() {
+    if (under_tsan) detail::tsan_ignore_end();
+  }
   Quiet(const Quiet&) = delete;
   Quiet& operator=(const Quiet&) = delete;
 };
 
 /// Everything before publish(tag) comes before everything after a later observe(tag).
-void publish(void* tag);
-void observe(void* tag);
+inline void publish(void* tag) {
+  if (under_tsan) detail::tsan_publish(tag);
+}
+inline void observe(void* tag) {
+  if (under_tsan) detail::tsan_observe(tag);
+}
 
 /// ASan: nobody may touch this memory until it is given free.
 void forbid(void* memory, std::size_t bytes);

@@ -1,22 +1,30 @@
-# Bugs in kernels that the sanitizers name. The machine of kernels/emu is compiled once more for each sanitizer.
-# In a build that is itself sanitized these have nothing to add.
+# Emulated kernels under the sanitizers: bugs.cpp, where each bug must be named, and the tests of this folder with the
+# GEMM ladder, where nothing may be. The machine of kernels/emu is compiled once more for each sanitizer. In a build
+# that is itself sanitized these have nothing to add.
 file(GLOB emu_machine CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/emu/*.cpp)
-list(APPEND emu_machine ${PROJECT_SOURCE_DIR}/tinymp/base/parallel_for.cpp)
+list(APPEND emu_machine ${PROJECT_SOURCE_DIR}/tinymp/base/parallel_for.cpp
+     ${PROJECT_SOURCE_DIR}/kernels/numerics/tensor_core.cpp ${PROJECT_SOURCE_DIR}/kernels/numerics/tensor_core_table.cpp)
+file(GLOB emu_ladder CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/gemm/*.cpp)
+file(GLOB emu_suite CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/emu/*_test.cpp)
+list(FILTER emu_suite EXCLUDE REGEX "/bugs_test\\.cpp$")  # bugs.cpp has them
 include(CheckCXXSourceCompiles)
 
-# emu_bug_test(SANITIZER BUG TEXT...)
-function(emu_bug_test sanitizer bug)
-  set(name "emu: -fsanitize=${sanitizer}: ${bug}")
+# emu_sanitizer_test(SANITIZER NAME PROGRAM ARGUMENT TEXT...)
+function(emu_sanitizer_test sanitizer test program)
+  set(name "emu: -fsanitize=${sanitizer}: ${test}")
   if(sanitizer STREQUAL "thread" AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # clang++ 14: its ThreadSanitizer dies at the first change of stacks.
     add_test(NAME ${name} COMMAND bash -c "echo '[skipped] ThreadSanitizer follows our fibers with g++ only'; exit 77")
-  elseif(TARGET emu_bugs_${sanitizer})
+  elseif(TARGET ${program}_${sanitizer})
     add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/emu/sanitizers/run.sh
-                                  $<TARGET_FILE:emu_bugs_${sanitizer}> ${bug} ${ARGN})
+                                  $<TARGET_FILE:${program}_${sanitizer}> ${ARGN})
   else()
     add_test(NAME ${name} COMMAND bash -c "echo '[skipped] no -fsanitize=${sanitizer} here'; exit 77")
   endif()
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endfunction()
+function(emu_bug_test sanitizer bug)
+  emu_sanitizer_test(${sanitizer} ${bug} emu_bugs ${bug} ${ARGN})
 endfunction()
 
 foreach(sanitizer address thread)
@@ -24,15 +32,20 @@ foreach(sanitizer address thread)
   check_cxx_source_compiles("int main() { return 0; }" TINYMP_COMPILER_HAS_${sanitizer})
   unset(CMAKE_REQUIRED_FLAGS)
   if(TINYMP_COMPILER_HAS_${sanitizer} AND (sanitizer STREQUAL "address" OR CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
-    add_executable(emu_bugs_${sanitizer} emu/sanitizers/bugs.cpp ${emu_machine})
-    target_include_directories(emu_bugs_${sanitizer} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_compile_features(emu_bugs_${sanitizer} PRIVATE cxx_std_20)
-    target_compile_options(emu_bugs_${sanitizer} PRIVATE ${TINYMP_WARNINGS} -O1 -g -fno-omit-frame-pointer
-                                                         -ffp-contract=off -fsanitize=${sanitizer})
-    target_link_options(emu_bugs_${sanitizer} PRIVATE -fsanitize=${sanitizer})
-    target_link_libraries(emu_bugs_${sanitizer} PRIVATE Threads::Threads)
+    add_library(emu_machine_${sanitizer} OBJECT ${emu_machine})
+    target_include_directories(emu_machine_${sanitizer} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_compile_features(emu_machine_${sanitizer} PUBLIC cxx_std_20)
+    target_compile_options(emu_machine_${sanitizer} PUBLIC ${TINYMP_WARNINGS} -O1 -g1 -fno-omit-frame-pointer
+                                                           -ffp-contract=off -fsanitize=${sanitizer})
+    target_link_options(emu_machine_${sanitizer} PUBLIC -fsanitize=${sanitizer})
+    target_link_libraries(emu_machine_${sanitizer} PUBLIC Threads::Threads)
+    add_executable(emu_bugs_${sanitizer} emu/sanitizers/bugs.cpp)
+    target_link_libraries(emu_bugs_${sanitizer} PRIVATE emu_machine_${sanitizer})
+    add_executable(emu_suite_${sanitizer} ${emu_suite} ${emu_ladder} ${PROJECT_SOURCE_DIR}/tinymp/data/gzip.cpp)
+    target_link_libraries(emu_suite_${sanitizer} PRIVATE emu_machine_${sanitizer} catch_main ZLIB::ZLIB)
   endif()
   emu_bug_test(${sanitizer} clean)
+  emu_sanitizer_test(${sanitizer} "the GEMM ladder and all tests" emu_suite "~[exhaustive]")
 endforeach()
 
 emu_bug_test(thread race "data race" "line: race_write" "line: race_read" "tile" "turn_around<false>" "'thread (31,0,0)'")
