@@ -1,5 +1,6 @@
 #include <kernels/cuda/executor.h>
 #include <kernels/device.h>
+#include <kernels/emu/chip.h>
 #include <kernels/emu/memory.h>
 #include <tinymp/base/error.h>
 #include <cstdlib>
@@ -11,7 +12,10 @@ namespace {
 Executor find_executor() {
   const char* const set = std::getenv("TINYMP_EMULATE");
   const std::string_view emulate = set == nullptr ? "" : set;
-  if (!emulate.empty() && emulate != "0") return Executor::emulation;
+  if (!emulate.empty() && emulate != "0") {
+    static_cast<void>(emu::machine::chip());  // a name that it does not know is refused here
+    return Executor::emulation;
+  }
   if (cuda_device_count() > 0) return Executor::gpu;
   throw MissingError(
       "the device cuda is an NVIDIA GPU, and there is none that this build can use (no GPU, no driver, or "
@@ -27,7 +31,9 @@ Executor executor() {
 }
 
 std::string executor_name() {
-  return executor() == Executor::gpu ? cuda_device_name(0) : "CUDA kernels emulated on the CPU";
+  if (executor() == Executor::gpu) return cuda_device_name(0);
+  const emu::machine::Chip chip = emu::machine::chip();
+  return concat("CUDA kernels emulated on the CPU", chip ? concat(", tensor cores of ", name_of(*chip)) : "");
 }
 
 Allocator& cuda_allocator() {

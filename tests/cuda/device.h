@@ -2,6 +2,7 @@
 
 #include <kernels/cuda/executor.h>
 #include <kernels/device.h>
+#include <kernels/emu/chip.h>
 #include <tests/catch.h>
 #include <cstdlib>
 
@@ -12,7 +13,10 @@
 
 namespace tinymp::test {
 
-/// The emulation adds up products as the CPU does; a tensor core has an order of its own.
-inline bool emulated() { return kernels::executor() == kernels::Executor::emulation; }
+/// The emulation of no GPU in particular adds up products as the CPU does; tensor cores have rules of their
+/// own.
+inline bool adds_as_cpu() {
+  return kernels::executor() == kernels::Executor::emulation && !kernels::emu::machine::chip();
+}
 
 }  // namespace tinymp::test
