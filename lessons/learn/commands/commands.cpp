@@ -4,12 +4,13 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr std::array<Command, 5> all = {{
+constexpr std::array<Command, 6> all = {{
     {"quickstart", quickstart},
     {"run", run_command},
     {"train", train_command},
     {"compare", compare},
     {"tensor-core", tensor_core_command},
+    {"bench", bench_command},
 }};
 
 }  // namespace

@@ -1,0 +1,109 @@
+#include <cuda_runtime_api.h>
+#include <kernels/bench/cublas.h>
+#include <kernels/bench/executor.h>
+#include <kernels/device.h>
+#include <tinymp/base/error.h>
+
+// No kernel is in here, so the host's compiler does.
+namespace tinymp::kernels::bench {
+namespace {
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());
+  throw Error(concat("CUDA: ", what, ": ", cudaGetErrorString(status)));
+}
+
+std::string version(int (*ask)(cudaError_t&)) {
+  cudaError_t status = cudaSuccess;
+  const int number = ask(status);  // 13000 is 13.0
+  return status == cudaSuccess ? concat(number / 1000, ".", number % 1000 / 10) : std::string();
+}
+
+class Event {
+ public:
+  Event() { check(cudaEventCreate(&event_), "an event"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  void record() { check(cudaEventRecord(event_), "an event"); }
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class Real : public Executor {
+ public:
+  Machine machine() const override {
+    const auto attribute = [](cudaDeviceAttr which) {
+      int device = 0, value = 0;
+      check(cudaGetDevice(&device), "the device in use");
+      check(cudaDeviceGetAttribute(&value, which, device), "its attributes");
+      return value;
+    };
+    Machine machine{.name = cuda_device_name(0)};
+    machine.architecture = cuda::architecture();
+    machine.driver = version([](cudaError_t& status) {
+      int number = 0;
+      status = cudaDriverGetVersion(&number);
+      return number;
+    });
+    machine.runtime = version([](cudaError_t& status) {
+      int number = 0;
+      status = cudaRuntimeGetVersion(&number);
+      return number;
+    });
+    machine.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
+    machine.clock = 1e3 * attribute(cudaDevAttrClockRate);  // told in kHz
+    machine.l2_bytes = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize));
+    std::size_t all = 0;
+    check(cudaMemGetInfo(&machine.free_bytes, &all), "its memory");
+    return machine;
+  }
+
+  void* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, bytes), "memory for a matrix");
+    return memory;
+  }
+  void release(void* memory) noexcept override { cudaFree(memory); }
+  void upload(void* to, const void* from, std::size_t bytes) override {
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "a copy to the GPU");
+  }
+  void download(void* to, const void* from, std::size_t bytes) override {
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "a kernel, or the copy of its result");
+  }
+  void fill(void* to, int byte, std::size_t bytes) override { check(cudaMemset(to, byte, bytes), "a fill"); }
+
+  Rung gemm(Rung wanted, const GemmProblem& problem) override { return cuda::gemm(wanted, problem, nullptr); }
+  void cublas(const GemmProblem& problem) override { cublas_.gemm(problem); }
+  std::string why_no_cublas() const override { return cublas_.why_not(); }
+  std::string cublas_version() const override { return cublas_.version(); }
+
+  double milliseconds(const std::function<void()>& work) override {
+    start_.record();
+    work();
+    stop_.record();
+    check(cudaEventSynchronize(stop_.get()), "a kernel");
+    float time = 0;
+    check(cudaEventElapsedTime(&time, start_.get(), stop_.get()), "a time");
+    return static_cast<double>(time);
+  }
+
+ private:
+  Cublas cublas_;
+  Event start_, stop_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> real_executor() {
+  if (cuda_device_count() == 0) {
+    throw MissingError(
+        "there is no NVIDIA GPU here, or no driver for it (nvidia-smi tells); TINYMP_EMULATE=1 before the "
+        "command runs the kernels on the CPU");
+  }
+  return std::make_unique<Real>();
+}
+
+}  // namespace tinymp::kernels::bench

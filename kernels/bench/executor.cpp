@@ -1,0 +1,47 @@
+#include <kernels/bench/executor.h>
+#include <kernels/emu/chip.h>
+#include <kernels/emu/memory.h>
+#include <tinymp/base/error.h>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace tinymp::kernels::bench {
+namespace {
+
+class Emulated : public Executor {
+ public:
+  Machine machine() const override {
+    const emu::machine::Chip chip = emu::machine::chip();
+    return {.name = concat("emulated ", chip ? name_of(*chip) : "GPU"),
+            .emulated = true,
+            .architecture = emu::machine::architecture_of(chip)};
+  }
+  void* allocate(std::size_t bytes) override { return emu::device_memory().allocate(bytes); }
+  void release(void* memory) noexcept override { emu::device_memory().release(memory, 0); }
+  void upload(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill(void* to, int byte, std::size_t bytes) override { std::memset(to, byte, bytes); }
+  Rung gemm(Rung wanted, const GemmProblem& problem) override { return emu::gemm(wanted, problem, nullptr); }
+  void cublas(const GemmProblem&) override { throw Error("cuBLAS runs on a GPU only"); }
+  std::string why_no_cublas() const override { return "it runs on a GPU only"; }
+  std::string cublas_version() const override { return ""; }
+  double milliseconds(const std::function<void()>& work) override {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> emulated_executor() { return std::make_unique<Emulated>(); }
+
+std::unique_ptr<Executor> executor() {
+  const char* const set = std::getenv("TINYMP_EMULATE");
+  const std::string_view text = set == nullptr ? "" : set;
+  return text.empty() || text == "0" ? real_executor() : emulated_executor();
+}
+
+}  // namespace tinymp::kernels::bench

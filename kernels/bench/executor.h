@@ -1,0 +1,71 @@
+#pragma once
+
+#include <kernels/cuda/gemm/ladder.h>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+/// What a measurement asks of a GPU, be it a real one or the emulated one.
+namespace tinymp::kernels::bench {
+
+/// What a report says of it. 0 and "" where nothing is known.
+struct Machine {
+  std::string name{};          ///< "NVIDIA H200", "emulated a100"
+  bool emulated = false;       ///< its times mean nothing
+  int architecture = 0;        ///< 90 is sm_90
+  std::string driver{};        ///< the CUDA version that it is made for: "13.0"
+  std::string runtime{};       ///< the CUDA version of this build
+  int multiprocessors = 0;     ///< SMs
+  double clock = 0;            ///< the highest of the SMs, in Hz
+  std::size_t l2_bytes = 0;    ///< of the cache that all SMs share
+  std::size_t free_bytes = 0;  ///< of its memory
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual Machine machine() const = 0;
+
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  virtual void upload(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void download(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void fill(void* to, int byte, std::size_t bytes) = 0;
+
+  /// gemm() of ladder.h. Does not wait.
+  virtual Rung gemm(Rung wanted, const GemmProblem& problem) = 0;
+  /// The same by cuBLAS; throws Error when it refuses. Only where why_no_cublas() is empty.
+  virtual void cublas(const GemmProblem& problem) = 0;
+  virtual std::string why_no_cublas() const = 0;
+  virtual std::string cublas_version() const = 0;
+
+  /// What the GPU takes for what `work` gives it to do; waits for that.
+  virtual double milliseconds(const std::function<void()>& work) = 0;
+};
+
+std::unique_ptr<Executor> emulated_executor();
+/// The first GPU of this machine. Throws MissingError when there is none, or when the build has no CUDA.
+std::unique_ptr<Executor> real_executor();
+
+/// Emulated when TINYMP_EMULATE says so (kernels/emu/chip.h), else real.
+std::unique_ptr<Executor> executor();
+
+/// Memory of an executor, as long as this lives.
+class Memory {
+ public:
+  Memory(Executor& executor, std::size_t bytes) : executor_(&executor), data_(executor.allocate(bytes)) {}
+  ~Memory() {
+    if (data_ != nullptr) executor_->release(data_);
+  }
+  Memory(Memory&& other) noexcept : executor_(other.executor_), data_(std::exchange(other.data_, nullptr)) {}
+  Memory& operator=(Memory&&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  Executor* executor_;
+  void* data_;
+};
+
+}  // namespace tinymp::kernels::bench

@@ -1,0 +1,156 @@
+#include <kernels/bench/gemm.h>
+#include <tinymp/base/error.h>
+#include <algorithm>
+
+namespace tinymp::kernels::bench {
+namespace {
+
+using Progress = std::function<void(const std::string&)>;
+
+constexpr std::int64_t samples = 4096;
+
+/// Why the rung does not take the request; empty when it does.
+std::string refusal(const Executor& executor, Rung rung, const GemmProblem& problem) {
+  try {
+    const Rung instead = rung_for(rung, problem, executor.machine().architecture);
+    return instead == rung ? ""
+                           : concat("gemm: ", rung, " does not take these sizes; ", instead, " would run");
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// Ragged ones, as far as the rung takes them.
+std::vector<GemmShape> small_shapes(Rung rung, const GemmShape& like) {
+  const int unit = rules_of(rung).multiple_of;
+  const auto fitting = [&](int n) { return (n + unit - 1) / unit * unit; };
+  std::vector<GemmShape> shapes;
+  for (const auto& [M, N, K] : {std::array{1, 1, 1}, {37, 29, 45}, {130, 9, 33}, {5, 135, 100}}) {
+    for (const Trans ta : {Trans::no, Trans::yes}) {
+      for (const Trans tb : {Trans::no, Trans::yes})
+        shapes.push_back({fitting(M), fitting(N), fitting(K), like.format, like.sums, ta, tb});
+    }
+  }
+  return shapes;
+}
+
+std::string fault_of(Executor& executor, Rung rung, const GemmShape& shape, Values values, int gap) {
+  GemmCase product(executor, shape, values, gap);
+  product.poison();
+  const Rung ran = executor.gemm(rung, product.problem());
+  std::string fault = ran == rung ? product.fault(samples) : concat(ran, " ran instead");
+  return fault.empty() ? "" : text_of(shape) + ": " + fault;
+}
+
+void check(Executor& executor, const GemmShape& asked, GemmRow& row) {
+  std::vector<GemmShape> shapes = small_shapes(row.rung, asked);
+  shapes.push_back(asked);
+  for (const GemmShape& shape : shapes) {
+    for (const Values values : {Values::integers, Values::uniform}) {
+      if (values == Values::integers && !exact(shape)) continue;
+      row.fault = fault_of(executor, row.rung, shape, values, &shape == &shapes.back() ? 0 : 3);
+      if (!row.fault.empty()) return;
+      ++row.products;
+    }
+  }
+}
+
+/// Products of one shape, so many that no run finds its operands in the cache: twice what that holds lies
+/// between two runs on the same.
+std::vector<GemmCase> rotation(Executor& executor, const GemmShape& shape) {
+  const Machine machine = executor.machine();
+  const std::size_t element = shape.format == Format::f32 ? 4 : 2;
+  const auto elements = [](int rows, int cols) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+  };
+  const std::size_t each =
+      element * (elements(shape.M, shape.K) + elements(shape.K, shape.N) + elements(shape.M, shape.N));
+  const std::size_t wanted = 1 + 2 * machine.l2_bytes / each;
+  const std::size_t room = std::max<std::size_t>(1, machine.free_bytes / 2 / each);
+  std::vector<GemmCase> products;
+  for (std::size_t i = 0; i < std::min({wanted, room, std::size_t{64}}); ++i)
+    products.emplace_back(executor, shape, Values::uniform, 0);
+  return products;
+}
+
+struct Timing {
+  double milliseconds;
+  int runs;
+};
+
+/// Median of single runs, over about a quarter of a second and at least 5 of them.
+Timing time(Executor& executor, const std::vector<GemmCase>& products,
+            const std::function<void(const GemmProblem&)>& run) {
+  std::size_t next = 0;
+  const auto once = [&] {
+    const GemmProblem& problem = products[next++ % products.size()].problem();
+    return executor.milliseconds([&] { run(problem); });
+  };
+  if (executor.machine().emulated) return {once(), 1};
+  once();  // loads the kernel
+  const double first = once();
+  const int runs = std::clamp(static_cast<int>(std::clamp(250 / std::max(first, 1e-3), 0.0, 1000.0)), 5, 200);
+  std::vector<double> times;
+  for (int i = 0; i < runs; ++i) times.push_back(once());
+  std::ranges::nth_element(times, times.begin() + runs / 2);
+  return {times[static_cast<std::size_t>(runs / 2)], runs};
+}
+
+void time_cublas(Executor& executor, GemmReport& report, const std::vector<GemmCase>& products,
+                 const Progress& progress) {
+  report.no_cublas = executor.why_no_cublas();
+  if (report.no_cublas.empty() && report.shape.format == Format::f32 && report.shape.sums == Sums::f16)
+    report.no_cublas = "it has no FP16 sums of FP32 operands";
+  if (!report.no_cublas.empty()) return;
+  progress("cuBLAS");
+  report.cublas_version = executor.cublas_version();
+  GemmCase product(executor, report.shape, exact(report.shape) ? Values::integers : Values::uniform, 0);
+  product.poison();
+  executor.cublas(product.problem());
+  const std::string fault = product.fault(samples);
+  expect(fault.empty(), "cuBLAS as it is called here is wrong: ", text_of(report.shape), ": ", fault);
+  report.cublas_milliseconds =
+      time(executor, products, [&](const GemmProblem& problem) { executor.cublas(problem); }).milliseconds;
+}
+
+}  // namespace
+
+GemmReport bench_gemm(Executor& executor, const GemmRequest& request, const Progress& progress) {
+  GemmReport report{.machine = executor.machine(), .shape = request.shape};
+  report.limit = limit_of(report.machine, request.shape.format, request.shape.sums);
+  const std::vector<Rung> run_on_gpu = rungs_run_on_gpu(request.results);
+  std::vector<GemmCase> products = rotation(executor, request.shape);
+  for (std::size_t i = 0; i < ladder.size(); ++i) {
+    GemmRow row{.rung = static_cast<Rung>(i)};
+    if (request.rung && *request.rung != row.rung) continue;
+    row.left_out = refusal(executor, row.rung, products[0].problem());
+    if (request.rung && !row.left_out.empty()) throw UsageError(row.left_out);
+    row.run_on_gpu = std::ranges::find(run_on_gpu, row.rung) != run_on_gpu.end();
+    if (row.left_out.empty()) {
+      progress(concat(row.rung, ": compared with sums in double"));
+      check(executor, request.shape, row);
+    }
+    report.rows.push_back(row);
+  }
+  time_cublas(executor, report, products, progress);
+  for (GemmRow& row : report.rows) {
+    if (!row.left_out.empty() || !row.fault.empty()) continue;
+    progress(concat(row.rung, ": timed"));
+    const Timing timing =
+        time(executor, products, [&](const GemmProblem& problem) { executor.gemm(row.rung, problem); });
+    row.milliseconds = timing.milliseconds;
+    row.runs = timing.runs;
+    row.tflops = report.rate(row.milliseconds);
+    row.cublas_share = report.cublas_milliseconds / row.milliseconds;
+    if (report.limit.tflops > 0) row.limit_share = row.tflops / report.limit.tflops;
+  }
+  return report;
+}
+
+bool GemmReport::good() const {
+  const auto ran = [](const GemmRow& row) { return row.products > 0; };
+  return std::ranges::any_of(rows, ran) &&
+         std::ranges::all_of(rows, [](const GemmRow& row) { return row.fault.empty(); });
+}
+
+}  // namespace tinymp::kernels::bench

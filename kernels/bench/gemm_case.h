@@ -1,0 +1,58 @@
+#pragma once
+
+#include <kernels/bench/executor.h>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tinymp::kernels::bench {
+
+struct GemmShape {
+  int M = 0, N = 0, K = 0;
+  Format format = Format::f16;
+  Sums sums = Sums::f32;
+  Trans ta = Trans::no, tb = Trans::no;
+};
+/// "(64,32) = (64,128)^T (128,32), f16 with sums in f32"
+std::string text_of(const GemmShape& shape);
+
+/// What a and b hold.
+enum class Values : std::uint8_t {
+  integers,  ///< from -2 to 2: no sum is rounded, so every element has one right value
+  uniform,   ///< from -1 to 1: allowed is what rounding each term of the sum may do
+};
+/// Whether sums of integers stay exact: FP16 counts up to 2048.
+bool exact(const GemmShape& shape);
+
+/// One product in the memory of an executor, and what it should be: sums in double.
+class GemmCase {
+ public:
+  /// `gap`: elements between the rows of c that nobody may touch.
+  GemmCase(Executor& executor, const GemmShape& shape, Values values, int gap);
+
+  const GemmProblem& problem() const { return problem_; }
+  /// All of c, and what lies between its rows, becomes NaN.
+  void poison();
+  /// Looks at `samples` elements (at all where there are no more), and everywhere for NaN; between the rows
+  /// for what is not. The first fault; empty when there is none. Waits for the executor.
+  std::string fault(std::int64_t samples) const;
+
+ private:
+  struct Matrix {
+    int rows, cols, ld;
+    std::vector<unsigned char> bytes;
+  };
+  Matrix draw(int rows, int cols, std::uint64_t seed) const;
+  float at(const Matrix& x, Trans t, int row, int col) const;
+  std::string element_fault(int m, int n, float got) const;
+
+  Executor* executor_;
+  GemmShape shape_;
+  Values values_;
+  Matrix a_, b_;
+  std::size_t c_bytes_;
+  Memory a_memory_, b_memory_, c_memory_;
+  GemmProblem problem_;
+};
+
+}  // namespace tinymp::kernels::bench

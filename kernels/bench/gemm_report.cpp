@@ -1,0 +1,142 @@
+#include <kernels/bench/gemm.h>
+#include <tinymp/base/error.h>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+// What a measurement of the ladder says: as JSON, as a table; and what earlier ones said.
+namespace tinymp::kernels::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string number(double x, const char* format) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, x);
+  return text;
+}
+std::string share(double x) { return x > 0 ? number(100 * x, "%.1f %%") : "-"; }
+std::string decimals(double x) { return x > 0 ? number(x, x < 1 ? "%.4f" : x < 100 ? "%.3f" : "%.1f") : "-"; }
+
+Json or_null(double x) { return x > 0 ? Json(x) : Json(nullptr); }
+
+Json machine_json(const Machine& machine) {
+  return {{"name", machine.name},
+          {"architecture", concat("sm_", machine.architecture)},
+          {"driver", machine.driver},
+          {"runtime", machine.runtime},
+          {"multiprocessors", machine.multiprocessors},
+          {"clock_hz", machine.clock},
+          {"l2_bytes", machine.l2_bytes}};
+}
+
+/// Adds the rungs that a report, or what it is a part of, calls right.
+void collect(const Json& json, std::vector<Rung>& rungs) {
+  if (json.is_object() && json.value("bench", "") == "gemm" && json.contains("rows")) {
+    if (json.value("emulated", true)) return;
+    for (const Json& row : json["rows"]) {
+      if (!row.value("right", false)) continue;
+      for (std::size_t i = 0; i < ladder.size(); ++i)
+        if (ladder[i].name == row.value("rung", "")) rungs.push_back(static_cast<Rung>(i));
+    }
+  } else if (json.is_structured()) {
+    for (const Json& part : json) collect(part, rungs);
+  }
+}
+
+}  // namespace
+
+Json GemmReport::json() const {
+  Json all{{"bench", "gemm"},
+           {"emulated", machine.emulated},
+           {"device", machine_json(machine)},
+           {"M", shape.M},
+           {"N", shape.N},
+           {"K", shape.K},
+           {"format", name_of(shape.format)},
+           {"sums", name_of(shape.sums)},
+           {"transposed", concat(shape.ta == Trans::yes ? "a" : "", shape.tb == Trans::yes ? "b" : "")}};
+  all["limit"] = {{"tflops", or_null(limit.tflops)}, {"source", limit.source}};
+  all["cublas"] = {
+      {"milliseconds", or_null(cublas_milliseconds)}, {"version", cublas_version}, {"why_not", no_cublas}};
+  all["rows"] = Json::array();
+  for (const GemmRow& row : rows) {
+    // Times of an emulation say nothing about a GPU, and nobody shall read them as if they did.
+    const bool timed = row.milliseconds > 0 && !machine.emulated;
+    all["rows"].push_back({{"rung", rules_of(row.rung).name},
+                           {"right", row.products > 0 && row.fault.empty()},
+                           {"products", row.products},
+                           {"fault", row.fault},
+                           {"left_out", row.left_out},
+                           {"milliseconds", timed ? Json(row.milliseconds) : Json(nullptr)},
+                           {"runs", timed ? row.runs : 0},
+                           {"tflops", timed ? Json(row.tflops) : Json(nullptr)},
+                           {"share_of_cublas", or_null(row.cublas_share)},
+                           {"share_of_limit", or_null(row.limit_share)}});
+  }
+  return all;
+}
+
+report::Table GemmReport::table() const {
+  using report::Align;
+  report::Table table{{"rung", "ms"}, {Align::left, Align::right}, {}};
+  if (!machine.emulated) {
+    for (const char* name : {"TFLOP/s", "of cuBLAS", "of limit"}) {
+      table.header.emplace_back(name);
+      table.align.push_back(Align::right);
+    }
+  }
+  table.header.insert(table.header.end(), {"oracle", ""});
+  const auto add = [&](std::string name, const GemmRow& row, const char* oracle, const char* hardware) {
+    std::vector<std::string> cells{std::move(name), decimals(row.milliseconds)};
+    if (!machine.emulated)
+      cells.insert(cells.end(), {decimals(row.tflops), share(row.cublas_share), share(row.limit_share)});
+    cells.insert(cells.end(), {oracle, hardware});
+    table.rows.push_back(std::move(cells));
+  };
+  for (const GemmRow& row : rows) {
+    const char* const oracle = !row.left_out.empty() ? "-" : row.fault.empty() ? "right" : "WRONG";
+    add(std::string(rules_of(row.rung).name), row, oracle, row.run_on_gpu ? "" : "UNTESTED ON HARDWARE");
+  }
+  if (cublas_milliseconds > 0) {
+    GemmRow row{.milliseconds = cublas_milliseconds, .cublas_share = 1};
+    row.tflops = rate(row.milliseconds);
+    if (limit.tflops > 0) row.limit_share = row.tflops / limit.tflops;
+    add("cuBLAS", row, "right", "");
+  }
+  return table;
+}
+
+std::string GemmReport::notes() const {
+  std::string text;
+  for (const GemmRow& row : rows) {
+    if (!row.left_out.empty()) text += row.left_out + "\n";
+    if (!row.fault.empty()) text += concat(row.rung, " is WRONG: ", row.fault, "\n");
+  }
+  if (machine.emulated) return text + "Emulated: the times are those of a CPU and say nothing about a GPU.\n";
+  text += limit.tflops > 0 ? concat("The limit: ", limit.tflops, " TFLOP/s (", limit.source, ").\n")
+                           : limit.source + ".\n";
+  if (cublas_milliseconds > 0) return text + "cuBLAS " + cublas_version + ", with the same accumulator.\n";
+  return text + "No share of cuBLAS: " + no_cublas + ".\n";
+}
+
+double GemmReport::rate(double milliseconds) const {
+  return 2e-9 * shape.M * shape.N * shape.K / milliseconds;
+}
+
+std::vector<Rung> rungs_run_on_gpu(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<Rung> rungs;
+  std::error_code missing;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, missing)) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream in(entry.path());
+    const Json json = Json::parse(in, nullptr, false);
+    expect(!json.is_discarded(), entry.path().string(), " is no JSON: delete it, or restore it");
+    collect(json, rungs);
+  }
+  return rungs;
+}
+
+}  // namespace tinymp::kernels::bench

@@ -1,0 +1,133 @@
+#include <unistd.h>
+
+#include <kernels/bench/gemm.h>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/commands.h>
+#include <tinymp/train/provenance.h>
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+
+// ./learn bench: measurements on a GPU, and what of them an emulated one can do.
+namespace tinymp::lab {
+namespace {
+
+using namespace kernels;
+
+// ./learn bench gemm
+// -----------------------------------------------------------------------------------------------
+
+struct GemmFlags {
+  std::string rung, format = "f16", sums = "f32", transposed = "none", out;
+  int size = 0, m = 0, n = 0, k = 0;
+  bool plain = false;
+};
+
+constexpr int usual_size = 4096, emulated_size = 64, largest_size = 65536;
+
+void add_flags(CLI::App& app, GemmFlags& flags) {
+  const auto size = [&](const char* name, int& value, const char* what) {
+    app.add_option(name, value, what)->type_name("N")->check(whole(1, largest_size));
+  };
+  const auto choice = [&](const char* name, std::string& value, const char* what,
+                          std::vector<std::string> of) {
+    app.add_option(name, value, what)
+        ->type_name("NAME")
+        ->check(CLI::IsMember(std::move(of)).description(""))
+        ->capture_default_str();
+  };
+  app.add_option("--rung", flags.rung, "One rung only: naive, tiled, wmma-naive, ... (all)")
+      ->type_name("NAME");
+  size("--size", flags.size, "M, N and K (4096; emulated 64)");
+  size("--m", flags.m, "M alone");
+  size("--n", flags.n, "N alone");
+  size("--k", flags.k, "K alone");
+  choice("--format", flags.format, "Of a, b and c: f16, bf16 or f32", {"f16", "bf16", "f32"});
+  choice("--sums", flags.sums, "Of the running sum: f32 or f16", {"f32", "f16"});
+  choice("--transposed", flags.transposed, "none, a, b or both", {"none", "a", "b", "both"});
+  app.add_option("--out", flags.out, "Write the figures as JSON, with device, driver, date, commit")
+      ->type_name("FILE");
+  app.add_flag("--plain", flags.plain, "ASCII only, no colour");
+  app.footer(
+      "Before a rung is timed its results are compared with sums in double, on ragged sizes and on what is\n"
+      "asked for. Times are medians of single runs; operands take turns, so that none is in the cache.\n"
+      "TINYMP_EMULATE=1 (or v100, a100, ada, h100, h200, b200) runs the kernels on the CPU.\n\n"
+      "Example:\n"
+      "  ./learn bench gemm --rung mma --format bf16 --out mma.json");
+}
+
+bench::GemmRequest request_of(const GemmFlags& flags, bool emulated) {
+  bench::GemmRequest request;
+  const auto size = [&](int own) {
+    return own > 0 ? own : flags.size > 0 ? flags.size : emulated ? emulated_size : usual_size;
+  };
+  bench::GemmShape& shape = request.shape;
+  shape.M = size(flags.m);
+  shape.N = size(flags.n);
+  shape.K = size(flags.k);
+  shape.format = flags.format == "f32" ? Format::f32 : flags.format == "f16" ? Format::f16 : Format::bf16;
+  shape.sums = flags.sums == "f32" ? Sums::f32 : Sums::f16;
+  shape.ta = flags.transposed == "a" || flags.transposed == "both" ? Trans::yes : Trans::no;
+  shape.tb = flags.transposed == "b" || flags.transposed == "both" ? Trans::yes : Trans::no;
+  if (!flags.rung.empty()) request.rung = rung_from_name(flags.rung);
+  if (shape.format == Format::bf16 && shape.sums == Sums::f16)
+    throw UsageError("--sums f16 goes with --format f16 and f32; sums of bf16 products are kept in FP32");
+  request.results = TINYMP_BENCH_RESULTS;
+  return request;
+}
+
+void print(const bench::GemmReport& report, const report::TerminalStyle& style) {
+  const bench::Machine& machine = report.machine;
+  std::cout << machine.name << ", sm_" << machine.architecture;
+  if (!machine.driver.empty()) std::cout << ", driver for CUDA " << machine.driver;
+  std::cout << "\n"
+            << text_of(report.shape) << "\n\n"
+            << report::format_table(report.table(), style) << "\n"
+            << report.notes();
+}
+
+void write(const std::string& path, const bench::GemmReport& report, const std::string& command) {
+  nlohmann::ordered_json json = report.json();
+  json["command"] = command;
+  json["date"] = train::utc_now();
+  json["commit"] = train::build_commit();
+  json["compiler"] = train::compiler_name();
+  std::ofstream out(path);
+  out << json.dump(2) << "\n";
+  out.flush();
+  expect(out.good(), "cannot write ", path, "; --out takes a file in a folder that is there");
+}
+
+int gemm(int argc, char** argv) {
+  GemmFlags flags;
+  CLI::App app("The GEMM ladder: each rung against sums in double, then against the clock and cuBLAS.",
+               "./learn bench gemm");
+  add_flags(app, flags);
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  request_of(flags, false);  // wrong use is told on machines without a GPU, too
+  const std::unique_ptr<bench::Executor> gpu = bench::executor();
+  const bool watched = isatty(STDERR_FILENO) != 0;
+  const bench::GemmReport report =
+      bench::bench_gemm(*gpu, request_of(flags, gpu->machine().emulated), [&](const std::string& next) {
+        if (watched) std::cerr << next << "\n";
+      });
+  print(report, report::terminal_style(STDOUT_FILENO, flags.plain));
+  if (!flags.out.empty()) write(flags.out, report, typed("./learn bench gemm", argc, argv));
+  return report.good() ? 0 : 1;
+}
+
+}  // namespace
+
+int bench_command(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  if (name == "gemm") return gemm(argc - 1, argv + 1);
+  if (name.empty() || name == "--help" || name == "-h") {
+    std::cout << "Usage: ./learn bench NAME [OPTIONS]\n\n"
+                 "Measurements on an NVIDIA GPU; ./learn bench NAME --help tells the options.\n\n"
+                 "  gemm    matrix multiplication: every rung of the ladder, beside cuBLAS\n";
+    return 0;
+  }
+  throw UsageError(concat("there is no measurement '", name, "'; there is: gemm (see ./learn bench)"));
+}
+
+}  // namespace tinymp::lab
