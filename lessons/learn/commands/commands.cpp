@@ -4,13 +4,14 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr std::array<Command, 6> all = {{
+constexpr std::array<Command, 7> all = {{
     {"quickstart", quickstart},
     {"run", run_command},
     {"train", train_command},
     {"compare", compare},
     {"tensor-core", tensor_core_command},
     {"bench", bench_command},
+    {"gpu-check", gpu_check_command},
 }};
 
 }  // namespace

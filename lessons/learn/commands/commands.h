@@ -19,5 +19,6 @@ int train_command(int argc, char** argv);
 int compare(int argc, char** argv);
 int tensor_core_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
+int gpu_check_command(int argc, char** argv);
 
 }  // namespace tinymp::lab

@@ -24,18 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path own_folder() {
-#if defined(__APPLE__)
-  std::array<char, PATH_MAX> path{};
-  std::uint32_t size = path.size();
-  if (_NSGetExecutablePath(path.data(), &size) == 0) return fs::canonical(path.data()).parent_path();
-#endif
-  std::error_code failed;
-  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  expect(!failed, "cannot find the folder of this program: ", failed.message(), "; is /proc mounted?");
-  return self.parent_path();
-}
-
 /// What a program writes to its output; nothing when it cannot be started.
 std::string output_of(std::string program, std::string argument) {
   std::array<int, 2> pipe_ends{};
@@ -63,6 +51,18 @@ std::string output_of(std::string program, std::string argument) {
 }
 
 }  // namespace
+
+fs::path own_folder() {
+#if defined(__APPLE__)
+  std::array<char, PATH_MAX> path{};
+  std::uint32_t size = path.size();
+  if (_NSGetExecutablePath(path.data(), &size) == 0) return fs::canonical(path.data()).parent_path();
+#endif
+  std::error_code failed;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  expect(!failed, "cannot find the folder of this program: ", failed.message(), "; is /proc mounted?");
+  return self.parent_path();
+}
 
 std::vector<Sibling> lesson_programs() {
   constexpr std::string_view prefix = "lesson_";

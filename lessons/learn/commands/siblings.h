@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ struct Sibling {
   std::string number;  ///< "6"
   std::string path;    ///< ".../lesson_06"
 };
+
+/// Where this program and the lessons' lie.
+std::filesystem::path own_folder();
 
 /// By number.
 std::vector<Sibling> lesson_programs();

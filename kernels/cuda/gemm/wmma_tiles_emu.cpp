@@ -1,0 +1,1 @@
+#include <kernels/cuda/gemm/wmma_tiles.cuh>  // for the CPU: kernels/emu

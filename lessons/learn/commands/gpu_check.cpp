@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+#include <kernels/bench/executor.h>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/commands.h>
+#include <lessons/learn/commands/siblings.h>
+#include <lessons/learn/gpu_check/parts.h>
+#include <tinymp/report/table.h>
+#include <tinymp/train/provenance.h>
+#include <tinymp/train/run_log.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+
+// ./learn gpu-check: all parts, one after the other; what is finished is not done again.
+namespace tinymp::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using gpu_check::Finding;
+using gpu_check::Part;
+using gpu_check::State;
+using Json = nlohmann::ordered_json;
+
+struct Flags {
+  std::vector<std::string> only;
+  std::string out;
+  bool again = false, plain = false;
+};
+
+const char* word_for(State state) {
+  return state == State::good ? "good" : state == State::bad ? "BAD" : "left out";
+}
+
+/// "NVIDIA H200" -> "nvidia-h200"
+std::string file_name(const std::string& device) {
+  std::string name;
+  for (const char c : device) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  return name;
+}
+
+Json as_json(const Finding& finding, double seconds) {
+  return {{"state", word_for(finding.state)}, {"summary", finding.summary}, {"seconds", seconds},
+          {"date", train::utc_now()},         {"table", finding.table},     {"data", finding.data}};
+}
+
+/// What the figures are of. A part is not done again while this stays the same.
+Json heading(const kernels::bench::Machine& machine) {
+  return {{"device", machine.name},          {"architecture", concat("sm_", machine.architecture)},
+          {"driver", machine.driver},        {"runtime", machine.runtime},
+          {"commit", train::build_commit()}, {"compiler", train::compiler_name()}};
+}
+
+std::string markdown(const Json& report) {
+  std::string text =
+      fmt::format("# {}\n\n{}, driver for CUDA {}, runtime {}, commit {}, {}. Made by `./learn gpu-check`.\n",
+                  report["device"].get<std::string>(), report["architecture"].get<std::string>(),
+                  report["driver"].get<std::string>(), report["runtime"].get<std::string>(),
+                  report["commit"].get<std::string>(), report["date"].get<std::string>());
+  for (const Part& part : gpu_check::parts()) {
+    text += fmt::format("\n## {}\n\n", part.title);
+    if (!report["parts"].contains(part.name)) {
+      text += "Not run.\n";
+      continue;
+    }
+    const Json& done = report["parts"][part.name];
+    text += fmt::format("{}: {}.\n", done["state"].get<std::string>(), done["summary"].get<std::string>());
+    bool head = true;
+    for (const Json& row : done["table"]) {
+      text += head ? "\n|" : "|";
+      for (const Json& cell : row) text += fmt::format(" {} |", cell.get<std::string>());
+      text += "\n";
+      if (!head) continue;
+      text += "|";
+      for (std::size_t i = 0; i < row.size(); ++i) text += i == 0 ? " --- |" : " ---: |";
+      text += "\n";
+      head = false;
+    }
+  }
+  return text;
+}
+
+/// Beside the old file and then in its place: a full disk takes no result away.
+void write(const fs::path& path, const std::string& text) {
+  const fs::path beside = path.string() + ".new";
+  std::error_code failed;
+  fs::create_directories(path.parent_path(), failed);
+  std::ofstream out(beside);
+  out << text << std::flush;
+  expect(out.good(), train::write_failure("the report", beside.string(), errno));
+  out.close();
+  fs::rename(beside, path, failed);
+  expect(!failed, "cannot put the report at ", path.string(), ": ", failed.message());
+}
+
+Json read_report(const fs::path& path, const Json& head) {
+  std::ifstream in(path);
+  Json report = Json::parse(in, nullptr, false);
+  const auto same = [&](const char* key) { return report.contains(key) && report[key] == head[key]; };
+  if (!report.is_object() || !report.contains("parts") || !same("device") || !same("commit") ||
+      !same("driver"))
+    report = head;  // of another build: its figures make room
+  if (!report.contains("parts")) report["parts"] = Json::object();
+  return report;
+}
+
+void print(const Part& part, const Json& done, const report::TerminalStyle& style) {
+  std::cout << fmt::format("{}: {}. {}\n", part.name, done["state"].get<std::string>(),
+                           done["summary"].get<std::string>());
+  std::vector<std::vector<std::string>> rows = done["table"];
+  if (rows.empty()) return;
+  report::Table table;
+  table.header = rows.front();
+  table.rows.assign(rows.begin() + 1, rows.end());
+  std::cout << report::format_table(table, style) << "\n";
+}
+
+int run_parts(const Flags& flags) {
+  const std::unique_ptr<kernels::bench::Executor> executor =
+      kernels::bench::executor();  // exit code 3 without
+  const kernels::bench::Machine machine = executor->machine();
+  if (machine.emulated && flags.out.empty()) {
+    throw UsageError("gpu-check under emulation measures nothing: give --out DIR to see its parts run");
+  }
+  const fs::path results = flags.out.empty() ? fs::path(TINYMP_BENCH_RESULTS) : fs::path(flags.out);
+  const fs::path json = results / (file_name(machine.name) + ".json");
+  const Json head = heading(machine);
+  Json report = flags.again ? head : read_report(json, head);
+  if (!report.contains("parts")) report["parts"] = Json::object();
+  const fs::path scratch =
+      fs::absolute(flags.out.empty() ? fs::path("runs") / "gpu-check" : results / "scratch");
+  fs::create_directories(scratch);
+  const gpu_check::Setting setting{machine.emulated, own_folder(), own_folder() / "../../tests", scratch};
+  const report::TerminalStyle style = report::terminal_style(1, flags.plain);
+  std::cout << machine.name << ", sm_" << machine.architecture << "\n";
+
+  bool good = true;
+  for (const Part& part : gpu_check::parts()) {
+    if (!flags.only.empty() && std::ranges::find(flags.only, part.name) == flags.only.end()) continue;
+    if (!report["parts"].contains(part.name)) {
+      std::cerr << part.title << " ...\n";
+      const auto start = std::chrono::steady_clock::now();
+      const Finding finding = part.run(setting);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (finding.state != State::bad) {  // what is bad is done again, once it is mended
+        report["parts"][part.name] = as_json(finding, seconds);
+        report["date"] = train::utc_now();
+        write(json, report.dump(1) + "\n");
+        write(fs::path(json).replace_extension(".md"), markdown(report));
+      }
+      good = good && finding.state != State::bad;
+      print(part, as_json(finding, seconds), style);
+    } else {
+      std::cout << "(done before; --again repeats it)  ";
+      print(part, report["parts"][part.name], style);
+    }
+  }
+  std::cout << "Report: " << json.string() << "\n";
+  return good ? 0 : 1;
+}
+
+}  // namespace
+
+int gpu_check_command(int argc, char** argv) {
+  Flags flags;
+  CLI::App app(
+      "Everything that only a GPU can show, in parts of a few minutes.\n"
+      "A part that is finished is not done again, so the command may be interrupted and given once more.",
+      "./learn gpu-check");
+  std::vector<std::string> choices;
+  std::string list = "Parts:\n";
+  for (const Part& part : gpu_check::parts()) {
+    choices.emplace_back(part.name);
+    list += fmt::format("  {:<10} {}\n", part.name, part.title);
+  }
+  app.add_option("--part", flags.only, "Only these")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->check(CLI::IsMember(choices).description(""));
+  app.add_option("--out", flags.out, "A folder for the report (kernels/bench/results)")->type_name("DIR");
+  app.add_flag("--again", flags.again, "Do everything again");
+  app.add_flag("--plain", flags.plain, "ASCII only, no colour");
+  app.footer(list);
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  return run_parts(flags);
+}
+
+}  // namespace tinymp::lab
