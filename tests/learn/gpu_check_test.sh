@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# usage: gpu_check_test.sh PROGRAM
+# ./learn gpu-check and --device cuda, as far as a machine without a GPU shows them.
+set -u
+program=${1:?usage: gpu_check_test.sh PROGRAM}
+export LC_ALL=C.UTF-8
+unset TINYMP_EMULATE
+failures=0 what='' code=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() {
+  echo "FAILED: learn $what (exit code $code): $*"
+  head -30 "$work/out" "$work/err"
+  failures=$((failures + 1))
+}
+learn() { # EXIT_CODE ARGUMENT...
+  local wanted=$1
+  shift
+  what=$*
+  "$program" "$@" >"$work/out" 2>"$work/err" </dev/null
+  code=$?
+  [ "$code" = "$wanted" ] || fail "wanted exit code $wanted"
+}
+complains() { # PATTERN: one message on stderr, with this in it
+  [ "$(grep -c '^learn: ' "$work/err")" = 1 ] || fail 'wanted one message'
+  grep -q -- "$1" "$work/err" || fail "wanted in the message: $1"
+}
+prints() { grep -q -- "$1" "$work/out" || fail "wanted in the output: $1"; }
+prints_not() { ! grep -q -- "$1" "$work/out" || fail "not wanted in the output: $1"; }
+holds() { grep -q -- "$2" "$1" || fail "wanted in $1: $2"; }
+
+learn 0 gpu-check --help && prints '  bits  *Tensor cores against the simulator'
+learn 2 gpu-check --part speeds && complains 'speeds'
+
+# Without a GPU. Where there is one it is hidden.
+export CUDA_VISIBLE_DEVICES=
+learn 3 gpu-check && complains 'TINYMP_EMULATE=1'
+learn 3 train --device cuda --steps 2 && complains 'TINYMP_EMULATE=1'
+learn 3 run 6 --device cuda --smoke && complains 'TINYMP_EMULATE=1'
+[ ! -e runs ] || fail 'a run that could not begin left a folder'
+
+# Emulated: the same losses, to the last bit, from the same command.
+flags='train --data cut --steps 4 --batch 16 --widths 784,12,10 --log-every 1 --recipe fp16_dynamic'
+# shellcheck disable=SC2086  # words
+learn 0 $flags --out cpu --plain
+export TINYMP_EMULATE=1
+# shellcheck disable=SC2086
+learn 0 $flags --out gpu --plain --device cuda
+steps() { grep -h '"step"' "$1"/*/*.jsonl; }
+[ "$(steps cpu | wc -l)" = 4 ] || fail 'wanted four logged steps'
+[ "$(steps cpu)" = "$(steps gpu)" ] || fail 'emulated training has other bits than the CPU'
+holds "$(echo gpu/*/*.jsonl)" '"device":"CUDA kernels emulated on the CPU"'
+TINYMP_EMULATE=p100 learn 2 train --device cuda --steps 1 && complains 'choose one of v100, a100'
+
+# The parts of gpu-check, and that they are not done twice.
+learn 2 gpu-check && complains 'give --out DIR'
+learn 0 gpu-check --out report --part memory --plain && prints '^memory: good'
+holds report/emulated-gpu.md '^Not run'
+learn 0 gpu-check --out report --part memory,lessons --plain
+prints '^(done before; --again repeats it)  memory: good' && prints '^lessons: good' && prints '^train   *1 '
+learn 0 gpu-check --out report --part lessons --again --plain && prints_not 'done before'
+echo '{' >report/emulated-gpu.json
+learn 0 gpu-check --out report --part bits --plain && prints '^bits: left out. there is no model'
+TINYMP_EMULATE=h100 learn 0 gpu-check --out report --part bits --plain
+prints '^bits: good. the model of h100 has every bit' && prints '^bf16 .* 0$'
+holds report/emulated-h100.json '"commit": "'
+holds report/emulated-h100.md '^| fp16 | h100 | 2048 | 0 |$'
+: >file
+learn 1 gpu-check --out file --part bits && complains 'file'
+
+[ $failures = 0 ] && echo 'gpu_check_test: all passed'
+exit $((failures > 0))
