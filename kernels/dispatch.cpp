@@ -65,6 +65,20 @@ void mse(const View& x, const View& target, const View& loss) {
 void mse_backward(const View& x, const View& target, const View& dloss, const View& dx) {
   TINYMP_RUN(dx.device, mse_backward(x, target, dloss, dx));
 }
+void column_moments(const View& x, const Accumulation& sums, const View& mean, const View& variance) {
+  TINYMP_RUN(x.device, column_moments(x, sums, mean, variance));
+}
+void batch_norm(const View& x, const Normalizer& by, const View& gamma, const View& beta, const View& y) {
+  TINYMP_RUN(y.device, batch_norm(x, by, gamma, beta, y));
+}
+void batch_norm_sums(const View& x, const Normalizer& by, const View& dy, const Accumulation& sums,
+                     const View& dgamma, const View& dbeta) {
+  TINYMP_RUN(x.device, batch_norm_sums(x, by, dy, sums, dgamma, dbeta));
+}
+void batch_norm_dx(const View& x, const Normalizer& by, const View& gamma, const View& dy, const View& dgamma,
+                   const View& dbeta, const View& dx) {
+  TINYMP_RUN(dx.device, batch_norm_dx(x, by, gamma, dy, dgamma, dbeta, dx));
+}
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
   TINYMP_RUN(gradients.device, unscale(gradients, scale, found, factor));

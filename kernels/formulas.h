@@ -83,6 +83,27 @@ TINYMP_HD C share_of(C dloss, double factor, std::int64_t n) {
   return static_cast<C>(factor * static_cast<double>(dloss) / static_cast<double>(n));
 }
 
+/// Batch norm, value by value. Ioffe and Szegedy 2015, algorithm 1, and the derivatives of their section 3.
+struct BatchNorm {
+  template <class C>
+  static TINYMP_HD C inverse_deviation(C variance, C epsilon) {
+    return C(1) / std::sqrt(variance + epsilon);
+  }
+  template <class C>
+  static TINYMP_HD C normalized(C x, C mean, C inverse) {
+    return (x - mean) * inverse;
+  }
+  template <class C>
+  static TINYMP_HD C forward(C xhat, C gamma, C beta) {
+    return gamma * xhat + beta;
+  }
+  /// mean_dy and mean_dy_xhat: over the batch, of dy and of dy xhat.
+  template <class C>
+  static TINYMP_HD C backward(C xhat, C inverse, C gamma, C dy, C mean_dy, C mean_dy_xhat) {
+    return gamma * inverse * (dy - mean_dy - xhat * mean_dy_xhat);
+  }
+};
+
 // Update rules. `begin` prepares a step, once; `moments` first moves the optimizer's state, which is then
 // rounded to its format; `update` gives u, and the caller forms w - u. g arrives unscaled and clipped. FP32
 // throughout.

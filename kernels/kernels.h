@@ -3,6 +3,7 @@
 #include <kernels/formulas.h>
 #include <kernels/scale_update.h>
 #include <kernels/step.h>
+#include <tinymp/numeric/accumulation.h>
 #include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/view.h>
 #include <cstdint>
@@ -14,6 +15,12 @@
 namespace tinymp::kernels {
 
 enum class Trans : bool { no, yes };
+
+/// What each column of x:(B,O) is normalised with:  xhat = (x - mean) / sqrt(variance + epsilon).
+struct Normalizer {
+  View mean, variance;  ///< (O), FP32 (f64 of f64)
+  double epsilon;
+};
 
 #include <kernels/functions.inc>
 

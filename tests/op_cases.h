@@ -313,6 +313,41 @@ inline OpCase mse_case() {
           .output = at_least_f32};
 }
 
+/// Sums of B values, twice: the mean is off by B roundings of the largest |x|, which the deviation divides;
+/// the variance by twice that, and B roundings of its own.
+inline OpCase batch_norm_case() {
+  return {.name = "batch_norm",
+          .shapes = {{{3, 5}, {5}, {5}},
+                     {{2, 1}, {1}, {1}},
+                     {{70, 65}, {65}, {65}},
+                     {{300, 3}, {3}, {3}},
+                     {{8, 0}, {0}, {0}},
+                     {{17, 1100}, {1100}, {1100}}},
+          .call = [](std::span<const Tensor> in) { return batch_norm(in[0], in[1], in[2]); },
+          .oracle =
+              [](std::span<const Input> in) {
+                const std::int64_t B = in[0].shape[0], O = in[0].shape[1];
+                const auto rows = static_cast<long double>(B);
+                std::vector<Exact> y(static_cast<std::size_t>(B * O));
+                for (std::int64_t o = 0; o < O; ++o) {
+                  long double mean = 0, variance = 0;
+                  for (std::int64_t b = 0; b < B; ++b) mean += in[0].at(b, o) / rows;
+                  for (std::int64_t b = 0; b < B; ++b)
+                    variance += (in[0].at(b, o) - mean) * (in[0].at(b, o) - mean) / rows;
+                  const long double inverse = 1 / std::sqrt(variance + static_cast<long double>(1e-5f));
+                  const long double off = (rows + 2) * 2 * inverse;  // of xhat, because of the mean
+                  for (std::int64_t b = 0; b < B; ++b) {
+                    const long double xhat = (in[0].at(b, o) - mean) * inverse;
+                    const long double value = in[1][o] * xhat + in[2][o];
+                    const long double of_xhat = off + std::fabs(xhat) * (off + rows + 4);
+                    y[static_cast<std::size_t>(b * O + o)] = {
+                        value, std::fabs(in[1][o]) * of_xhat + std::fabs(in[1][o] * xhat) + std::fabs(value)};
+                  }
+                }
+                return y;
+              }};
+}
+
 inline const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> cases{matmul_case(),
                                          add_bias_case(),
@@ -330,7 +365,8 @@ inline const std::vector<OpCase>& op_cases() {
                                          sum_case(true),
                                          cross_entropy_case(),
                                          mse_case(),
-                                         scale_by_tensor_case()};
+                                         scale_by_tensor_case(),
+                                         batch_norm_case()};
   return cases;
 }
 

@@ -59,6 +59,17 @@ void store(const C* values, const View& y, std::int64_t begin, std::int64_t n) {
   });
 }
 
+/// Rounds values to a format and back, where they are.
+inline void round_to(DType dtype, float* values, std::int64_t n) {
+  if (dtype == DType::f32) return;
+  visit_dtype(dtype, [&]<class T> {
+    std::array<T, block_size> rounded;
+    const auto count = static_cast<std::size_t>(n);
+    convert(std::span<const float>(values, count), std::span<T>(rounded.data(), count));
+    convert(std::span<const T>(rounded.data(), count), std::span<float>(values, count));
+  });
+}
+
 /// Calls body(begin, n) for blocks that cover 0 .. size, in parallel.
 template <class F>
 void for_blocks(std::int64_t size, F&& body) {

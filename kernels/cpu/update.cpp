@@ -6,17 +6,6 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// Rounds values to a format and back, where they are.
-void round_to(DType dtype, float* values, std::int64_t n) {
-  if (dtype == DType::f32) return;
-  visit_dtype(dtype, [&]<class T> {
-    std::array<T, block_size> rounded;
-    const auto count = static_cast<std::size_t>(n);
-    convert(std::span<const float>(values, count), std::span<T>(rounded.data(), count));
-    convert(std::span<const T>(rounded.data(), count), std::span<float>(values, count));
-  });
-}
-
 /// True gradients: what the arena holds, times the factor that unscaling and clipping left.
 void true_gradients(const View& gradients, float factor, std::int64_t begin, std::int64_t n,
                     Block<float>& out) {

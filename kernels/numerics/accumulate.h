@@ -1,16 +1,11 @@
 #pragma once
 
-#include <tinymp/numeric/dtype.h>
+#include <tinymp/numeric/accumulation.h>
 #include <cstdint>
 
 /// Dot products in one accumulator or another, by definition: what a format does to a long sum, apart from
 /// any GPU.
 namespace tinymp::kernels {
-
-struct Accumulation {
-  DType format = DType::f32;  ///< of every sum: f32 or f16
-  std::int64_t chunk = 0;     ///< products that are summed among themselves first; 0: all in one chain
-};
 
 /// The sum over k of a[k] b[k], a chain of fused multiply-adds in the order of k that starts at +0, as gemm()
 /// of kernels.h has it: each step is rounded to FP32, and then to half when that is the accumulator.

@@ -10,8 +10,6 @@
 namespace tinymp::test {
 namespace {
 
-using kernels::Accumulation;
-
 constexpr Accumulation f32_chain{}, f16_chain{.format = DType::f16},
     f16_chunks{.format = DType::f16, .chunk = 64};
 

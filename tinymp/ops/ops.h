@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/autograd/tape.h>
+#include <tinymp/numeric/accumulation.h>
 #include <cstdint>
 #include <span>
 
@@ -24,6 +25,20 @@ Tensor scale(const Tensor& x, const Tensor& factor);  ///< the same; factor:() i
 Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN
 Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + exp(-x))
 Tensor tanh(const Tensor& x);
+
+struct BatchNormOptions {
+  Accumulation sums{};  ///< over the batch, forward and backward; f64 tensors always use f64
+  float epsilon = 1e-5f;
+};
+struct BatchStatistics {
+  Tensor mean, variance;  ///< (O), FP32 (f64 of f64); the variance divides by B
+};
+
+/// (B,O) of (B,O), gamma (O) and beta (O): each column minus its mean over the batch, divided by its
+/// deviation, then gamma times that plus beta. B is at least 2. `found` receives what was subtracted and
+/// divided by. Ioffe and Szegedy 2015 (arXiv 1502.03167), algorithm 1.
+Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, BatchNormOptions options = {},
+                  BatchStatistics* found = nullptr);
 
 Tensor cast(const Tensor& x, DType dtype);     ///< rounded to nearest even; the gradient is cast back
 Tensor reshape(const Tensor& x, Shape shape);  ///< the same values in the same order, sharing memory

@@ -1,0 +1,1 @@
+#include <kernels/cuda/batch_norm.cuh>  // for the CPU: kernels/emu

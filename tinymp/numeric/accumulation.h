@@ -1,0 +1,16 @@
+#pragma once
+
+#include <tinymp/numeric/dtype.h>
+#include <cstdint>
+
+namespace tinymp {
+
+/// How a long sum is kept: in which format, and in one chain or several.
+struct Accumulation {
+  DType format = DType::f32;  ///< of every sum: f32 or f16
+  std::int64_t chunk = 0;     ///< terms that are summed among themselves first; 0: all in one chain
+
+  bool operator==(const Accumulation&) const = default;
+};
+
+}  // namespace tinymp

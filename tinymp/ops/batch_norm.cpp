@@ -1,0 +1,67 @@
+#include <kernels/kernels.h>
+#include <tinymp/ops/check.h>
+#include <tinymp/ops/ops.h>
+#include <cmath>
+
+namespace tinymp {
+namespace {
+
+void expect_fits(const Tensor& x, const Tensor& gamma, const Tensor& beta, const BatchNormOptions& options) {
+  expect_same_dtype("batch_norm", x, gamma);
+  expect_same_dtype("batch_norm", x, beta);
+  expect(x.shape().rank() == 2 && gamma.shape() == Shape{x.shape()[1]} && beta.shape() == gamma.shape(),
+         "batch_norm: x", x.shape(), ", gamma", gamma.shape(), " and beta", beta.shape(),
+         " do not fit: x is (B,O), gamma and beta are (O)");
+  expect(x.shape()[0] >= 2, "batch_norm: a batch of ", x.shape()[0],
+         " has no variance; it takes at least 2 rows");
+  const DType format = options.sums.format;
+  expect(format == DType::f32 || format == DType::f16, "batch_norm: sums are kept in f32 or f16, not ",
+         format);
+  expect(options.sums.chunk >= 0, "batch_norm: a chunk of ", options.sums.chunk,
+         " rows; give 0 (one chain) or more");
+  expect(std::isfinite(options.epsilon) && options.epsilon > 0, "batch_norm: epsilon is ", options.epsilon,
+         "; it must be a finite number above 0");
+}
+
+}  // namespace
+
+//     xhat = (x - mean) / sqrt(var + eps)       (B,O), mean and var of each column over b
+//        y = gamma xhat + beta                  (B,O) = (O)(B,O) + (O)
+//    dbeta = sum over b of dy                   (O)
+//   dgamma = sum over b of dy xhat              (O)
+//       dx = gamma / sqrt(var + eps) (dy - dbeta / B - xhat dgamma / B)       (B,O): mean and var depend on x
+Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, BatchNormOptions options,
+                  BatchStatistics* found) {
+  expect_fits(x, gamma, beta, options);
+  const DType format = wide(x.dtype());
+  const BatchStatistics statistics{Tensor(gamma.shape(), format, x.device()),
+                                   Tensor(gamma.shape(), format, x.device())};
+  kernels::column_moments(x.view(), options.sums, statistics.mean.view(), statistics.variance.view());
+  if (found != nullptr) *found = statistics;
+  const auto normalizer = [statistics, epsilon = options.epsilon] {
+    return kernels::Normalizer{statistics.mean.view(), statistics.variance.view(),
+                               static_cast<double>(epsilon)};
+  };
+  Tensor y(x.shape(), x.dtype(), x.device());
+  kernels::batch_norm(x.view(), normalizer(), gamma.view(), beta.view(), y.view());
+  return record(
+      "batch_norm", {x, gamma, beta}, y,
+      [x, gamma, normalizer, sums = options.sums, format](const Tensor& dy, const Needs& needs) {
+        const Tensor dgamma(gamma.shape(), format, x.device()), dbeta(gamma.shape(), format, x.device());
+        kernels::batch_norm_sums(x.view(), normalizer(), dy.view(), sums, dgamma.view(), dbeta.view());
+        Tensor dx;
+        if (needs(0)) {
+          dx = Tensor(x.shape(), x.dtype(), x.device());
+          kernels::batch_norm_dx(x.view(), normalizer(), gamma.view(), dy.view(), dgamma.view(), dbeta.view(),
+                                 dx.view());
+        }
+        const auto narrow = [&](const Tensor& wide_sum) {
+          Tensor rounded(gamma.shape(), gamma.dtype(), gamma.device());
+          kernels::cast(wide_sum.view(), rounded.view());
+          return rounded;
+        };
+        return std::vector{dx, needs(1) ? narrow(dgamma) : Tensor(), needs(2) ? narrow(dbeta) : Tensor()};
+      });
+}
+
+}  // namespace tinymp
