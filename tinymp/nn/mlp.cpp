@@ -39,6 +39,38 @@ Tensor Mlp::operator()(const Tensor& images) const {
   return x;
 }
 
+BatchNormMlp::BatchNormMlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng,
+                           Accumulation sums)
+    : stack_(std::move(widths), recipe, rng) {
+  for (std::size_t i = 1; i + 1 < stack_.widths.size(); ++i)
+    norms_.emplace_back(stack_.widths[i], recipe, BatchNormOptions{.sums = sums});
+}
+
+Tensor BatchNormMlp::operator()(const Tensor& images) const {
+  const std::vector<Linear>& layers = stack_.layers;
+  Tensor x = layers.front()(as_input(images, layers.front()));
+  for (std::size_t i = 1; i < layers.size(); ++i) x = layers[i](relu(norms_[i - 1](x)));
+  return x;
+}
+
+std::vector<Tensor> BatchNormMlp::parameters() const {
+  std::vector<Tensor> parameters = stack_.parameters();
+  for (const BatchNorm& norm : norms_) {
+    parameters.push_back(norm.gamma);
+    parameters.push_back(norm.beta);
+  }
+  return parameters;
+}
+
+std::vector<Tensor> BatchNormMlp::buffers() const {
+  std::vector<Tensor> buffers;
+  for (const BatchNorm& norm : norms_) {
+    buffers.push_back(norm.running_mean);
+    buffers.push_back(norm.running_variance);
+  }
+  return buffers;
+}
+
 Tensor Autoencoder::operator()(const Tensor& images) const {
   Tensor x = as_input(images, stack_.layers.front());
   for (const Linear& layer : stack_.layers) x = sigmoid(layer(x));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/nn/batch_norm.h>
 #include <tinymp/nn/model.h>
 
 namespace tinymp::nn {
@@ -25,6 +26,20 @@ class Mlp : public Model {
 
  private:
   Stack stack_;
+};
+
+/// An Mlp with batch norm between each hidden layer and its relu.      (B,784) -> (B,C) logits
+class BatchNormMlp : public Model {
+ public:
+  BatchNormMlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng, Accumulation sums = {});
+  Tensor operator()(const Tensor& images) const override;
+  std::vector<Tensor> parameters() const override;
+  std::vector<Tensor> buffers() const override;
+  std::string name() const override { return "batch norm mlp " + stack_.name(); }
+
+ private:
+  Stack stack_;
+  std::vector<BatchNorm> norms_;
 };
 
 /// Linear layers with a sigmoid after each, the last too: every pixel between 0 and 1.     (B,784) -> (B,784)

@@ -14,9 +14,18 @@ void copy_parameters(const Model& from, const Model& to) {
         " belongs to an optimizer, whose master copy would not follow; copy before making the optimizer, or "
         "use Optimizer::restore");
   }
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    kernels::cast(source[i].to(target[i].device()).view(), target[i].view());
-  }
+  const std::vector<Tensor> kept = from.buffers(), replaced = to.buffers();
+  expect(kept.size() == replaced.size(), "copy_parameters: ", from.name(), " and ", to.name(), " differ");
+  const auto copy = [](const Tensor& x, const Tensor& y) {
+    kernels::cast(x.to(y.device()).view(), y.view());
+  };
+  for (std::size_t i = 0; i < source.size(); ++i) copy(source[i], target[i]);
+  for (std::size_t i = 0; i < kept.size(); ++i) copy(kept[i], replaced[i]);
+}
+
+void move_to(const Model& model, Device device) {
+  for (const Tensor& p : model.parameters()) p.move_to(device);
+  for (const Tensor& b : model.buffers()) b.move_to(device);
 }
 
 }  // namespace tinymp::nn

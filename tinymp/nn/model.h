@@ -13,11 +13,16 @@ class Model {
   virtual Tensor operator()(const Tensor& images) const = 0;
   /// Every weight and bias, in a fixed order.
   virtual std::vector<Tensor> parameters() const = 0;
+  /// What training leaves behind besides them, in a fixed order: the running averages of batch norm.
+  virtual std::vector<Tensor> buffers() const { return {}; }
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"
 };
 
-/// The values of one model, rounded to the other's format: how fine-tuning starts, and how an FP32 shadow
-/// follows. Throws Error when the models' shapes differ, and when `to` has an optimizer already.
+/// Moves parameters and buffers. Throws Error when an optimizer has the parameters already.
+void move_to(const Model& model, Device device);
+
+/// The values of one model, buffers too, rounded to the other's format: how fine-tuning starts, and how an
+/// FP32 shadow follows. Throws Error when the models' shapes differ, and when `to` has an optimizer already.
 void copy_parameters(const Model& from, const Model& to);
 
 }  // namespace tinymp::nn

@@ -48,7 +48,7 @@ std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
   Rng rng = Rng(plan.seed).split(weights_stream);
   std::unique_ptr<nn::Model> model = plan.model(recipe, rng);
   if (plan.start != nullptr) nn::copy_parameters(*plan.start, *model);
-  for (const Tensor& p : model->parameters()) p.move_to(plan.device);
+  nn::move_to(*model, plan.device);
   return model;
 }
 

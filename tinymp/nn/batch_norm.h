@@ -1,0 +1,22 @@
+#pragma once
+
+#include <tinymp/numeric/recipe.h>
+#include <tinymp/ops/ops.h>
+
+namespace tinymp::nn {
+
+/// Batch norm over the columns of (B,O). Training is when a tape is alive: then the batch's own mean and
+/// variance are used, and they move the running averages. Without a tape those averages stand in for them, so
+/// that what a model answers does not depend on which images it is shown together. Ioffe and Szegedy 2015
+/// (arXiv 1502.03167), algorithms 1 and 2.
+struct BatchNorm {
+  Tensor gamma, beta;                     ///< (O), recipe.compute; 1 and 0 at first
+  Tensor running_mean, running_variance;  ///< (O), FP32 (f64 of f64); 0 and 1 at first. No parameters
+  BatchNormOptions options;
+
+  BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions options = {});
+
+  Tensor operator()(const Tensor& x) const;
+};
+
+}  // namespace tinymp::nn
