@@ -66,6 +66,19 @@ TEST_CASE("Loader: what a batch holds") {
   CHECK(unit[255] == 1.0f);
 }
 
+TEST_CASE("Loader: inverted images are dark ink on white paper") {
+  const Dataset set = numbered(3);
+  const std::vector<float> black = InOrder(set, 3, raw)[0].images.to_floats();
+  const std::vector<float> paper =
+      InOrder(set, 3, {.scale = PixelScale::raw, .invert = true})[0].images.to_floats();
+  const std::vector<float> unit = InOrder(set, 3, {.invert = true})[0].images.to_floats();
+  REQUIRE(paper.size() == black.size());
+  for (std::size_t i = 0; i < black.size(); ++i) {
+    CHECK(paper[i] == 255 - black[i]);
+    CHECK(unit[i] == paper[i] / 255.0f);
+  }
+}
+
 TEST_CASE("Loader: transposed images") {
   const Dataset set = numbered(3);
   const std::vector<float> upright = InOrder(set, 3, raw)[0].images.to_floats();

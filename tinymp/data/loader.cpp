@@ -9,15 +9,17 @@ namespace tinymp::data {
 namespace {
 
 /// The FP32 value of each of the 256 grey levels.
-std::array<float, 256> levels(PixelScale scale) {
+std::array<float, 256> levels(const LoaderOptions& options) {
   std::array<float, 256> values{};
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = scale == PixelScale::unit ? static_cast<float>(i) / 255.0f : static_cast<float>(i);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto level = static_cast<float>(options.invert ? 255 - i : i);
+    values[i] = options.scale == PixelScale::unit ? level / 255.0f : level;
+  }
   return values;
 }
 
 Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, const LoaderOptions& options) {
-  const std::array<float, 256> value = levels(options.scale);
+  const std::array<float, 256> value = levels(options);
   Batch batch{Tensor({static_cast<std::int64_t>(indices.size()), image_pixels}), {}};
   batch.labels.reserve(indices.size());
   float* out = batch.images.data<float>();

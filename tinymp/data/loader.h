@@ -28,6 +28,7 @@ enum class PixelScale : std::uint8_t {
 
 struct LoaderOptions {
   PixelScale scale = PixelScale::unit;
+  bool invert = false;     ///< 255 - pixel: dark ink on white paper
   bool transpose = false;  ///< rows become columns: digits lie on their side, a new task for a trained model
 };
 
