@@ -1,0 +1,28 @@
+#pragma once
+
+#include <lessons/learn/lab.h>
+#include <tinymp/numeric/accumulation.h>
+
+/// The trainings of lesson 03: SGD 0.1 with momentum 0.9, S = 1024.
+namespace tinymp::lab {
+
+inline const std::string paper = "Dark ink on white paper: may batch norm sum a batch in FP16?";
+inline const std::string black = "White ink on black: may batch norm sum a batch in FP16?";
+inline const std::string matmuls = "May the matmuls of a classifier sum in FP16?";
+
+struct Curve {
+  const char* name;
+  Recipe recipe;
+  Accumulation sums{};  ///< over the batch in batch norm; in a matmul the recipe's
+};
+
+/// 784-128-10 with batch norm over the hidden layer, 60 steps of 4096 images.
+train::Plan batch_norm_plan(Lab& lab, const std::string& question, const Curve& curve, std::uint64_t seed);
+/// The same without batch norm, 600 steps of 128 images.
+train::Plan matmul_plan(Lab& lab, const Curve& curve, std::uint64_t seed);
+
+/// The first steps of batch norm whose sums are FP16, on white paper: the mean that it ought to subtract, and
+/// the one that it does.
+void watch_batch_norm(Lab& lab);
+
+}  // namespace tinymp::lab
