@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <lessons/03_accumulation/sums.h>
 #include <lessons/03_accumulation/trainings.h>
+#include <lessons/03_accumulation/watch.h>
 #include <algorithm>
 #include <cmath>
 
@@ -66,6 +67,7 @@ void claim_arithmetic(Lab& lab, const DotErrors& dots) {
 void experiment(Lab& lab) {
   show_sums(lab);
   const DotErrors dots = show_dot_products(lab);
+  show_first_batch(lab);
   watch_batch_norm(lab);
   for (const std::uint64_t seed : lab.seeds()) {
     for (const Curve& c : {fp32, wide_sums, narrow_sums, chunked_sums})

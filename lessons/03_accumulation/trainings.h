@@ -2,6 +2,7 @@
 
 #include <lessons/learn/lab.h>
 #include <tinymp/numeric/accumulation.h>
+#include <tinymp/optim/sgd.h>
 
 /// The trainings of lesson 03: SGD 0.1 with momentum 0.9, S = 1024.
 namespace tinymp::lab {
@@ -9,6 +10,8 @@ namespace tinymp::lab {
 inline const std::string paper = "Dark ink on white paper: may batch norm sum a batch in FP16?";
 inline const std::string black = "White ink on black: may batch norm sum a batch in FP16?";
 inline const std::string matmuls = "May the matmuls of a classifier sum in FP16?";
+
+inline constexpr Sgd::Options sgd_options{.lr = 0.1f, .momentum = 0.9f};
 
 struct Curve {
   const char* name;
@@ -21,8 +24,7 @@ train::Plan batch_norm_plan(Lab& lab, const std::string& question, const Curve& 
 /// The same without batch norm, 600 steps of 128 images.
 train::Plan matmul_plan(Lab& lab, const Curve& curve, std::uint64_t seed);
 
-/// The first steps of batch norm whose sums are FP16, on white paper: the mean that it ought to subtract, and
-/// the one that it does.
-void watch_batch_norm(Lab& lab);
+/// 4096; 8192 on the embedded cut, whose grey images are nearer to the middle; 256 with --smoke.
+std::int64_t large_batch(Lab& lab);
 
 }  // namespace tinymp::lab

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+#include <lessons/03_accumulation/trainings.h>
+#include <lessons/03_accumulation/watch.h>
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/data/loader.h>
+#include <tinymp/nn/batch_norm.h>
+#include <cmath>
+
+// The weights and the batches are those of train::run, so this is the run that the curves show.
+namespace tinymp::lab {
+namespace {
+
+constexpr Recipe recipe = recipes::fp16_static;
+constexpr Accumulation f16{.format = DType::f16};
+
+Rng weights_of(const Lab& lab) { return Rng(lab.options().first_seed).split(0); }
+std::uint64_t order_of(const Lab& lab) { return Rng(lab.options().first_seed).split(1).seed(); }
+
+/// Over all columns: the mean of |mean|, and of the deviation.
+struct Average {
+  double mean = 0, deviation = 0;
+};
+Average average(const BatchStatistics& of) {
+  Average sum;
+  for (const double mean : of.mean.to_doubles()) sum.mean += std::fabs(mean);
+  for (const double variance : of.variance.to_doubles()) sum.deviation += std::sqrt(variance);
+  const auto columns = static_cast<double>(of.mean.size());
+  return {sum.mean / columns, sum.deviation / columns};
+}
+
+}  // namespace
+
+void show_first_batch(Lab& lab) {
+  lab.say("\nThe hidden layer before training, on average over its columns");
+  lab.say(fmt::format("{:<20}{:>8} {:>11} {:>15} {:>18}", "", "|mean|", "deviation", "|mean|, FP16",
+                      "deviation, FP16"));
+  for (const bool on_paper : {false, true}) {
+    Rng rng = weights_of(lab);
+    const nn::Linear in(784, 128, recipe, rng);
+    const nn::BatchNorm norm(128, recipe);
+    data::Loader loader(lab.data().train, large_batch(lab), order_of(lab), {.invert = on_paper});
+    const Tensor hidden = in(cast(loader.next().images, recipe.compute));
+    BatchStatistics exact, narrow;
+    batch_norm(hidden, norm.gamma, norm.beta, {}, &exact);
+    batch_norm(hidden, norm.gamma, norm.beta, {.sums = f16}, &narrow);
+    const Average of_f32 = average(exact), of_f16 = average(narrow);
+    lab.say(fmt::format("{:<20}{:>8.3f} {:>11.3f} {:>15.3f} {:>18.3f}",
+                        on_paper ? "dark ink on white" : "white ink on black", of_f32.mean, of_f32.deviation,
+                        of_f16.mean, of_f16.deviation));
+  }
+}
+
+void watch_batch_norm(Lab& lab) {
+  const std::int64_t batch_size = large_batch(lab);
+  Rng rng = weights_of(lab);
+  const nn::Linear in(784, 128, recipe, rng), out(128, 10, recipe, rng);
+  const nn::BatchNorm norm(128, recipe);
+  Sgd optimizer({in.weight, in.bias, out.weight, out.bias, norm.gamma, norm.beta}, sgd_options, recipe);
+  LossScaler scaler(recipe.scaling);
+  data::Loader loader(lab.data().train, batch_size, order_of(lab), {.invert = true});
+
+  lab.say(fmt::format("\nFP16 sums over {} rows: of the 128 hidden columns the one with the largest mean",
+                      batch_size));
+  lab.say("   step      loss    its mean    as summed in FP16    sum that FP16 would need");
+  for (int step = 1; step <= lab.steps(12, 3); ++step) {
+    const data::Batch batch = loader.next();
+    Tape tape;
+    BatchStatistics narrow, exact;
+    const Tensor hidden = in(cast(batch.images, recipe.compute));
+    batch_norm(hidden, norm.gamma, norm.beta, {}, &exact);  // FP32, to compare with; no loss depends on it
+    const Tensor y = batch_norm(hidden, norm.gamma, norm.beta, {.sums = f16}, &narrow);
+    const Tensor loss = cross_entropy(out(relu(y)), batch.labels);
+
+    const std::vector<double> means = exact.mean.to_doubles(), summed = narrow.mean.to_doubles();
+    std::size_t at = 0;
+    for (std::size_t o = 0; o < means.size(); ++o) at = std::fabs(means[o]) > std::fabs(means[at]) ? o : at;
+    lab.say(fmt::format("{:>7} {:>9.3f} {:>11.3f} {:>20.3f} {:>26.0f}", step, loss.item(), means[at],
+                        summed[at], means[at] * static_cast<double>(batch_size)));
+    if (!std::isfinite(loss.item())) break;
+    tape.backward(scaler.scale(loss));
+    Gradients gradients = optimizer.gradients();
+    GradCheck check = scaler.unscale(gradients);
+    optimizer.step(gradients, check);
+    scaler.update(std::move(check));
+    optimizer.zero_grad();
+  }
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <lessons/learn/lab.h>
+
+/// A look into the batch-normalised hidden layer of lesson 03.
+namespace tinymp::lab {
+
+/// Before the first step: mean and deviation of its columns, and what FP16 sums make of them.
+void show_first_batch(Lab& lab);
+
+/// The first steps with FP16 sums, on white paper: the mean that batch norm ought to subtract, and the one
+/// that it does.
+void watch_batch_norm(Lab& lab);
+
+}  // namespace tinymp::lab
