@@ -22,14 +22,12 @@ void chain_of_products(const TileProduct& tile) {
 void as_computed_by(Gpu gpu, const TileProduct& tile) {
   const TensorCore core = tensor_core(gpu, tile.operands == Operands::f16 ? Operand::fp16 : Operand::bf16,
                                       tile.sums == Sums::f16 ? Accumulator::f16 : Accumulator::f32);
+  std::array<float, 16 * 16> columns;
   for (int n = 0; n < tile.N; ++n) {
-    std::array<float, 16> column;
-    for (int k = 0; k < tile.K; ++k) column[static_cast<std::size_t>(k)] = tile.b[k * tile.N + n];
-    for (int m = 0; m < tile.M; ++m) {
-      float& d = tile.d[m * tile.N + n];
-      d = tensor_core_dot(core, tile.a + m * tile.K, column.data(), tile.K, d);
-    }
+    for (int k = 0; k < tile.K; ++k)
+      columns[static_cast<std::size_t>(n * tile.K + k)] = tile.b[k * tile.N + n];
   }
+  tensor_core_tile(core, tile.a, columns.data(), tile.d, tile.M, tile.N, tile.K);
 }
 
 }  // namespace

@@ -122,6 +122,53 @@ float multiply_as_fp16(const TensorCore& core, const float* a, const float* b, i
   return core.accumulator == Accumulator::f32 ? d : static_cast<float>(half(d));
 }
 
+// The same for tiles.
+// -----------------------------------------------------------------------------------------------
+
+constexpr int most_in_tile = 16;
+constexpr int exponent_of_zero = -4000;  // that of a product with it lies below all others, too
+
+/// Rows of numbers in parts, the signs with the significands.
+struct Rows {
+  std::array<std::int64_t, most_in_tile * most_in_tile> significand;
+  std::array<int, most_in_tile * most_in_tile> exponent;
+  std::array<bool, most_in_tile> finite;
+
+  Rows(const float* x, int rows, int K, int smallest_exponent) {
+    finite.fill(true);
+    for (int i = 0; i < rows * K; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const Parts parts = take_apart(x[i], smallest_exponent);
+      const auto magnitude = static_cast<std::int64_t>(parts.significand);
+      significand[at] = parts.negative ? -magnitude : magnitude;
+      exponent[at] = magnitude == 0 ? exponent_of_zero : parts.exponent;
+      if (!std::isfinite(x[i])) finite[static_cast<std::size_t>(i / K)] = false;
+    }
+  }
+};
+
+/// A number of parts, without what `drop` bits hold: towards 0. (A zero may say anything of bits.)
+std::int64_t without(std::int64_t significand, int drop) {
+  const std::int64_t sign = significand >> 63;  // 0 or -1
+  return (((significand ^ sign) - sign) >> std::clamp(drop, 0, 63) ^ sign) - sign;
+}
+
+/// multiply_block() for finite terms: those of a from `i` on, those of b from `j` on.
+float multiply_rows(const TensorCore& core, const Rows& a, std::size_t i, const Rows& b, std::size_t j,
+                    std::size_t n, float c) {
+  const Parts parts = take_apart(c, -126);
+  int largest = parts.significand == 0 ? -1000 : parts.exponent;
+  for (std::size_t k = 0; k < n; ++k) largest = std::max(largest, a.exponent[i + k] + b.exponent[j + k]);
+  const int to_unit = 46 - core.fraction_bits + largest;
+  const auto own = static_cast<std::int64_t>(parts.significand << 23);
+  std::int64_t sum = without(parts.negative ? -own : own, to_unit - parts.exponent);
+  for (std::size_t k = 0; k < n; ++k) {
+    sum +=
+        without(a.significand[i + k] * b.significand[j + k], to_unit - a.exponent[i + k] - b.exponent[j + k]);
+  }
+  return round_sum(core, sum, largest - core.fraction_bits);
+}
+
 }  // namespace
 
 float tensor_core_dot(const TensorCore& core, const float* a, const float* b, std::int64_t n, float c) {
@@ -130,6 +177,25 @@ float tensor_core_dot(const TensorCore& core, const float* a, const float* b, st
   for (std::int64_t k = 0; k < n; k += step)
     c = multiply(core, a + k, b + k, static_cast<int>(std::min(step, n - k)), c);
   return c;
+}
+
+void tensor_core_tile(const TensorCore& core, const float* a, const float* b, float* d, int M, int N, int K) {
+  const Rows left(a, M, K, core.smallest_exponent), right(b, N, K, core.smallest_exponent);
+  for (int m = 0; m < M; ++m) {
+    for (int n = 0; n < N; ++n) {
+      float& c = d[m * N + n];
+      if (core.as_fp16 || !left.finite[static_cast<std::size_t>(m)] ||
+          !right.finite[static_cast<std::size_t>(n)] || std::isnan(c)) {
+        c = tensor_core_dot(core, a + m * K, b + n * K, K, c);
+        continue;
+      }
+      for (int k = 0; k < K && std::isfinite(c); k += core.terms) {  // infinity plus finite terms is itself
+        c = multiply_rows(core, left, static_cast<std::size_t>(m * K + k), right,
+                          static_cast<std::size_t>(n * K + k),
+                          static_cast<std::size_t>(std::min(core.terms, K - k)), c);
+      }
+    }
+  }
 }
 
 }  // namespace tinymp::kernels

@@ -181,6 +181,52 @@ TEST_CASE("tensor core: where nothing is lost the sum is exact") {
   }
 }
 
+TEST_CASE("tensor core: a tile has the bits of its dot products") {
+  Rng rng(7);
+  const float strange[] = {INFINITY, -INFINITY, NAN, 0.0f, -0.0f, 65504.0f, 0x1p-24f, -0x1.8p-20f};
+  for (const Gpu gpu : {Gpu::v100, Gpu::a100, Gpu::ada, Gpu::h100, Gpu::b200}) {
+    for (const Operand operand : {Operand::fp16, Operand::bf16, Operand::e5m2}) {
+      for (const Accumulator accumulator : {Accumulator::f32, Accumulator::f16}) {
+        for (const Instruction instruction : {Instruction::native, Instruction::mma_sync}) {
+          TensorCore core{};
+          try {
+            core = tensor_core(gpu, operand, accumulator, instruction);
+          } catch (const UsageError&) {
+            continue;
+          }
+          for (int round = 0; round < 20; ++round) {
+            const int M = 1 + static_cast<int>(rng.below(16)), N = 1 + static_cast<int>(rng.below(16)),
+                      K = 1 + static_cast<int>(rng.below(16));
+            const auto draw = [&](int size, float scale) {
+              Floats x;
+              for (int i = 0; i < size; ++i) {
+                const auto one_of = rng.below(round < 10 ? 1'000'000 : 60);
+                const float usual = scale * rng.uniform(-1, 1);
+                x.push_back(round_to(operand == Operand::e5m2 ? Operand::fp16 : operand,
+                                     one_of < std::size(strange) ? strange[one_of] : usual));
+              }
+              return x;
+            };
+            Floats a = draw(M * K, 8), b = draw(N * K, 0.25f);
+            for (Floats* x : {&a, &b})
+              for (float& value : *x) value = round_to(operand, value);
+            const Floats c = draw(M * N, round % 3 == 0 ? 1e-3f : 60000.0f);
+            Floats d = c;
+            tensor_core_tile(core, a.data(), b.data(), d.data(), M, N, K);
+            for (int m = 0; m < M; ++m) {
+              for (int n = 0; n < N; ++n) {
+                const auto at = static_cast<std::size_t>(m * N + n);
+                REQUIRE(bits_of(d[at]) ==
+                        bits_of(tensor_core_dot(core, a.data() + m * K, b.data() + n * K, K, c[at])));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("tensor core: FP8 keeps 13 bits on Ada and Hopper, in the result too") {
   for (const Gpu gpu : {Gpu::ada, Gpu::h100, Gpu::h200}) {
     const TensorCore core = tensor_core(gpu, Operand::e4m3);
