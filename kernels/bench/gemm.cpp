@@ -65,7 +65,7 @@ std::vector<GemmCase> rotation(Executor& executor, const GemmShape& shape) {
   };
   const std::size_t each =
       element * (elements(shape.M, shape.K) + elements(shape.K, shape.N) + elements(shape.M, shape.N));
-  const std::size_t wanted = 1 + 2 * machine.l2_bytes / each;
+  const std::size_t wanted = 2 + 2 * machine.l2_bytes / each;
   const std::size_t room = std::max<std::size_t>(1, machine.free_bytes / 2 / each);
   std::vector<GemmCase> products;
   for (std::size_t i = 0; i < std::min({wanted, room, std::size_t{64}}); ++i)
