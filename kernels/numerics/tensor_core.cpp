@@ -132,17 +132,20 @@ constexpr int exponent_of_zero = -4000;  // that of a product with it lies below
 struct Rows {
   std::array<std::int64_t, most_in_tile * most_in_tile> significand;
   std::array<int, most_in_tile * most_in_tile> exponent;
-  std::array<bool, most_in_tile> finite;
+  std::array<bool, most_in_tile> finite, zero;  // all numbers of a row
 
   Rows(const float* x, int rows, int K, int smallest_exponent) {
     finite.fill(true);
+    zero.fill(true);
     for (int i = 0; i < rows * K; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const Parts parts = take_apart(x[i], smallest_exponent);
       const auto magnitude = static_cast<std::int64_t>(parts.significand);
       significand[at] = parts.negative ? -magnitude : magnitude;
       exponent[at] = magnitude == 0 ? exponent_of_zero : parts.exponent;
-      if (!std::isfinite(x[i])) finite[static_cast<std::size_t>(i / K)] = false;
+      const auto row = static_cast<std::size_t>(i / K);
+      if (!std::isfinite(x[i])) finite[row] = false;
+      if (magnitude != 0) zero[row] = false;
     }
   }
 };
@@ -183,16 +186,17 @@ void tensor_core_tile(const TensorCore& core, const float* a, const float* b, fl
   const Rows left(a, M, K, core.smallest_exponent), right(b, N, K, core.smallest_exponent);
   for (int m = 0; m < M; ++m) {
     for (int n = 0; n < N; ++n) {
+      const auto row = static_cast<std::size_t>(m), column = static_cast<std::size_t>(n);
       float& c = d[m * N + n];
-      if (core.as_fp16 || !left.finite[static_cast<std::size_t>(m)] ||
-          !right.finite[static_cast<std::size_t>(n)] || std::isnan(c)) {
+      if (core.as_fp16 || !left.finite[row] || !right.finite[column] || std::isnan(c)) {
         c = tensor_core_dot(core, a + m * K, b + n * K, K, c);
         continue;
       }
+      const bool no_terms = left.zero[row] || right.zero[column];    // what a tile is filled up with
       for (int k = 0; k < K && std::isfinite(c); k += core.terms) {  // infinity plus finite terms is itself
+        const int terms = no_terms ? 0 : std::min(core.terms, K - k);
         c = multiply_rows(core, left, static_cast<std::size_t>(m * K + k), right,
-                          static_cast<std::size_t>(n * K + k),
-                          static_cast<std::size_t>(std::min(core.terms, K - k)), c);
+                          static_cast<std::size_t>(n * K + k), static_cast<std::size_t>(terms), c);
       }
     }
   }

@@ -210,6 +210,8 @@ TEST_CASE("tensor core: a tile has the bits of its dot products") {
             Floats a = draw(M * K, 8), b = draw(N * K, 0.25f);
             for (Floats* x : {&a, &b})
               for (float& value : *x) value = round_to(operand, value);
+            if (round % 4 == 0) std::fill_n(a.begin(), K, 0.0f);  // a row, a column of zeros
+            if (round % 4 == 1) std::fill_n(b.begin(), K, -0.0f);
             const Floats c = draw(M * N, round % 3 == 0 ? 1e-3f : 60000.0f);
             Floats d = c;
             tensor_core_tile(core, a.data(), b.data(), d.data(), M, N, K);
