@@ -1,0 +1,1 @@
+#include <lessons/02_matmul/matmul.cuh>  // for the CPU: kernels/emu
