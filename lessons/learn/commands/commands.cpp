@@ -10,8 +10,8 @@ constexpr std::array<Command, 7> all = {{
     {"train", train_command},
     {"compare", compare},
     {"tensor-core", tensor_core_command},
-    {"bench", bench_command},
-    {"gpu-check", gpu_check_command},
+    {"bench", measure_command},
+    {"gpu-check", measure_command},
 }};
 
 }  // namespace

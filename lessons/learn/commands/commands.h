@@ -18,7 +18,6 @@ int run_command(int argc, char** argv);
 int train_command(int argc, char** argv);
 int compare(int argc, char** argv);
 int tensor_core_command(int argc, char** argv);
-int bench_command(int argc, char** argv);
-int gpu_check_command(int argc, char** argv);
+int measure_command(int argc, char** argv);  ///< bench and gpu-check
 
 }  // namespace tinymp::lab

@@ -2,7 +2,7 @@
 
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
-#include <lessons/learn/commands/siblings.h>
+#include <lessons/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cerrno>

@@ -2,7 +2,7 @@
 
 #include <kernels/bench/gemm.h>
 #include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
+#include <lessons/learn/measure/measure.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <fstream>

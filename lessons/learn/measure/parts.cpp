@@ -1,4 +1,4 @@
-#include <lessons/learn/gpu_check/parts.h>
+#include <lessons/learn/measure/parts.h>
 #include <array>
 
 namespace tinymp::lab::gpu_check {

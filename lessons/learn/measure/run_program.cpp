@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/learn/gpu_check/parts.h>
+#include <lessons/learn/measure/parts.h>
 #include <fstream>
 
 extern char** environ;

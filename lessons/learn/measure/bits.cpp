@@ -2,7 +2,7 @@
 #include <kernels/bench/executor.h>
 #include <kernels/emu/chip.h>
 #include <kernels/numerics/tensor_core.h>
-#include <lessons/learn/gpu_check/parts.h>
+#include <lessons/learn/measure/parts.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>

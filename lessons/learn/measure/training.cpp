@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/learn/commands/siblings.h>
-#include <lessons/learn/gpu_check/parts.h>
+#include <lessons/learn/measure/parts.h>
+#include <lessons/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/run_log.h>
 #include <algorithm>

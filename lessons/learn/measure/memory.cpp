@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <kernels/kernels.h>
-#include <lessons/learn/gpu_check/parts.h>
+#include <lessons/learn/measure/parts.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/tensor/device_value.h>
 #include <chrono>

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/siblings.h>
+#include <lessons/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>

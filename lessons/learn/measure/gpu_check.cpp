@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <kernels/bench/executor.h>
 #include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/commands/siblings.h>
-#include <lessons/learn/gpu_check/parts.h>
+#include <lessons/learn/measure/measure.h>
+#include <lessons/learn/measure/parts.h>
+#include <lessons/learn/siblings.h>
 #include <tinymp/report/table.h>
 #include <tinymp/train/provenance.h>
 #include <tinymp/train/run_log.h>
