@@ -6,6 +6,7 @@
 // the later lessons are about those reasons.
 
 #include <fmt/format.h>
+#include <kernels/cuda/executor.h>
 #include <lessons/01_half/show.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
@@ -26,6 +27,7 @@ const std::string question = "Does FP16 harm an ordinary classifier?";
 void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_t seed) {
   Rng rng(seed);
   nn::Mlp model({784, 64, 10}, recipe, rng);
+  move_to(model, lab.device());
   Sgd optimizer(model.parameters(), {.lr = 0.1f}, recipe);
   LossScaler scaler(recipe.scaling);
   data::Loader loader(lab.data().train, 64, seed);
@@ -40,6 +42,7 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
   run.header.metric = metric_name(train::Task::classify);
   run.header.higher_is_better = true;
   run.header.command = lab.options().command;
+  if (lab.device() == Device::cuda) run.header.device = kernels::executor_name();
   train::RunLog log(run.path, run.header);
   run.header = log.header();  // with commit, compiler, machine
 
@@ -47,7 +50,7 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
                        lab.options().plain);
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t step = 1; step <= run.header.steps; ++step) {
-    const data::Batch batch = loader.next();
+    const data::Batch batch = to(loader.next(), lab.device());
     Tape tape;
     const Tensor loss =
         cross_entropy(model(batch.images), batch.labels);  // FP32, whatever the model computes in
@@ -55,7 +58,11 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
     Gradients gradients = optimizer.gradients();
     GradCheck check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
-    bar.update(step, loss.item());
+    if (step == 1 || step % 25 == 0 || step == run.header.steps) {
+      run.steps.push_back({.step = step, .loss = loss.item()});  // item() waits for the device
+      log.write(run.steps.back());
+      bar.update(step, run.steps.back().loss);
+    }
     if (step == run.header.steps) bar.finish();
     if (recipe == recipes::fp32 && step == run.header.steps) {
       show_rounding(lab, "weights", optimizer.weights());
@@ -63,14 +70,10 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
     }
     scaler.update(std::move(check));
     optimizer.zero_grad();
-    if (step == 1 || step % 25 == 0 || step == run.header.steps) {
-      run.steps.push_back({.step = step, .loss = loss.item()});
-      log.write(run.steps.back());
-    }
   }
   run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.result->taken = run.header.steps;
-  run.result->value = measure(train::Task::classify, model, lab.data().test);
+  run.result->value = measure(train::Task::classify, model, lab.data().test, {}, lab.device());
   log.finish(*run.result);
   lab.add(run);
 }

@@ -52,7 +52,7 @@ Lab::Impl::~Impl() {
 
 Lab::Lab(const Lesson& lesson, Options options)
     : options_(std::move(options)), impl_(std::make_shared<Impl>()) {
-  allocator(device_from_name(options_.device));  // says so when there is none
+  allocator(device());  // says so when there is none
   if (options_.verify && options_.data.empty()) options_.data = "mnist";
   if (options_.threads > 0) set_threads(options_.threads);
   impl_->lesson = lesson;
@@ -119,7 +119,7 @@ train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
   plan.data = &data();
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
-  plan.device = device_from_name(options_.device);
+  plan.device = device();
   const std::string path = log_path(plan.name, plan.seed);
   add(impl_->run(std::move(plan), path, options_, keep));
   return impl_->runs.back();
@@ -129,7 +129,7 @@ std::unique_ptr<nn::Model> Lab::prepare(train::Plan plan) {
   plan.data = &data();
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
-  plan.device = device_from_name(options_.device);
+  plan.device = device();
   const std::string path = log_path(plan.name, plan.seed);
   std::unique_ptr<nn::Model> model;
   impl_->run(std::move(plan), path, options_, &model);

@@ -41,6 +41,7 @@ class Lab {
   Lab(const Lesson& lesson, Options options);
 
   const Options& options() const { return options_; }
+  Device device() const { return device_from_name(options_.device); }  ///< where models train
 
   /// The data of this run. Throws MissingError when --verify asks for MNIST and it is not there.
   const data::Split& data();
