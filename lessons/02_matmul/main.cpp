@@ -77,6 +77,9 @@ std::string verdict_on(const Lab& lab) {
 }
 
 void experiment(Lab& lab) {
+  if (lab.device() != Device::cpu)
+    throw UsageError(
+        "this lesson runs on the CPU, where it chooses the order of threads: leave out --device");
   // What is left in shared memory depends on who ran there before. One thread of the CPU plays the whole GPU,
   // so that even a kernel with a race gives the same bits each time.
   set_threads(1);

@@ -14,7 +14,7 @@
 namespace tinymp {
 namespace {
 
-constexpr int results = 30;
+constexpr int results = 32;
 
 /// Bits to compare; all NaN are one.
 template <class T>
@@ -59,27 +59,33 @@ TINYMP_HD void evaluate(float x, float y, std::uint64_t* out) {
   record(float(a / b));
 
   float m[2] = {0.25f * y, y * y};
-  const kernels::SgdRule sgd{.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f};
+  kernels::StepState state{.steps = 7, .lr = 1e-3f};
+  const kernels::SgdRule sgd{.momentum = 0.9f, .weight_decay = 1e-4f};
   sgd.moments(x, y, m);
-  record(sgd.update(x, y, m));
-  kernels::AdamRule adam{};
-  adam.lr = 1e-3f;
-  adam.beta1 = 0.9f;
-  adam.beta2 = 0.999f;
-  adam.epsilon = 1e-8f;
-  adam.weight_decay = 0.01f;
-  adam.rest1 = 0.1f;
-  adam.rest2 = 0.001f;
-  adam.correction1 = 0.19f;
-  adam.correction2 = 0.001999f;
+  record(sgd.update(x, y, m, state));
+  const kernels::AdamRule adam{.epsilon = 1e-8f,
+                               .weight_decay = 0.01f,
+                               .decoupled = false,
+                               .exact_beta1 = 0.9,
+                               .exact_beta2 = 0.999,
+                               .beta1 = 0.9f,
+                               .beta2 = 0.999f,
+                               .rest1 = 0.1f,
+                               .rest2 = 0.001f};
+  adam.begin(state);
+  record(state.correction1);
+  record(state.correction2);
   adam.moments(x, y, m);
   record(m[0]);
   record(m[1]);
-  record(adam.update(x, y, m));
-  const kernels::AdagradRule adagrad{.lr = 0.01f, .epsilon = 1e-10f, .weight_decay = 0};
+  record(adam.update(x, y, m, state));
+  const kernels::AdagradRule adagrad{.epsilon = 1e-10f, .weight_decay = 0};
   adagrad.moments(x, y, m);
   record(m[0]);
-  record(adagrad.update(x, y, m));
+  record(adagrad.update(x, y, m, state));
+  float factor = x;
+  record(kernels::clip_factor(static_cast<double>(y) * y, 0.5f, factor));
+  record(factor);
   while (record.used < results) record(0.0f);
 }
 
