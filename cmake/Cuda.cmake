@@ -11,8 +11,8 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real 90-virtual)  # needs no GPU here, runs on all since Turing
 endif()
 # CMake 3.25 does not know that nvcc has C++20, hence the option. -fmad=false: an unasked fused multiply-add would give
-# other bits than the CPU.
-set(TINYMP_CUDA_FLAGS -std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off)
+# other bits than the CPU. -lineinfo: compute-sanitizer then names lines.
+set(TINYMP_CUDA_FLAGS -std=c++20 -lineinfo -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off)
 
 # tinymp_try_cuda(NVCC OUT): OUT is empty when it compiles and links our kind of code, else the reason.
 function(tinymp_try_cuda nvcc out)

@@ -1,5 +1,5 @@
 # The library: every .cpp under tinymp/ and kernels/, one static archive. A new file is found by itself; what runs on
-# the GPU goes into kernels/cuda/*.cu, with a stand-in for builds without nvcc in kernels/no_cuda/*.cpp.
+# the GPU goes into kernels/cuda/*.cu; what a build without nvcc needs in its place into kernels/no_cuda/*.cpp.
 file(GLOB_RECURSE TINYMP_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*.cpp kernels/*.cpp)
 list(FILTER TINYMP_SOURCES EXCLUDE REGEX "^kernels/(no_cuda|bench)/")
 add_library(tinymp STATIC ${TINYMP_SOURCES})

@@ -1,15 +1,15 @@
 #include <kernels/cuda/executor.h>
 #include <kernels/executors.h>
+#include <tinymp/base/error.h>
 
 /// The only switch on the device.
 namespace tinymp::kernels {
 namespace {
 
-// A build without nvcc has no kernels for a GPU, and its executor() has found none.
 #if TINYMP_HAS_CUDA
 #define TINYMP_ON_GPU(call) return cuda::call
-#else
-#define TINYMP_ON_GPU(call) break
+#else  // executor() has found no GPU either
+#define TINYMP_ON_GPU(call) throw MissingError("this build has no kernels for a GPU")
 #endif
 
 #define TINYMP_RUN(device, call)                   \

@@ -58,7 +58,7 @@ struct StepState {
 /// What became of one step.
 struct StepReport {
   bool taken = false;
-  UpdateCounts updates;
+  UpdateCounts updates;  ///< of a step that was taken
 };
 
 /// The arenas of one optimizer. `master` is the same memory as `weights` when there is no master copy.

@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 #include <kernels/bench/cublas.h>
 #include <kernels/bench/executor.h>
+#include <kernels/cuda/check.h>
 #include <kernels/device.h>
 #include <tinymp/base/error.h>
 
@@ -8,11 +9,8 @@
 namespace tinymp::kernels::bench {
 namespace {
 
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());
-  throw Error(concat("CUDA: ", what, ": ", cudaGetErrorString(status)));
-}
+using cuda::check;
+using cuda::ignore;
 
 std::string version(int (*ask)(cudaError_t&)) {
   cudaError_t status = cudaSuccess;
@@ -23,7 +21,7 @@ std::string version(int (*ask)(cudaError_t&)) {
 class Event {
  public:
   Event() { check(cudaEventCreate(&event_), "an event"); }
-  ~Event() { cudaEventDestroy(event_); }
+  ~Event() { ignore(cudaEventDestroy(event_)); }
   Event(const Event&) = delete;
   void record() { check(cudaEventRecord(event_), "an event"); }
   cudaEvent_t get() const { return event_; }
@@ -66,7 +64,7 @@ class Real : public Executor {
     check(cudaMalloc(&memory, bytes), "memory for a matrix");
     return memory;
   }
-  void release(void* memory) noexcept override { cudaFree(memory); }
+  void release(void* memory) noexcept override { ignore(cudaFree(memory)); }
   void upload(void* to, const void* from, std::size_t bytes) override {
     check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "a copy to the GPU");
   }
@@ -100,9 +98,8 @@ class Real : public Executor {
 
 std::unique_ptr<Executor> real_executor() {
   if (cuda_device_count() == 0) {
-    throw MissingError(
-        "there is no NVIDIA GPU here, or no driver for it (nvidia-smi tells); TINYMP_EMULATE=1 before the "
-        "command runs the kernels on the CPU");
+    throw MissingError(concat("there is no NVIDIA GPU to measure: ", why_no_cuda_device(),
+                              "; TINYMP_EMULATE=1 before the command runs the kernels on the CPU"));
   }
   return std::make_unique<Real>();
 }

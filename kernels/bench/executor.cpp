@@ -3,9 +3,7 @@
 #include <kernels/emu/memory.h>
 #include <tinymp/base/error.h>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 namespace tinymp::kernels::bench {
 namespace {
@@ -40,9 +38,7 @@ class Emulated : public Executor {
 std::unique_ptr<Executor> emulated_executor() { return std::make_unique<Emulated>(); }
 
 std::unique_ptr<Executor> executor() {
-  const char* const set = std::getenv("TINYMP_EMULATE");
-  const std::string_view text = set == nullptr ? "" : set;
-  return text.empty() || text == "0" ? real_executor() : emulated_executor();
+  return emu::machine::emulation_wanted() ? emulated_executor() : real_executor();
 }
 
 }  // namespace tinymp::kernels::bench

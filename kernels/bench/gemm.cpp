@@ -48,7 +48,13 @@ void check(Executor& executor, const GemmShape& asked, GemmRow& row) {
   for (const GemmShape& shape : shapes) {
     for (const Values values : {Values::integers, Values::uniform}) {
       if (values == Values::integers && !exact(shape)) continue;
-      row.fault = fault_of(executor, row.rung, shape, values, &shape == &shapes.back() ? 0 : 3);
+      try {
+        row.fault = fault_of(executor, row.rung, shape, values, &shape == &shapes.back() ? 0 : 3);
+      } catch (const UsageError&) {
+        throw;
+      } catch (const Error& error) {  // the next rung may still be right
+        row.fault = concat(text_of(shape), ": ", error.what());
+      }
       if (!row.fault.empty()) return;
       ++row.products;
     }

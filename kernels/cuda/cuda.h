@@ -29,8 +29,9 @@
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+#include <kernels/cuda/check.h>
+#include <kernels/emu/kernel_name.h>
 #include <mma.h>
-#include <tinymp/base/error.h>
 #include <cstddef>
 #define TINYMP_EXECUTOR cuda
 
@@ -62,12 +63,6 @@ __device__ void mma_sync(fragment<accumulator, 16, 16, 16, float>&,
 
 namespace tinymp::kernels::cuda {
 
-inline void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());
-  throw Error(concat("CUDA: ", what, ": ", cudaGetErrorString(status)));
-}
-
 /// kernel<<<grid, block, shared_bytes, stream>>>(arguments...). Does not wait. Throws Error when the launch
 /// is refused.
 template <auto kernel, class... Arguments>
@@ -75,10 +70,15 @@ void launch(dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream, cons
   if (shared_bytes > 48 * 1024) {  // more has to be asked for: CUDA C++ Programming Guide, "Shared Memory"
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)),
-          "shared memory of a kernel");
+          emu::machine::short_kernel_name(emu::machine::kernel_name<kernel>()));
   }
   kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream)>>>(arguments...);
-  check(cudaGetLastError(), "launch of a kernel");
+  const cudaError_t status = cudaGetLastError();
+  if (status == cudaSuccess) return;
+  check(status,
+        concat("launch of kernel ", emu::machine::short_kernel_name(emu::machine::kernel_name<kernel>()),
+               " as ", grid.x, "x", grid.y, "x", grid.z, " blocks of ", block.x * block.y * block.z,
+               " threads with ", shared_bytes, " bytes of shared memory"));
 }
 
 }  // namespace tinymp::kernels::cuda

@@ -1,5 +1,6 @@
 #include <cuda_runtime_api.h>
 #include <kernels/device.h>
+#include <tinymp/base/error.h>
 
 namespace tinymp::kernels {
 namespace {
@@ -15,6 +16,20 @@ bool ok(cudaError_t status) {
 int cuda_device_count() {
   int count = 0;
   return ok(cudaGetDeviceCount(&count)) ? count : 0;
+}
+
+std::string why_no_cuda_device() {
+  int count = 0, driver = 0, runtime = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (ok(status) && count > 0) return {};
+  if (!ok(cudaDriverGetVersion(&driver)) || driver == 0) return "no driver answers (nvidia-smi tells more)";
+  if (status == cudaErrorInsufficientDriver && ok(cudaRuntimeGetVersion(&runtime))) {
+    return concat("the driver is for CUDA ", driver / 1000, ".", driver % 1000 / 10,
+                  ", and this build needs ", runtime / 1000, ".", runtime % 1000 / 10,
+                  "; install a newer driver or build with an older toolkit");
+  }
+  return concat("the driver finds no GPU (", cudaGetErrorString(status),
+                "; CUDA_VISIBLE_DEVICES may hide it, nvidia-smi tells more)");
 }
 
 std::string cuda_device_name(int index) {

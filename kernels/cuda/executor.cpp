@@ -3,24 +3,20 @@
 #include <kernels/emu/chip.h>
 #include <kernels/emu/memory.h>
 #include <tinymp/base/error.h>
-#include <cstdlib>
-#include <string_view>
 
 namespace tinymp::kernels {
 namespace {
 
 Executor find_executor() {
-  const char* const set = std::getenv("TINYMP_EMULATE");
-  const std::string_view emulate = set == nullptr ? "" : set;
-  if (!emulate.empty() && emulate != "0") {
+  if (emu::machine::emulation_wanted()) {
     static_cast<void>(emu::machine::chip());  // a name that it does not know is refused here
     return Executor::emulation;
   }
   if (cuda_device_count() > 0) return Executor::gpu;
-  throw MissingError(
-      "the device cuda is an NVIDIA GPU, and there is none that this build can use (no GPU, no driver, or "
-      "built without nvcc): stay on the device cpu, or set TINYMP_EMULATE=1, which runs the kernels for the "
-      "GPU on the CPU, slowly");
+  throw MissingError(concat(
+      "the device cuda is an NVIDIA GPU, and there is none to use: ", why_no_cuda_device(),
+      "; stay on the device cpu, or set TINYMP_EMULATE=1, which runs the kernels for the GPU on the CPU, "
+      "slowly"));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include <kernels/cuda/cuda.h>
+#include <kernels/cuda/check.h>
 #include <kernels/cuda/executor.h>
+#include <kernels/cuda/stream.h>
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <mutex>
 
@@ -9,10 +10,11 @@
 namespace tinymp::kernels::cuda {
 namespace {
 
+constexpr std::size_t piece = std::size_t{1} << 20;
+
 /// Memory of the CPU that the GPU reads by itself, so that nobody waits for a copy.
 struct Staging {
   void* memory = nullptr;
-  std::size_t bytes = 0;
   cudaEvent_t copied = nullptr;
 };
 
@@ -29,17 +31,20 @@ class DeviceMemory : public Allocator {
     check(status, "allocation of memory");
     return memory;
   }
-  void release(void* memory, std::size_t) noexcept override { static_cast<void>(cudaFree(memory)); }
+  void release(void* memory, std::size_t) noexcept override { ignore(cudaFree(memory)); }
 
+  /// In pieces, each through the next place of a ring. Only who is a whole ring ahead of the GPU waits.
   void copy_in(void* device, const void* host, std::size_t bytes) override {
-    if (bytes == 0) return;
     const std::lock_guard lock(mutex_);
-    Staging& staging = ring_[next_++ % ring_.size()];
-    make_ready(staging, bytes);
-    std::memcpy(staging.memory, host, bytes);
-    check(cudaMemcpyAsync(device, staging.memory, bytes, cudaMemcpyHostToDevice, on_stream()),
-          "copy to the GPU");
-    check(cudaEventRecord(staging.copied, on_stream()), "copy to the GPU");
+    for (std::size_t at = 0; at < bytes; at += piece) {
+      const std::size_t count = std::min(piece, bytes - at);
+      const Staging& staging = ready(ring_[next_++ % ring_.size()]);
+      std::memcpy(staging.memory, static_cast<const char*>(host) + at, count);
+      check(cudaMemcpyAsync(static_cast<char*>(device) + at, staging.memory, count, cudaMemcpyHostToDevice,
+                            on_stream()),
+            "copy to the GPU");
+      check(cudaEventRecord(staging.copied, on_stream()), "copy to the GPU");
+    }
   }
   void copy_out(void* host, const void* device, std::size_t bytes) override {
     if (bytes == 0) return;
@@ -54,19 +59,14 @@ class DeviceMemory : public Allocator {
  private:
   static cudaStream_t on_stream() { return static_cast<cudaStream_t>(stream()); }
 
-  /// The copy that last used it lies a whole ring back: it is over, but for a GPU that is far behind.
-  static void make_ready(Staging& staging, std::size_t bytes) {
-    if (staging.copied == nullptr) {
+  static const Staging& ready(Staging& staging) {
+    if (staging.memory == nullptr) {
+      check(cudaMallocHost(&staging.memory, piece), "memory that the GPU reads");
       check(cudaEventCreateWithFlags(&staging.copied, cudaEventDisableTiming), "event");
     } else {
       check(cudaEventSynchronize(staging.copied), "copy to the GPU");
     }
-    if (staging.bytes >= bytes) return;
-    if (staging.memory != nullptr) check(cudaFreeHost(staging.memory), "staging memory");
-    staging = {.copied = staging.copied};
-    const std::size_t size = std::bit_ceil(bytes);
-    check(cudaMallocHost(&staging.memory, size), "staging memory");
-    staging.bytes = size;
+    return staging;
   }
 
   std::mutex mutex_;

@@ -6,9 +6,13 @@
 namespace tinymp::kernels::emu::machine {
 namespace {
 
-Chip from_environment() {
+std::string_view asked_for() {
   const char* const set = std::getenv("TINYMP_EMULATE");
-  const std::string_view text = set == nullptr ? "" : set;
+  return set == nullptr ? "" : set;
+}
+
+Chip from_environment() {
+  const std::string_view text = asked_for();
   if (text.empty() || text == "0" || text == "1") return {};  // 0: not emulated unless a program asks for it
   try {
     return gpu_from_name(text);
@@ -25,6 +29,7 @@ Chip& current() {
 
 }  // namespace
 
+bool emulation_wanted() { return !asked_for().empty() && asked_for() != "0"; }
 Chip chip() { return current(); }
 void use_chip(Chip chip) { current() = chip; }
 

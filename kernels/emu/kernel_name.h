@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+/// For messages, of the emulation and of real launches.
 namespace tinymp::kernels::emu::machine {
 
 /// The compiler's own text for a kernel: "... [with auto kernel = {anonymous}::tiled<float, 16>; ...]".

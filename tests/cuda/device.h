@@ -4,11 +4,10 @@
 #include <kernels/device.h>
 #include <kernels/emu/chip.h>
 #include <tests/catch.h>
-#include <cstdlib>
 
 /// These tests run twice: on the GPU, where there is one, and with TINYMP_EMULATE=1 (CMakeLists.txt).
-#define NEEDS_CUDA()                                                                         \
-  if (std::getenv("TINYMP_EMULATE") == nullptr && tinymp::kernels::cuda_device_count() == 0) \
+#define NEEDS_CUDA()                                                                                   \
+  if (!tinymp::kernels::emu::machine::emulation_wanted() && tinymp::kernels::cuda_device_count() == 0) \
   SKIP_TEST("there is no GPU on this machine")
 
 namespace tinymp::test {

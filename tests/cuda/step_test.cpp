@@ -72,7 +72,7 @@ void expect_same(const Trainee::Outcome& there, const Trainee::Outcome& here) {
   CHECK(there.result.taken() == here.result.taken());  // in any order of sums
   CHECK(there.scale.item() == here.scale.item());
   CHECK(there.found.read().values == here.found.read().values);
-  CHECK(there.found.read().nonfinite == here.found.read().nonfinite);
+  CHECK((there.found.read().nonfinite > 0) == (here.found.read().nonfinite > 0));
   if (!adds_as_cpu()) {
     CHECK(close(there.loss.item(), here.loss.item()));
     CHECK(close(there.norm.item(), here.norm.item()));
@@ -80,6 +80,7 @@ void expect_same(const Trainee::Outcome& there, const Trainee::Outcome& here) {
   }
   CHECK(bits_equal(there.loss.to(Device::cpu), here.loss));
   CHECK(bits_equal(there.norm.to(Device::cpu), here.norm));
+  CHECK(there.found.read().nonfinite == here.found.read().nonfinite);
   CHECK(there.found.read().zeros == here.found.read().zeros);
   CHECK(there.found.read().subnormals == here.found.read().subnormals);
   CHECK(there.result.updates().values == here.result.updates().values);

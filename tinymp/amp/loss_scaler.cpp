@@ -58,7 +58,10 @@ LossScaler::LossScaler(const LossScaling& policy)
 
 /// The scale lives where it is used: it moves with the first loss, and that once waits.
 void LossScaler::follow(Device device) {
-  if (state_.device() != device) state_ = DeviceValue(device, state_.read());
+  if (state_.device() == device) return;
+  expect(open_.empty(), "LossScaler: a step that began on ", state_.device(), " goes on on ", device,
+         "; what shares a scale must share a device: give each device a scaler of its own");
+  state_ = DeviceValue(device, state_.read());
 }
 
 LossScaler::State LossScaler::state() const {
@@ -66,17 +69,18 @@ LossScaler::State LossScaler::state() const {
   return {state.scale, state.growth_tracker};
 }
 
-Tensor LossScaler::factor_on(Device device) {
-  follow(device);
-  Tensor factor(Shape{}, DType::f32, device);
-  const View now{&state_.cell().memory->scale, DType::f32, device, Shape{}};
+Tensor LossScaler::factor_on(Device device) const {
+  const Device here = state_.device();
+  Tensor factor(Shape{}, DType::f32, here);
+  const View now{&state_.cell().memory->scale, DType::f32, here, Shape{}};
   kernels::cast(now, factor.view());
-  return factor;
+  return factor.to(device);
 }
 
 Tensor LossScaler::scale(const Tensor& loss) {
   expect(loss.size() == 1 && loss.dtype() == DType::f32, "LossScaler::scale: the loss is ", loss.dtype(),
          loss.shape(), "; it must be one FP32 value: FP16 ends at 65504");
+  follow(loss.device());
   return tinymp::scale(loss, factor_on(loss.device()));
 }
 
@@ -119,8 +123,6 @@ void LossScaler::end_step(std::span<GradCheck* const> checks) {
     const auto open = std::ranges::find(missing, Open{check->of_, check->round_});
     expect(open != missing.end(),
            "LossScaler::update: this check is of another scaler or an earlier step, or given twice");
-    expect(check->found_.device() == state_.device(),
-           "LossScaler::update: the checks of one step come from two devices; give each its own scaler");
     missing.erase(open);
   }
   expect(missing.empty(), "LossScaler::update: ", missing.size(),

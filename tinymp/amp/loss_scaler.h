@@ -22,8 +22,9 @@ class LossScaler {
 
   float factor() const { return state_.read().scale; }  ///< S; waits for the device
 
-  /// S in an f32 scalar: a copy, which update() leaves alone; its item() waits.
-  Tensor factor_on(Device device);
+  /// S in an f32 scalar: a copy, which update() leaves alone; its item() waits. (Another device than that of
+  /// the last loss waits at once.)
+  Tensor factor_on(Device device) const;
 
   /// loss x S, recorded on the tape. The loss must be an FP32 scalar: 2.3 x 65536 is infinite in FP16.
   Tensor scale(const Tensor& loss);

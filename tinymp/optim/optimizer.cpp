@@ -77,9 +77,7 @@ void Optimizer::set_learning_rate(float lr) {
   expect(std::isfinite(lr) && lr >= 0, name_, ": the learning rate is ", lr,
          "; it must be a finite number, 0 or above");
   learning_rate_ = lr;
-  kernels::StepState state = step_.read();
-  state.lr = lr;
-  step_.write(state);
+  allocator(step_.device()).copy_in(&step_.cell().memory->lr, &lr, sizeof lr);  // the counter stays as it is
 }
 
 Gradients Optimizer::gradients() {

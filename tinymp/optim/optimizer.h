@@ -11,9 +11,10 @@ namespace tinymp {
 /// What a step did. Asking waits for the device.
 class StepResult {
  public:
-  bool taken() const { return report_.read().taken; }
+  kernels::StepReport report() const { return report_.read(); }
+  bool taken() const { return report().taken; }
   /// Of a step that was taken: how many updates changed no weight, and why.
-  kernels::UpdateCounts updates() const { return report_.read().updates; }
+  kernels::UpdateCounts updates() const { return report().updates; }
 
  private:
   friend class Optimizer;

@@ -1,17 +1,20 @@
 #pragma once
 
 #include <tinymp/base/device.h>
-#include <type_traits>
+#include <concepts>
 
 namespace tinymp {
 
 /// What a kernel sees of a DeviceValue: one T in the memory of a device. To it what a View is to a Tensor.
 template <class T>
 struct Cell {
-  T* memory = nullptr;
-  Device device = Device::cpu;
+  Cell(T* where, Device whose) : memory(where), device(whose) {}
+  template <class U>
+  requires std::same_as<const U, T> Cell(const Cell<U>& writable)  // who may write may read
+      : memory(writable.memory), device(writable.device) {}
 
-  operator Cell<const T>() const requires(!std::is_const_v<T>) { return {memory, device}; }
+  T* memory;
+  Device device;
 };
 
 }  // namespace tinymp

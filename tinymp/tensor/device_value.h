@@ -28,6 +28,7 @@ class DeviceValue {
     allocator(device()).copy_out(&value, storage_->data(), sizeof(T));
     return value;
   }
+  /// In its turn among the kernels; does not wait.
   void write(const T& value) const { allocator(device()).copy_in(storage_->data(), &value, sizeof(T)); }
 
  private:

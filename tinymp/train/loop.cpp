@@ -87,22 +87,25 @@ Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model
   return started;
 }
 
-StepRecord record_of(const Started& started) {
-  const kernels::GradientScan found = started.found.read();
+/// What a progress bar wants of every step.
+StepRecord outline_of(const Started& started, const kernels::StepReport& report) {
   StepRecord record;
   record.step = started.number;
   record.loss = started.loss.item();
   record.scale = started.scale.item();
-  record.skipped = !started.result.taken();
+  record.skipped = !report.taken;
+  return record;
+}
+
+/// ... and what only the log has.
+void add_details(const Started& started, const kernels::StepReport& report, StepRecord& record) {
+  const kernels::GradientScan found = started.found.read();
   record.zero = share(found.zeros, found.values);
   record.subnormal = share(found.subnormals, found.values);
   record.flushed = started.flushed;
-  if (!record.skipped && found.nonfinite == 0) {  // NaN is not lost: it is gone
-    const kernels::UpdateCounts updates = started.result.updates();
-    record.underflowed = share(updates.underflowed, updates.values);
-    record.absorbed = share(updates.absorbed, updates.values);
-  }
-  return record;
+  if (!report.taken || found.nonfinite > 0) return;  // NaN is not lost: it is gone
+  record.underflowed = share(report.updates.underflowed, report.updates.values);
+  record.absorbed = share(report.updates.absorbed, report.updates.values);
 }
 
 }  // namespace
@@ -129,13 +132,15 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
     const bool logged = t == 1 || t == plan.steps || t % plan.log_every == 0 || look;
     if (!logged && started.size() < steps_ahead) continue;
     for (const Started& step : started) {
-      StepRecord record = record_of(step);
+      const kernels::StepReport report = step.result.report();
+      StepRecord record = outline_of(step, report);
       result.skipped += record.skipped;
       result.taken += !record.skipped;
       record.skips = result.skipped;
       if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss))
         result.first_nonfinite_step = record.step;
       if (logged && record.step == t) {
+        add_details(step, report, record);
         log.write(record);
         recorded.steps.push_back(record);
       }

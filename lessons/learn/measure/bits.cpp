@@ -7,6 +7,7 @@
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <optional>
 
@@ -44,8 +45,9 @@ std::vector<float> draw(Rng& rng, int count, Operand operand) {
   std::vector<float> values;
   for (int i = 0; i < count; ++i) {
     const float power = std::bit_cast<float>(static_cast<std::uint32_t>(127 - 8 + rng.below(17)) << 23);
-    const float value = rng.below(16) == 0 ? 0 : rng.uniform(-2, 2) * power;
-    values.push_back(round_to(operand, value));
+    const float value = rng.uniform(-2, 2);
+    const bool zero = rng.below(16) == 0;
+    values.push_back(zero ? 0 : round_to(operand, value * power));
   }
   return values;
 }

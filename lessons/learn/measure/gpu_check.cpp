@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <kernels/bench/executor.h>
 #include <lessons/learn/command_line.h>
@@ -105,10 +107,13 @@ void write(const fs::path& path, const std::string& text) {
 Json read_report(const fs::path& path, const Json& head) {
   std::ifstream in(path);
   Json report = Json::parse(in, nullptr, false);
-  const auto same = [&](const char* key) { return report.contains(key) && report[key] == head[key]; };
-  if (!report.is_object() || !report.contains("parts") || !same("device") || !same("commit") ||
-      !same("driver"))
-    report = head;  // of another build: its figures make room
+  const auto same = [&](const auto& field) {
+    return report.contains(field.key()) && report[field.key()] == field.value();
+  };
+  bool ours = report.is_object() && report.contains("parts");
+  for (const auto& field : head.items()) ours = ours && same(field);
+  // Of another build, or of a tree with changes, which its commit does not tell: its figures make room.
+  if (!ours || head["commit"].get<std::string>().ends_with("+")) report = head;
   if (!report.contains("parts")) report["parts"] = Json::object();
   return report;
 }
@@ -124,7 +129,13 @@ void print(const Part& part, const Json& done, const report::TerminalStyle& styl
   std::cout << report::format_table(table, style) << "\n";
 }
 
-int run_parts(const Flags& flags) {
+struct Place {
+  gpu_check::Setting setting;
+  fs::path json;
+  Json head;
+};
+
+Place place_of(const Flags& flags) {
   const std::unique_ptr<kernels::bench::Executor> executor =
       kernels::bench::executor();  // exit code 3 without
   const kernels::bench::Machine machine = executor->machine();
@@ -132,39 +143,65 @@ int run_parts(const Flags& flags) {
     throw UsageError("gpu-check under emulation measures nothing: give --out DIR to see its parts run");
   }
   const fs::path results = flags.out.empty() ? fs::path(TINYMP_BENCH_RESULTS) : fs::path(flags.out);
-  const fs::path json = results / (file_name(machine.name) + ".json");
-  const Json head = heading(machine);
-  Json report = flags.again ? head : read_report(json, head);
-  if (!report.contains("parts")) report["parts"] = Json::object();
   const fs::path scratch =
       fs::absolute(flags.out.empty() ? fs::path("runs") / "gpu-check" : results / "scratch");
-  fs::create_directories(scratch);
-  const gpu_check::Setting setting{machine.emulated, own_folder(), own_folder() / "../../tests", scratch};
-  const report::TerminalStyle style = report::terminal_style(1, flags.plain);
-  std::cout << machine.name << ", sm_" << machine.architecture << "\n";
+  std::error_code failed;
+  fs::create_directories(scratch, failed);
+  expect(!failed, "gpu-check: cannot make the folder ", scratch.string(), ": ", failed.message());
+  return {{machine.emulated, own_folder(), own_folder() / "../../tests", scratch},
+          results / (file_name(machine.name) + ".json"),
+          heading(machine)};
+}
 
+/// What goes wrong is a finding like any other, and is written down.
+Finding finding_of(const Part& part, const gpu_check::Setting& setting) {
+  try {
+    return part.run(setting);
+  } catch (const std::exception& error) {
+    return {.state = State::bad, .summary = error.what()};
+  }
+}
+
+int run_part(const Part& part, const Place& place, bool again, const report::TerminalStyle& style) {
+  Json report = read_report(place.json, place.head);
+  Json& parts = report["parts"];
+  const bool done = parts.contains(part.name) && parts[part.name]["state"] != word_for(State::bad);
+  if (done && !again) {
+    std::cout << "(done before; --again repeats it)  ";
+  } else {
+    std::cerr << part.title << " ...\n";
+    const auto start = std::chrono::steady_clock::now();
+    const Finding finding = finding_of(part, place.setting);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    parts[part.name] = as_json(finding, seconds);
+    report["date"] = train::utc_now();
+    write(place.json, report.dump(1) + "\n");
+    write(fs::path(place.json).replace_extension(".md"), markdown(report));
+  }
+  print(part, parts[part.name], style);
+  return parts[part.name]["state"] == word_for(State::bad) ? 1 : 0;
+}
+
+/// Each part in a program of its own: after a faulty kernel a program has lost its GPU.
+int run_parts(const Flags& flags) {
+  const Place place = place_of(flags);
+  if (flags.only.size() == 1) {
+    const auto part = std::ranges::find(gpu_check::parts(), flags.only[0], &Part::name);
+    return run_part(*part, place, flags.again, report::terminal_style(STDOUT_FILENO, flags.plain));
+  }
+  std::cout << place.head["device"].get<std::string>() << ", "
+            << place.head["architecture"].get<std::string>() << std::endl;
   bool good = true;
   for (const Part& part : gpu_check::parts()) {
     if (!flags.only.empty() && std::ranges::find(flags.only, part.name) == flags.only.end()) continue;
-    if (!report["parts"].contains(part.name)) {
-      std::cerr << part.title << " ...\n";
-      const auto start = std::chrono::steady_clock::now();
-      const Finding finding = part.run(setting);
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (finding.state != State::bad) {  // what is bad is done again, once it is mended
-        report["parts"][part.name] = as_json(finding, seconds);
-        report["date"] = train::utc_now();
-        write(json, report.dump(1) + "\n");
-        write(fs::path(json).replace_extension(".md"), markdown(report));
-      }
-      good = good && finding.state != State::bad;
-      print(part, as_json(finding, seconds), style);
-    } else {
-      std::cout << "(done before; --again repeats it)  ";
-      print(part, report["parts"][part.name], style);
-    }
+    std::vector<std::string> command = {(own_folder() / "measure").string(), "gpu-check", "--part",
+                                        part.name};
+    if (!flags.out.empty()) command.insert(command.end(), {"--out", flags.out});
+    if (flags.again) command.emplace_back("--again");
+    if (flags.plain) command.emplace_back("--plain");
+    good = gpu_check::run_program(command) == 0 && good;
   }
-  std::cout << "Report: " << json.string() << "\n";
+  std::cout << "Report: " << place.json.string() << "\n";
   return good ? 0 : 1;
 }
 

@@ -43,8 +43,9 @@ Finding check_memory(const Setting& setting);     ///< kernels that only move da
 Finding check_lessons(const Setting& setting);    ///< each lesson on the GPU and on the CPU
 Finding check_speed(const Setting& setting);      ///< FP16 beside FP32, in steps a second
 
-/// Runs a program to its end; its output goes to `log`. The exit code, or -1 when it cannot be started.
-int run_program(const std::vector<std::string>& command, const std::filesystem::path& log);
+/// Runs a program to its end; its output goes to `log`, or where ours goes when there is none. The exit code,
+/// or -1 when it cannot be started.
+int run_program(const std::vector<std::string>& command, const std::filesystem::path& log = {});
 std::string last_line_of(const std::filesystem::path& log);
 
 }  // namespace tinymp::lab::gpu_check

@@ -20,7 +20,7 @@ Finding check_kernels(const Setting& setting) {
     if (program.on_gpu_only && setting.emulated) continue;
     const std::filesystem::path log = setting.scratch / (std::string(program.name) + ".log");
     const int code = run_program({(setting.tests / program.name).string()}, log);
-    const std::string outcome = code == -1 ? "not built" : last_line_of(log);
+    const std::string outcome = code == -1 ? "cannot be started: is it built?" : last_line_of(log);
     ++run;
     failed += code != 0;
     finding.table.push_back({program.name, outcome});
@@ -45,7 +45,7 @@ Finding check_sanitizer(const Setting& setting) {
   if (run_program({tool, "--version"}, log) != 0) tool = "/usr/local/cuda/bin/compute-sanitizer";
   if (run_program({tool, "--version"}, log) != 0) return left_out("compute-sanitizer is not installed");
   int failed = 0;
-  for (const char* check : {"memcheck", "racecheck", "synccheck"}) {
+  for (const char* check : {"memcheck", "racecheck", "synccheck", "initcheck"}) {
     const std::filesystem::path said = setting.scratch / fmt::format("{}.log", check);
     const int code = run_program({tool, "--tool", check, "--error-exitcode", "9",
                                   (setting.tests / "test_cuda").string(), "every op in f16: gradients*"},
@@ -56,8 +56,8 @@ Finding check_sanitizer(const Setting& setting) {
   }
   finding.state = failed == 0 ? State::good : State::bad;
   finding.summary = failed == 0
-                        ? "memcheck, racecheck and synccheck find nothing"
-                        : fmt::format("{} of 3 tools complain; see {}", failed, setting.scratch.string());
+                        ? "memcheck, racecheck, synccheck and initcheck find nothing"
+                        : fmt::format("{} of 4 tools complain; see {}", failed, setting.scratch.string());
   return finding;
 }
 

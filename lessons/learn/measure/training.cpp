@@ -35,6 +35,8 @@ Runs runs_of(const Setting& setting, const std::string& name, std::vector<std::s
 
 /// Another order of sums makes other bits, and after some steps other weights; not another result.
 bool alike(const train::Run& a, const train::Run& b) {
+  const double first = a.steps.front().loss, twin = b.steps.front().loss;
+  if (!(std::fabs(first - twin) <= 0.01 * std::fabs(twin))) return false;
   const double x = a.result->value, y = b.result->value;
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) == std::isnan(y);
   return a.header.higher_is_better ? std::fabs(x - y) <= 5 : std::fabs(x - y) <= 0.1 * std::fabs(y);
@@ -50,8 +52,11 @@ Comparison compare(const Runs& gpu, const Runs& cpu) {
   Comparison found;
   for (const auto& [name, run] : gpu) {
     const auto twin = cpu.find(name);
-    if (twin == cpu.end() || !run.result || !twin->second.result) continue;
     ++found.compared;
+    if (twin == cpu.end() || !run.result || !twin->second.result || run.steps.empty()) {
+      if (found.apart++ == 0) found.first_apart = name + ": one of the two did not end";
+      continue;
+    }
     found.gpu_seconds += run.result->seconds;
     found.cpu_seconds += twin->second.result->seconds;
     if (alike(run, twin->second)) continue;
@@ -87,7 +92,7 @@ Finding check_lessons(const Setting& setting) {
     for (const Sibling& lesson : lesson_programs())
       commands.emplace_back(lesson.number, std::vector<std::string>{lesson.path, "--smoke", "--data", "cut"});
   }
-  int apart = 0;
+  int apart = 0, compared = 0;
   std::string first;
   for (const auto& [name, command] : commands) {
     std::vector<std::string> on_gpu = command, on_cpu = command;
@@ -96,6 +101,7 @@ Finding check_lessons(const Setting& setting) {
     const Comparison c =
         compare(runs_of(setting, "gpu-" + name, on_gpu), runs_of(setting, "cpu-" + name, on_cpu));
     apart += c.apart;
+    compared += c.compared;
     if (first.empty()) first = c.first_apart;
     finding.table.push_back({name, std::to_string(c.compared), std::to_string(c.compared - c.apart),
                              fmt::format("{:.2f}", c.gpu_seconds), fmt::format("{:.2f}", c.cpu_seconds)});
@@ -105,6 +111,7 @@ Finding check_lessons(const Setting& setting) {
                             {"gpu_seconds", c.gpu_seconds},
                             {"cpu_seconds", c.cpu_seconds}});
   }
+  expect(compared > 0, "gpu-check: there is no run to compare");
   finding.state = apart == 0 ? State::good : State::bad;
   finding.summary = apart == 0
                         ? "every run ends where its twin on the CPU does"
@@ -126,6 +133,8 @@ Finding check_speed(const Setting& setting) {
                                 {(setting.programs / "learn").string(), "train", "--device", "cuda", "--data",
                                  "cut", "--recipe", recipe, "--widths", model.widths, "--batch", model.batch,
                                  "--steps", model.steps, "--log-every", "100", "--shadow-every", "0"});
+      expect(runs.size() == 1 && runs.begin()->second.result, "gpu-check: a run of ", model.widths,
+             " did not end");
       return std::stod(model.steps) / runs.begin()->second.result->seconds;
     };
     const double wide = steps_a_second("fp32"), narrow = steps_a_second("fp16_dynamic");
