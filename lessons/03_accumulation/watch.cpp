@@ -28,6 +28,14 @@ Average average(const BatchStatistics& of) {
   return {sum.mean / columns, sum.deviation / columns};
 }
 
+/// How hard backward pushes a whole column to one side, on average: its gradients added up, which is the
+/// gradient of its bias.
+double push(const Tensor& bias_gradient, const LossScaler& scaler) {
+  double sum = 0;
+  for (const double gradient : bias_gradient.to_doubles()) sum += std::fabs(gradient);
+  return sum / static_cast<double>(bias_gradient.size()) / static_cast<double>(scaler.factor());
+}
+
 }  // namespace
 
 void show_first_batch(Lab& lab) {
@@ -61,7 +69,7 @@ void watch_batch_norm(Lab& lab) {
 
   lab.say(fmt::format("\nFP16 sums over {} rows: of the 128 hidden columns the one with the largest mean",
                       batch_size));
-  lab.say("   step      loss    its mean    as summed in FP16    sum that FP16 would need");
+  lab.say("   step      loss   its mean    as summed in FP16    times the rows        push");
   for (int step = 1; step <= lab.steps(12, 3); ++step) {
     const data::Batch batch = loader.next();
     Tape tape;
@@ -74,10 +82,11 @@ void watch_batch_norm(Lab& lab) {
     const std::vector<double> means = exact.mean.to_doubles(), summed = narrow.mean.to_doubles();
     std::size_t at = 0;
     for (std::size_t o = 0; o < means.size(); ++o) at = std::fabs(means[o]) > std::fabs(means[at]) ? o : at;
-    lab.say(fmt::format("{:>7} {:>9.3f} {:>11.3f} {:>20.3f} {:>26.0f}", step, loss.item(), means[at],
-                        summed[at], means[at] * static_cast<double>(batch_size)));
-    if (!std::isfinite(loss.item())) break;
     tape.backward(scaler.scale(loss));
+    lab.say(fmt::format("{:>7} {:>9.3f} {:>10.3f} {:>20.3f} {:>16.0f} {:>11.2g}", step, loss.item(),
+                        means[at], summed[at], means[at] * static_cast<double>(batch_size),
+                        push(in.bias.grad(), scaler)));
+    if (!std::isfinite(loss.item())) break;
     Gradients gradients = optimizer.gradients();
     GradCheck check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
