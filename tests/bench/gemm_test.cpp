@@ -52,6 +52,7 @@ class Pretended : public Executor {
     if (has == Bug::behind_row && p.ldc > p.N) c[p.N] = half(0.0f);
     return has == Bug::other_rung ? Rung::naive : wanted;
   }
+  void tiles(const TileBatch&) override {}
   void cublas(const GemmProblem& p) override {
     time_ = cublas_time;
     if (!timing_) emulated_->gemm(Rung::naive, p);

@@ -55,11 +55,22 @@ Json as_json(const Finding& finding, double seconds) {
           {"date", train::utc_now()},         {"table", finding.table},     {"data", finding.data}};
 }
 
+/// When this program was linked: a commit does not tell of changes since.
+std::string build_time() {
+  std::error_code failed;
+  const fs::file_time_type time = fs::last_write_time(own_folder() / "measure", failed);
+  return failed ? "unknown" : std::to_string(time.time_since_epoch().count());
+}
+
 /// What the figures are of. A part is not done again while this stays the same.
 Json heading(const kernels::bench::Machine& machine) {
-  return {{"device", machine.name},          {"architecture", concat("sm_", machine.architecture)},
-          {"driver", machine.driver},        {"runtime", machine.runtime},
-          {"commit", train::build_commit()}, {"compiler", train::compiler_name()}};
+  return {{"device", machine.name},
+          {"architecture", concat("sm_", machine.architecture)},
+          {"driver", machine.driver},
+          {"runtime", machine.runtime},
+          {"commit", train::build_commit()},
+          {"compiler", train::compiler_name()},
+          {"build", build_time()}};
 }
 
 std::string markdown(const Json& report) {
@@ -112,8 +123,7 @@ Json read_report(const fs::path& path, const Json& head) {
   };
   bool ours = report.is_object() && report.contains("parts");
   for (const auto& field : head.items()) ours = ours && same(field);
-  // Of another build, or of a tree with changes, which its commit does not tell: its figures make room.
-  if (!ours || head["commit"].get<std::string>().ends_with("+")) report = head;
+  if (!ours) report = head;  // of another build: its figures make room
   if (!report.contains("parts")) report["parts"] = Json::object();
   return report;
 }
