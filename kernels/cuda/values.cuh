@@ -9,9 +9,9 @@
 /// What the kernels beside the GEMM ladder share: how they see a tensor, and how a grid covers one.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 
-/// A tensor inside a kernel. Its format is looked up at each access: all threads of a launch take the same
-/// branch, which costs nothing beside the memory they wait for, and one kernel serves every format. Numbers
-/// are converted by the library's own code, so they have the bits of the CPU.
+/// A tensor inside a kernel. Its format is looked up at each access, by a branch that all threads of a launch
+/// take alike: one kernel serves every format. Numbers are converted by the library's own code, so they have
+/// the bits of the CPU.
 struct Values {
   void* memory;
   DType dtype;
