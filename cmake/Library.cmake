@@ -10,6 +10,9 @@ target_compile_features(tinymp PUBLIC cxx_std_20)
 target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> PRIVATE ${TINYMP_WARNINGS})
 # sqrt need not set errno, and may then be vectorised; no bit changes.
 set_source_files_properties(kernels/cpu/update.cpp PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
+# Pages and tables take the optimiser longer than they run.
+file(GLOB report_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/report/*.cpp)
+set_source_files_properties(${report_sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
 target_compile_definitions(tinymp PRIVATE TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # data lies in datasets/
 set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES
   COMPILE_DEFINITIONS "TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}>")

@@ -46,7 +46,7 @@ name_build_folder() { # sets build, program, cmake_args and signature
   if [ "$cuda" != AUTO ]; then name=$name-cuda-$cuda; fi
   if [ -n "$sanitize" ]; then
     type=RelWithDebInfo
-    cmake_args+=("-DTINYMP_SANITIZE=$sanitize" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g")
+    cmake_args+=("-DTINYMP_SANITIZE=$sanitize" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
   fi
   cmake_args+=("-DCMAKE_BUILD_TYPE=$type")
   if [ -n "${TINYMP_CMAKE_ARGS:-}" ]; then
