@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/compute_type.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/tensor/view.h>
@@ -17,16 +18,6 @@ inline constexpr std::int64_t grain = 16 * block_size;  ///< values a thread tak
 
 template <class C>
 using Block = std::array<C, block_size>;
-
-/// The C++ type that values of a format are computed in: f16, bf16 and f32 in float, f64 in double.
-template <class F>
-void with_compute_type(DType dtype, F&& f) {
-  if (dtype == DType::f64) {
-    f.template operator()<double>();
-  } else {
-    f.template operator()<float>();
-  }
-}
 
 /// Values begin .. begin + n of x as C. Points into x itself when x already holds C; else widens into
 /// `block`.

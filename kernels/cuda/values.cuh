@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/compute_type.h>
 #include <kernels/cuda/cuda.h>
 #include <kernels/executors.h>
 #include <tinymp/numeric/convert.h>
@@ -77,16 +78,6 @@ struct Values {
 };
 
 inline Values values(const View& x) { return {x.memory, x.dtype}; }
-
-/// Calls f.operator()<C>() with the type that values of a format are computed in.
-template <class F>
-void with_compute_type(DType dtype, F&& f) {
-  if (dtype == DType::f64) {
-    f.template operator()<double>();
-  } else {
-    f.template operator()<float>();
-  }
-}
 
 // A thread works on elements first(), first() + stride(), ...: a grid of any size covers any tensor.
 __device__ inline std::int64_t first() {
