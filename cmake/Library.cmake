@@ -20,11 +20,11 @@ set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPE
 target_link_libraries(tinymp PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB
                       $<BUILD_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 
-# GEMM micro-kernels: one source, one object for each instruction set, chosen at run time.
+# The tiles of matrix products: one source, one object for each instruction set, chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set_source_files_properties(kernels/cpu/fast/gemm_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
+  set_source_files_properties(kernels/cpu/fast/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
   set_source_files_properties(tinymp/numeric/convert_f16c.cpp PROPERTIES COMPILE_OPTIONS "-mavx;-mf16c")
-  set_source_files_properties(kernels/cpu/fast/gemm_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c")
+  set_source_files_properties(kernels/cpu/fast/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c")
 endif()
 
 # GPU kernels. An object library, so that programs go on being linked as C++.

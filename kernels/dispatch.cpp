@@ -27,8 +27,9 @@ const bool registered = (register_device(Device::cuda, cuda_allocator), true);
 
 }  // namespace
 
-void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
-  TINYMP_RUN(c.device, gemm(a, ta, b, tb, c, accumulate));
+void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
+          const Epilogue& after) {
+  TINYMP_RUN(c.device, gemm(a, ta, b, tb, c, accumulate, after));
 }
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
   TINYMP_RUN(c.device, gemm_reference(a, ta, b, tb, c, accumulate));

@@ -7,6 +7,7 @@
 #include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/view.h>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 /// Every kernel: a free function, views in, views out, on the device where the views lie. No kernel allocates
@@ -15,6 +16,13 @@
 namespace tinymp::kernels {
 
 enum class Trans : bool { no, yes };
+
+/// What follows a product before it is stored. Every step rounds to the format of c, as add_bias and unary
+/// would: fusing them saves the way to memory and changes no bit.
+struct Epilogue {
+  View bias{};  ///< (N), in the format of c; without memory: none
+  std::optional<Unary> activation{};
+};
 
 /// What each column of x:(B,O) is normalised with:  xhat = (x - mean) / sqrt(variance + epsilon).
 struct Normalizer {

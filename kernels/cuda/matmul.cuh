@@ -52,10 +52,16 @@ void run_f64(const View& a, Trans ta, const View& b, Trans tb, const View& c) {
 
 }  // namespace
 
-void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
-  if (c.dtype == DType::f64) return run_f64(a, ta, b, tb, c);
-  const GemmProblem problem = problem_of(a, ta, b, tb, c, accumulate);
-  gemm(best_rung(problem, architecture()), problem, stream());
+void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
+          const Epilogue& after) {
+  if (c.dtype == DType::f64) {
+    run_f64(a, ta, b, tb, c);
+  } else {
+    const GemmProblem problem = problem_of(a, ta, b, tb, c, accumulate);
+    gemm(best_rung(problem, architecture()), problem, stream());
+  }
+  if (after.bias.memory != nullptr) TINYMP_EXECUTOR::add_bias(c, after.bias, c);
+  if (after.activation) TINYMP_EXECUTOR::unary(*after.activation, c, c);
 }
 
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {

@@ -90,6 +90,9 @@ inline Tensor random_matrix(Shape shape, DType dtype, std::uint64_t seed) {
 }
 
 using Gemm = void (*)(const View&, Trans, const View&, Trans, const View&, DType);
+inline void plain_gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
+  kernels::gemm(a, ta, b, tb, c, accumulate, {});
+}
 
 /// c as `gemm` computes it. The output starts as a NaN that no matmul makes, so that what is not written
 /// shows.

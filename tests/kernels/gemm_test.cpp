@@ -1,4 +1,4 @@
-#include <kernels/cpu/fast/gemm_tile.h>
+#include <kernels/cpu/fast/tile.h>
 #include <tests/base/child.h>
 #include <tests/catch.h>
 #include <tests/kernels/gemm_oracle.h>
@@ -37,7 +37,32 @@ std::vector<Product> all_of(std::int64_t M, std::int64_t N, std::int64_t K) {
 
 bool fast_is_reference(const Product& p) {
   const Tensor a = random_matrix(p.a_shape(), p.dtype, 1), b = random_matrix(p.b_shape(), p.dtype, 2);
-  return same(multiply(kernels::gemm, p, a, b), multiply(kernels::gemm_reference, p, a, b));
+  return same(multiply(plain_gemm, p, a, b), multiply(kernels::gemm_reference, p, a, b));
+}
+
+TEST_CASE("what follows a product changes no bit") {
+  // Each step as a kernel of its own, and all of them while the product is at hand.
+  for (const auto& [M, N, K] : {std::array{1, 1, 1}, {7, 45, 20}, {130, 70, 300}, {3, 1100, 5}, {5, 4, 0}}) {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+      const Product p = with_sizes({.dtype = dtype}, M, N, K);
+      const Tensor a = random_matrix(p.a_shape(), dtype, 11), b = random_matrix(p.b_shape(), dtype, 12);
+      const Tensor bias = random_matrix({N}, dtype, 13);
+      for (const bool biased : {false, true}) {
+        for (const std::optional<kernels::Unary> f : {std::optional<kernels::Unary>(),
+                                                      {kernels::Unary::relu},
+                                                      {kernels::Unary::sigmoid},
+                                                      {kernels::Unary::tanh}}) {
+          const Tensor alone = multiply(plain_gemm, p, a, b), fused({M, N}, dtype);
+          if (biased) kernels::add_bias(alone.view(), bias.view(), alone.view());
+          if (f) kernels::unary(*f, alone.view(), alone.view());
+          kernels::gemm(a.view(), Trans::no, b.view(), Trans::no, fused.view(), DType::f32,
+                        {biased ? bias.view() : View{}, f});
+          INFO(p << (biased ? ", bias" : ""));
+          CHECK(same(fused, alone));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("gemm_reference is the chain of fused multiply-adds, in order, from +0") {
@@ -82,7 +107,7 @@ TEST_CASE("f64: gemm and gemm_reference are near the exact product") {
     const Product p = with_sizes({.ta = way.ta, .tb = way.tb, .dtype = DType::f64}, 4, 5, 60);
     const Tensor a = random_matrix(p.a_shape(), p.dtype, 5), b = random_matrix(p.b_shape(), p.dtype, 6);
     const std::vector<double> av = a.to_doubles(), bv = b.to_doubles();
-    const Tensor fast = multiply(kernels::gemm, p, a, b);
+    const Tensor fast = multiply(plain_gemm, p, a, b);
     CHECK(same(fast, multiply(kernels::gemm_reference, p, a, b)));
     for (std::int64_t m = 0; m < p.M; ++m) {
       for (std::int64_t n = 0; n < p.N; ++n) {
@@ -103,7 +128,7 @@ TEST_CASE("one rounding a step: the product inside is exact") {
   const Tensor b = Tensor::from({2, 1}, std::vector<float>{1, x});
   const Product p{.M = 1, .N = 1, .K = 2};
   CHECK(multiply(kernels::gemm_reference, p, a, b).item() == 0x1p-24);
-  CHECK(multiply(kernels::gemm, p, a, b).item() == 0x1p-24);
+  CHECK(multiply(plain_gemm, p, a, b).item() == 0x1p-24);
 }
 
 TEST_CASE("the order of a sum shows, and is k = 0, 1, 2, ...") {
@@ -111,14 +136,14 @@ TEST_CASE("the order of a sum shows, and is k = 0, 1, 2, ...") {
   const std::vector<float> large_first{0x1p24f, 1, 1, 1, 1}, large_last{1, 1, 1, 1, 0x1p24f};
   const Tensor ones = Tensor::from({5, 1}, std::vector<float>(5, 1));
   const Product p{.M = 1, .N = 1, .K = 5};
-  for (const Gemm gemm : {kernels::gemm, kernels::gemm_reference}) {
+  for (const Gemm gemm : {plain_gemm, kernels::gemm_reference}) {
     CHECK(multiply(gemm, p, Tensor::from({1, 5}, large_first), ones).item() == 0x1p24);
     CHECK(multiply(gemm, p, Tensor::from({1, 5}, large_last), ones).item() == 0x1p24 + 4);
   }
 }
 
 TEST_CASE("an f16 accumulator stops counting at 2048, an f32 one rounds once at the end") {
-  for (const Gemm gemm : {kernels::gemm, kernels::gemm_reference}) {
+  for (const Gemm gemm : {plain_gemm, kernels::gemm_reference}) {
     for (const DType dtype : {DType::f32, DType::f16}) {
       const Tensor row = Tensor::from({1, 4097}, std::vector<float>(4097, 1), dtype);
       const Tensor column = Tensor::from({4097, 1}, std::vector<float>(4097, 1), dtype);
@@ -186,7 +211,7 @@ TEST_CASE("gemm gives the bits of gemm_reference") {
 TEST_CASE("nothing to add up is +0, not what was there") {
   for (const Product& p : all_of(3, 5, 0)) {
     const Tensor a = random_matrix(p.a_shape(), p.dtype, 1), b = random_matrix(p.b_shape(), p.dtype, 2);
-    for (const Gemm gemm : {kernels::gemm, kernels::gemm_reference}) {
+    for (const Gemm gemm : {plain_gemm, kernels::gemm_reference}) {
       for (const double v : multiply(gemm, p, a, b).to_doubles()) CHECK((v == 0 && !std::signbit(v)));
     }
   }
@@ -194,7 +219,7 @@ TEST_CASE("nothing to add up is +0, not what was there") {
   const Tensor minus = Tensor::from({1, 1}, std::vector<float>{-0.0f}),
                one = Tensor::from({1, 1}, std::vector<float>{1});
   const Product p{.M = 1, .N = 1, .K = 1};
-  CHECK_FALSE(std::signbit(multiply(kernels::gemm, p, minus, one).item()));
+  CHECK_FALSE(std::signbit(multiply(plain_gemm, p, minus, one).item()));
   CHECK_FALSE(std::signbit(multiply(kernels::gemm_reference, p, minus, one).item()));
 }
 
@@ -209,7 +234,7 @@ TEST_CASE("NaN and infinity reach their row or column, and no other") {
       };
       spoil(a, p.ta == Trans::no ? 12 * p.K + 4 : 4 * p.M + 12);  // a(12,4): row 12 of c, the last
       spoil(b, p.tb == Trans::no ? 8 * p.N + 32 : 32 * p.K + 8);  // b(8,32): column 32 of c, the last
-      const Tensor fast = multiply(kernels::gemm, p, a, b),
+      const Tensor fast = multiply(plain_gemm, p, a, b),
                    reference = multiply(kernels::gemm_reference, p, a, b);
       INFO(p << ", with " << bad);
       CHECK(same(fast, reference));
@@ -233,7 +258,7 @@ TEST_CASE("infinity times 0 is NaN - in f16 it is the one NaN") {
     const Product p = with_sizes(format, 1, 1, 2);
     const Tensor a = Tensor::from({1, 2}, std::vector<float>{infinity, 1}, p.dtype);
     const Tensor b = Tensor::from({2, 1}, std::vector<float>{0, 1}, p.dtype);
-    for (const Gemm gemm : {kernels::gemm, kernels::gemm_reference}) {
+    for (const Gemm gemm : {plain_gemm, kernels::gemm_reference}) {
       const Tensor c = multiply(gemm, p, a, b);
       CHECK(std::isnan(c.item()));
       if (p.dtype == DType::f16) CHECK(c.data<half>()[0].bits() == 0x7e00);
@@ -248,11 +273,11 @@ TEST_CASE("gemm gives the same bits for 1, 2, 3 and 7 threads") {
         with_sizes({.ta = Trans::yes, .dtype = format.dtype, .accumulate = format.accumulate}, 250, 390, 50);
     const Tensor a = random_matrix(p.a_shape(), p.dtype, 1), b = random_matrix(p.b_shape(), p.dtype, 2);
     set_threads(1);
-    const Tensor alone = multiply(kernels::gemm, p, a, b);
+    const Tensor alone = multiply(plain_gemm, p, a, b);
     for (const int count : {2, 3, 7}) {
       set_threads(count);
       INFO(p << ", " << count << " threads");
-      CHECK(same(multiply(kernels::gemm, p, a, b), alone));
+      CHECK(same(multiply(plain_gemm, p, a, b), alone));
     }
   }
   set_threads(usual);
@@ -271,57 +296,81 @@ bool machine_has(const std::string& isa) {
   return isa == "portable";
 }
 
-/// One tile against the chain, element by element: no packing, no blocking, no threads.
-void check_tile(const kernels::cpu::GemmTile& tile) {
-  for (const std::int64_t K : {0, 1, 40}) {
-    for (const bool half_sums : {false, true}) {
-      const DType dtype = half_sums ? DType::f16 : DType::f32;
-      const std::vector<float> a = random_matrix({K, tile.rows}, dtype, 8).to_floats();
-      const std::vector<float> b = random_matrix({K, tile.columns}, dtype, 9).to_floats();
-      const std::int64_t stride = tile.columns + 5;
-      std::vector<float> c =
-          random_matrix({tile.rows, stride}, dtype, 10).to_floats();  // goes on from what is there
-      std::vector<float> expected = c;
-      for (std::int64_t r = 0; r < tile.rows; ++r) {
-        for (std::int64_t n = 0; n < tile.columns; ++n) {
-          double sum = static_cast<double>(expected[static_cast<std::size_t>(r * stride + n)]);
-          for (std::int64_t k = 0; k < K; ++k) {
-            const double x = static_cast<double>(a[static_cast<std::size_t>(k * tile.rows + r)]);
-            const double y = static_cast<double>(b[static_cast<std::size_t>(k * tile.columns + n)]);
-            sum = static_cast<double>(fused_multiply_add_oracle(x, y, sum));
-            if (half_sums) sum = round_to_half(sum);
-          }
-          expected[static_cast<std::size_t>(r * stride + n)] = static_cast<float>(sum);
-        }
+/// One tile against the chain, element by element: no packing, no blocking, no threads. What lies around the
+/// tile in C is not touched, and what lies beside its columns in B is not read.
+void check_tile(const kernels::cpu::Tile& tile, int rows, int columns, const kernels::cpu::Walk& k,
+                std::int64_t a_row, bool half_sums, bool from_zero) {
+  const std::int64_t K = k.outer * k.inner, c_row = columns + 5, b_row = columns + 3;
+  const std::int64_t reach = k.outer * k.outer_step + k.inner * k.inner_step + rows * a_row + 1;
+  const DType dtype = half_sums ? DType::f16 : DType::f32;
+  const std::vector<float> a = random_matrix({1, reach}, dtype, 8).to_floats();
+  const std::vector<float> b = random_matrix({K + 1, b_row}, dtype, 9).to_floats();
+  std::vector<float> c = random_matrix({rows, c_row}, dtype, 10).to_floats();
+  std::vector<float> expected = c;
+  const auto at = [](const std::vector<float>& x, std::int64_t i) {
+    return static_cast<double>(x.at(static_cast<std::size_t>(i)));
+  };
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t n = 0; n < columns; ++n) {
+      double sum = from_zero ? 0 : at(c, r * c_row + n);
+      for (std::int64_t i = 0; i < K; ++i) {
+        const std::int64_t place = i / k.inner * k.outer_step + i % k.inner * k.inner_step;
+        sum = static_cast<double>(
+            fused_multiply_add_oracle(at(a, r * a_row + place), at(b, i * b_row + n), sum));
+        if (half_sums) sum = round_to_half(sum);
       }
-      tile.multiply(K, a.data(), b.data(), c.data(), stride, half_sums);
-      INFO("K = " << K << (half_sums ? ", sums in f16" : ", sums in f32"));
-      CHECK(c == expected);
+      expected[static_cast<std::size_t>(r * c_row + n)] = static_cast<float>(sum);
     }
+  }
+  kernels::cpu::TileWork work;
+  work.a = a.data(), work.a_row = a_row;
+  work.b = b.data(), work.b_row = b_row;
+  work.c = c.data(), work.c_row = c_row;
+  work.k = k;
+  work.rows = rows, work.columns = columns;
+  work.half_sums = half_sums, work.from_zero = from_zero;
+  tile.multiply(work);
+  INFO(rows << "x" << columns << ", K = " << K << (half_sums ? ", sums in f16" : ", sums in f32")
+            << (from_zero ? "" : ", goes on from c"));
+  CHECK(c == expected);
+}
+
+void check_tile(const kernels::cpu::Tile& tile) {
+  REQUIRE(tile.multiply != nullptr);
+  for (int columns = 1; columns <= tile.columns; ++columns) {
+    for (int rows = 1; rows <= tile.rows_for(columns); ++rows) {
+      const bool odd = (rows + columns) % 2 == 1;
+      check_tile(tile, rows, columns, {.inner = 7}, 9, odd, rows % 3 == 0);
+      check_tile(tile, rows, columns, {.outer = 2, .outer_step = 21, .inner = 3, .inner_step = 5}, 1, !odd,
+                 rows % 3 != 0);
+    }
+  }
+  for (const bool half_sums : {false, true}) {
+    check_tile(tile, tile.rows, tile.columns, {.inner = 40}, 40, half_sums, true);
+    check_tile(tile, tile.rows, tile.columns, {.outer = 0, .inner = 1}, 1, half_sums, false);  // K = 0
+    check_tile(tile, tile.rows, tile.columns, {.outer = 0, .inner = 1}, 1, half_sums, true);
   }
 }
 
-TEST_CASE("the portable tile is the chain") { check_tile(kernels::cpu::gemm_tile_portable()); }
+TEST_CASE("the portable tile is the chain") { check_tile(kernels::cpu::tile_portable()); }
 
 TEST_CASE("the AVX2 tile is the chain") {
   if (!machine_has("avx2")) SKIP_TEST("this processor has no AVX2 with FMA");
-  REQUIRE(kernels::cpu::gemm_tile_avx2().multiply != nullptr);
-  check_tile(kernels::cpu::gemm_tile_avx2());
+  check_tile(kernels::cpu::tile_avx2());
 }
 
 TEST_CASE("the AVX-512 tile is the chain") {
   if (!machine_has("avx512")) SKIP_TEST("this processor has no AVX-512");
-  REQUIRE(kernels::cpu::gemm_tile_avx512().multiply != nullptr);
-  check_tile(kernels::cpu::gemm_tile_avx512());
+  check_tile(kernels::cpu::tile_avx512());
 }
 
-std::string size_of(const kernels::cpu::GemmTile& tile) {
+std::string size_of(const kernels::cpu::Tile& tile) {
   return std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
 }
 
 TEST_CASE("the tile in use") {
   try {
-    const kernels::cpu::GemmTile& tile = kernels::cpu::gemm_tile();
+    const kernels::cpu::Tile& tile = kernels::cpu::best_tile();
     std::printf("tile: %s\n", size_of(tile).c_str());
     CHECK(tile.multiply != nullptr);
   } catch (const UsageError& error) {
@@ -331,7 +380,7 @@ TEST_CASE("the tile in use") {
   }
 }
 
-void check_isa(const std::string& isa, const kernels::cpu::GemmTile& tile) {
+void check_isa(const std::string& isa, const kernels::cpu::Tile& tile) {
   const std::optional<ChildResult> chosen = run_again("TINYMP_ISA=" + isa, "the tile in use");
   if (!chosen) SKIP_TEST("this system does not say where the running program lies");
   if (!machine_has(isa)) {
@@ -347,22 +396,22 @@ void check_isa(const std::string& isa, const kernels::cpu::GemmTile& tile) {
 }
 
 TEST_CASE("TINYMP_ISA=portable gives the bits of gemm_reference") {
-  check_isa("portable", kernels::cpu::gemm_tile_portable());
+  check_isa("portable", kernels::cpu::tile_portable());
 }
 TEST_CASE("TINYMP_ISA=avx2 gives the bits of gemm_reference") {
-  check_isa("avx2", kernels::cpu::gemm_tile_avx2());
+  check_isa("avx2", kernels::cpu::tile_avx2());
 }
 TEST_CASE("TINYMP_ISA=avx512 gives the bits of gemm_reference") {
-  check_isa("avx512", kernels::cpu::gemm_tile_avx512());
+  check_isa("avx512", kernels::cpu::tile_avx512());
 }
 
 TEST_CASE("another TINYMP_ISA is refused - an empty one asks for the widest") {
   const std::optional<ChildResult> result = run_again("TINYMP_ISA=sse9", "the tile in use");
   if (!result) SKIP_TEST("this system does not say where the running program lies");
   CHECK(result->line("usage: ") == "TINYMP_ISA is 'sse9': set it to portable, avx2 or avx512, or unset it");
-  const std::string widest = size_of(machine_has("avx512") ? kernels::cpu::gemm_tile_avx512()
-                                     : machine_has("avx2") ? kernels::cpu::gemm_tile_avx2()
-                                                           : kernels::cpu::gemm_tile_portable());
+  const std::string widest = size_of(machine_has("avx512") ? kernels::cpu::tile_avx512()
+                                     : machine_has("avx2") ? kernels::cpu::tile_avx2()
+                                                           : kernels::cpu::tile_portable());
   CHECK(run_again("TINYMP_ISA=", "the tile in use")->line("tile: ") == widest);
   CHECK(run_again("-u TINYMP_ISA", "the tile in use")->line("tile: ") == widest);
 }

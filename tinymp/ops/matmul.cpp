@@ -17,16 +17,16 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
   expect(f64_sums || options.accumulate == DType::f32 || options.accumulate == DType::f16, "matmul: sums of ",
          x.dtype(), " values are kept in f32 or f16, not ", options.accumulate);
   Tensor y({x.shape()[0], w.shape()[1]}, x.dtype(), x.device());
-  kernels::gemm(x.view(), Trans::no, w.view(), Trans::no, y.view(), options.accumulate);
+  kernels::gemm(x.view(), Trans::no, w.view(), Trans::no, y.view(), options.accumulate, {});
   return record("matmul", {x, w}, y, [x, w, options](const Tensor& dy, const Needs& needs) {
     std::vector<Tensor> grads(2);
     if (needs(0)) {
       grads[0] = Tensor(x.shape(), x.dtype(), x.device());
-      kernels::gemm(dy.view(), Trans::no, w.view(), Trans::yes, grads[0].view(), options.accumulate);
+      kernels::gemm(dy.view(), Trans::no, w.view(), Trans::yes, grads[0].view(), options.accumulate, {});
     }
     if (needs(1)) {
       grads[1] = Tensor(w.shape(), w.dtype(), w.device());
-      kernels::gemm(x.view(), Trans::yes, dy.view(), Trans::no, grads[1].view(), options.accumulate);
+      kernels::gemm(x.view(), Trans::yes, dy.view(), Trans::no, grads[1].view(), options.accumulate, {});
     }
     return grads;
   });

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <kernels/cpu/fast/tile.h>
+#include <tinymp/tensor/storage.h>
+#include <tinymp/tensor/view.h>
+
+/// Operands as the tiles want them: in FP32, and side by side in memory.
+namespace tinymp::kernels::cpu {
+
+/// Pooled memory for floats.
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t floats)
+      : storage_(static_cast<std::size_t>(floats) * sizeof(float), Device::cpu) {}
+  float* data() { return reinterpret_cast<float*>(storage_.data()); }
+
+ private:
+  Storage storage_;
+};
+
+/// A matrix that is read block by block: element (i,j) is values[i * stride + j].
+struct Matrix {
+  const void* values;
+  DType dtype;
+  std::int64_t stride;
+};
+
+/// to[i * to_stride + j] = x(i + first_row, j + first_column), widened to FP32.
+void copy_block(const Matrix& x, std::int64_t first_row, std::int64_t rows, std::int64_t first_column,
+                std::int64_t columns, float* to, std::int64_t to_stride);
+
+/// to[j * to_stride + i] = from[i * from_stride + j] for rows x columns values of `from`.
+void transpose_block(const float* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,
+                     float* to, std::int64_t to_stride);
+
+}  // namespace tinymp::kernels::cpu
