@@ -11,9 +11,10 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-constexpr std::int64_t block_depth = 256;  ///< of K: a panel of B that is so deep stays in the L1 cache
-constexpr std::int64_t most_rows = 384;    ///< of a piece: a block of A stays in the L2 cache
-constexpr std::int64_t alone = 1 << 18;    ///< multiplications that are done before another thread is awake
+constexpr std::int64_t block_depth = 256;    ///< of K: a panel of B that is so deep stays in the L1 cache
+constexpr std::int64_t group_columns = 256;  ///< of B, packed at a time
+constexpr std::int64_t most_rows = 384;      ///< of a piece: a block of A stays in the L2 cache
+constexpr std::int64_t alone = 1 << 18;      ///< multiplications that are done before another thread is awake
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t length) { return (n + length - 1) / length; }
 std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return pieces_of(n, multiple) * multiple; }
@@ -26,6 +27,7 @@ struct Product {
   View c;
   Epilogue after;
   bool half_sums;
+  const float* packed_b = nullptr;  ///< all of B in panels, where several pieces of C need the same ones
 };
 
 /// How C is cut: into rows first, whose block of A is used again and again; into columns where rows alone do
@@ -43,68 +45,119 @@ Cut cut_for(const Product& p) {
   return {rows, round_up(pieces_of(p.N, across), p.tile->columns)};
 }
 
-/// A block of B that the tiles can read: its own memory, or a copy.
-struct Panel {
+/// Rows k .. k + depth, columns n .. n + columns of B, in panels as wide as a tile, one behind the other: row
+/// by row within a panel. Whole rows are read at once: a panel's alone would be bits of lines far apart.
+void pack_b(const Product& p, std::int64_t k, std::int64_t depth, std::int64_t n, std::int64_t columns,
+            float* panels) {
+  const std::int64_t width = p.tile->columns;
+  alignas(64) float wide[std::max(group_columns, block_depth)];
+  if (p.tb == Trans::yes) {
+    for (std::int64_t c = 0; c < columns; c += 4) {  // four lines of B are four columns of a panel
+      const std::int64_t lines = std::min<std::int64_t>(4, columns - c);
+      const float* from = static_cast<const float*>(p.b.values) + (n + c) * p.b.stride + k;
+      float four[4 * block_depth];
+      const bool widens = p.b.dtype != DType::f32;
+      if (widens) copy_block(p.b, n + c, lines, k, depth, four, depth);
+      transpose_block(widens ? four : from, widens ? depth : p.b.stride, lines, depth,
+                      panels + c / width * width * depth + c % width, width);
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i < depth; ++i) {
+    const float* row = static_cast<const float*>(p.b.values) + (k + i) * p.b.stride + n;
+    if (p.b.dtype != DType::f32) {
+      copy_block(p.b, k + i, 1, n, columns, wide, 0);
+      row = wide;
+    }
+    for (std::int64_t c = 0; c < columns; c += width)
+      std::copy_n(row + c, std::min(width, columns - c), panels + c * depth + i * width);
+  }
+}
+
+/// A block that the tiles can read: a matrix's own memory, or a copy.
+struct Readable {
   const float* values;
-  std::int64_t row;
+  std::int64_t stride;
 };
 
-Panel panel_of(const Product& p, std::int64_t k, std::int64_t depth, std::int64_t n, std::int64_t columns,
-               std::int64_t rows, float* memory) {
-  const std::int64_t width = p.tile->columns;
-  if (p.tb == Trans::yes) {
-    const float* lines = static_cast<const float*>(p.b.values) + n * p.b.stride + k;
-    std::int64_t stride = p.b.stride;
-    if (p.b.dtype != DType::f32) {
-      float* wide = memory + width * block_depth;
-      copy_block(p.b, n, columns, k, depth, wide, depth);
-      lines = wide, stride = depth;
+/// Rows m .. m + rows of op(A), k .. k + depth, lying as A does.
+Readable block_of_a(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t k, std::int64_t depth,
+                    float* copy) {
+  const bool by_rows = p.ta == Trans::no;
+  const std::int64_t i = by_rows ? m : k, j = by_rows ? k : m;
+  if (copy == nullptr) return {static_cast<const float*>(p.a.values) + i * p.a.stride + j, p.a.stride};
+  const std::int64_t stride = by_rows ? depth + 17 : rows;
+  copy_block(p.a, i, by_rows ? rows : depth, j, by_rows ? depth : rows, copy, stride);
+  return {copy, stride};
+}
+
+/// How B is come by: as it lies, where it is read once or is as narrow as a panel; else in panels.
+bool reads_b_as_it_lies(const Product& p, std::int64_t rows) {
+  const bool as_it_lies = p.b.dtype == DType::f32 && p.tb == Trans::no;
+  return as_it_lies && (rows <= p.tile->rows || p.N <= p.tile->columns);
+}
+
+/// The panels of block k of K, from column n on.
+float* panels_at(const Product& p, float* packed, std::int64_t k, std::int64_t depth, std::int64_t n) {
+  return packed + k * round_up(p.N, p.tile->columns) + n * depth;
+}
+
+void pack_all_of_b(const Product& p, float* packed) {
+  const std::int64_t across = pieces_of(p.N, group_columns), down = pieces_of(p.K, block_depth);
+  parallel_for(across * down, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t k = i / across * block_depth, n = i % across * group_columns;
+      const std::int64_t depth = std::min(block_depth, p.K - k);
+      pack_b(p, k, depth, n, std::min(group_columns, p.N - n), panels_at(p, packed, k, depth, n));
     }
-    transpose_block(lines, stride, columns, depth, memory, width);
-    return {memory, width};
+  });
+}
+
+/// A block of A against columns of B. A tile's rows of A stay in the L1 cache while B goes by in the L2
+/// cache.
+void multiply_block(const Tile& tile, TileWork work, std::int64_t rows, std::int64_t columns,
+                    std::int64_t b_step) {
+  const float *const a = work.a, *const b = work.b;
+  float* const c = work.c;
+  const std::int64_t tile_rows = tile.rows_for(columns);
+  for (std::int64_t r = 0; r < rows; r += tile_rows) {
+    work.rows = static_cast<int>(std::min(tile_rows, rows - r));
+    work.a = a + r * work.a_row;
+    for (std::int64_t n = 0; n < columns; n += tile.columns) {
+      work.columns = static_cast<int>(std::min<std::int64_t>(tile.columns, columns - n));
+      work.b = b + n * b_step;
+      work.c = c + r * work.c_row + n;
+      tile.multiply(work);
+    }
   }
-  const bool read_once = rows <= p.tile->rows || p.N <= width;
-  if (p.b.dtype == DType::f32 && read_once)
-    return {static_cast<const float*>(p.b.values) + k * p.b.stride + n, p.b.stride};
-  copy_block(p.b, k, depth, n, columns, memory, width);
-  return {memory, width};
 }
 
 /// One piece of C, its sums at `sums`.
 void multiply_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t n, std::int64_t columns,
                     float* sums, std::int64_t stride) {
   const Tile& tile = *p.tile;
-  const std::int64_t tile_rows = tile.rows_for(columns);
   const bool copy_a = p.a.dtype != DType::f32 || columns > 4 * tile.columns;
-  Scratch panel(2 * tile.columns * block_depth), block(copy_a ? rows * (block_depth + 16) : 0);
+  const bool read_b = reads_b_as_it_lies(p, rows), pack = !read_b && p.packed_b == nullptr;
+  const std::int64_t group = std::min(group_columns, round_up(columns, tile.columns));
+  Scratch panels(pack ? group * block_depth : 0), block(copy_a ? rows * (block_depth + 17) : 0);
   for (std::int64_t k = 0; k < p.K; k += block_depth) {
     const std::int64_t depth = std::min(block_depth, p.K - k);
-    const bool by_rows = p.ta == Trans::no;
-    const float* a =
-        static_cast<const float*>(p.a.values) + (by_rows ? m * p.a.stride + k : k * p.a.stride + m);
-    std::int64_t a_stride = p.a.stride;
-    if (copy_a) {
-      a_stride = by_rows ? depth + 16 : rows;
-      by_rows ? copy_block(p.a, m, rows, k, depth, block.data(), a_stride)
-              : copy_block(p.a, k, depth, m, rows, block.data(), a_stride);
-      a = block.data();
-    }
+    const Readable a = block_of_a(p, m, rows, k, depth, copy_a ? block.data() : nullptr);
     TileWork work;
-    work.a_row = by_rows ? a_stride : 1;
-    work.k = {.inner = depth, .inner_step = by_rows ? 1 : a_stride};
+    work.a = a.values, work.a_row = p.ta == Trans::no ? a.stride : 1;
+    work.k = {.inner = depth, .inner_step = p.ta == Trans::no ? 1 : a.stride};
+    work.b_row = read_b ? p.b.stride : tile.columns;
     work.c_row = stride;
     work.from_zero = k == 0;
     work.half_sums = p.half_sums;
-    for (std::int64_t c = 0; c < columns; c += tile.columns) {
-      work.columns = static_cast<int>(std::min<std::int64_t>(tile.columns, columns - c));
-      const Panel b = panel_of(p, k, depth, n + c, work.columns, rows, panel.data());
-      work.b = b.values, work.b_row = b.row;
-      for (std::int64_t r = 0; r < rows; r += tile_rows) {
-        work.rows = static_cast<int>(std::min(tile_rows, rows - r));
-        work.a = a + r * work.a_row;
-        work.c = sums + r * stride + c;
-        tile.multiply(work);
-      }
+    for (std::int64_t c = 0; c < columns; c += group) {
+      const std::int64_t count = std::min(group, columns - c);
+      if (pack) pack_b(p, k, depth, n + c, count, panels.data());
+      work.b = pack     ? panels.data()
+               : read_b ? static_cast<const float*>(p.b.values) + k * p.b.stride + n + c
+                        : panels_at(p, const_cast<float*>(p.packed_b), k, depth, n + c);
+      work.c = sums + c;
+      multiply_block(tile, work, rows, count, read_b ? 1 : depth);
     }
   }
 }
@@ -133,19 +186,25 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
     cpu::gemm_reference(a, ta, b, tb, c, accumulate);
     return finish(after, c);
   }
-  const Product p{.tile = &best_tile(),
-                  .a = {a.memory, a.dtype, a.cols()},
-                  .b = {b.memory, b.dtype, b.cols()},
-                  .ta = ta,
-                  .tb = tb,
-                  .M = c.rows(),
-                  .N = c.cols(),
-                  .K = ta == Trans::no ? a.cols() : a.rows(),
-                  .c = c,
-                  .after = after,
-                  .half_sums = half_sums};
+  Product p{.tile = &best_tile(),
+            .a = {a.memory, a.dtype, a.cols()},
+            .b = {b.memory, b.dtype, b.cols()},
+            .ta = ta,
+            .tb = tb,
+            .M = c.rows(),
+            .N = c.cols(),
+            .K = ta == Trans::no ? a.cols() : a.rows(),
+            .c = c,
+            .after = after,
+            .half_sums = half_sums};
   const Cut cut = cut_for(p);
   const std::int64_t down = pieces_of(p.M, cut.rows), across = pieces_of(p.N, cut.columns);
+  const bool share_b = down > 1 && !reads_b_as_it_lies(p, cut.rows);
+  Scratch packed_b(share_b ? round_up(p.N, p.tile->columns) * p.K : 0);
+  if (share_b) {
+    pack_all_of_b(p, packed_b.data());
+    p.packed_b = packed_b.data();
+  }
   parallel_for(down * across, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t piece = first; piece < last; ++piece) {
       const std::int64_t m = piece % down * cut.rows, n = piece / down * cut.columns;
