@@ -9,7 +9,7 @@ target_compile_features(tinymp PUBLIC cxx_std_20)
 # The same bits from every compiler: no fused multiply-add that the text does not ask for.
 target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> PRIVATE ${TINYMP_WARNINGS})
 # sqrt need not set errno, and may then be vectorised; no bit changes.
-set_source_files_properties(kernels/cpu/update.cpp PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
+set_source_files_properties(kernels/cpu/update.cpp kernels/cpu/batch_norm.cpp PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
 # Pages and tables take the optimiser longer than they run.
 file(GLOB report_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/report/*.cpp)
 set_source_files_properties(${report_sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
@@ -23,7 +23,6 @@ target_link_libraries(tinymp PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB
 # The tiles of matrix products: one source, one object for each instruction set, chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(kernels/cpu/fast/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
-  set_source_files_properties(tinymp/numeric/convert_f16c.cpp PROPERTIES COMPILE_OPTIONS "-mavx;-mf16c")
   set_source_files_properties(kernels/cpu/fast/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c")
 endif()
 

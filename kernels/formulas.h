@@ -63,15 +63,22 @@ void visit_unary(Unary f, F&& body) {
 
 // Losses.
 
+/// The largest of n values x[i]. A NaN becomes the largest and stays.
+template <class C, class Row>
+TINYMP_HD C largest(const Row& x, std::int64_t n) {
+  C top = x[0];
+  for (std::int64_t i = 0; i < n; ++i) {
+    const C v = x[i];
+    top = v > top || v != v ? v : top;
+  }
+  return top;
+}
+
 /// log sum exp(x) = top + log sum exp(x - top), of n values x[i].  The largest is taken out first, or exp
 /// overflows.
 template <class C, class Row>
 TINYMP_HD C log_sum_exp(const Row& x, std::int64_t n) {
-  C top = x[0];
-  for (std::int64_t i = 0; i < n; ++i) {
-    const C v = x[i];
-    top = v > top || v != v ? v : top;  // a NaN becomes the top and stays
-  }
+  const C top = largest<C>(x, n);
   C sum = 0;
   for (std::int64_t i = 0; i < n; ++i) sum += exp(x[i] - top);
   return top + log(sum);
@@ -106,29 +113,31 @@ struct BatchNorm {
 
 // Update rules. `begin` prepares a step, once; `moments` first moves the optimizer's state, which is then
 // rounded to its format; `update` gives u, and the caller forms w - u. g arrives unscaled and clipped. FP32
-// throughout.
+// throughout. A choice that holds for all weights is part of the type: no loop asks for it again.
 
-/// Sutskever et al. 2013, as PyTorch writes it:  v = mu v + g,  u = lr v.
+/// Sutskever et al. 2013, as PyTorch writes it:  v = mu v + g,  u = lr v;  without momentum u = lr g.
+template <bool has_momentum>
 struct SgdRule {
   float momentum, weight_decay;
-  TINYMP_HD int moment_count() const { return momentum != 0 ? 1 : 0; }
+  static constexpr int moment_count = has_momentum ? 1 : 0;
 
   TINYMP_HD void begin(StepState&) const {}
   TINYMP_HD void moments(float w, float g, float* m) const {
-    if (momentum != 0) m[0] = momentum * m[0] + (g + weight_decay * w);
+    if constexpr (has_momentum) m[0] = momentum * m[0] + (g + weight_decay * w);
   }
   TINYMP_HD float update(float w, float g, const float* m, const StepState& s) const {
-    return s.lr * (momentum != 0 ? m[0] : g + weight_decay * w);
+    if constexpr (has_momentum) return s.lr * m[0];
+    return s.lr * (g + weight_decay * w);
   }
 };
 
 /// Kingma and Ba 2015, algorithm 1; decoupled: Loshchilov and Hutter 2019 (AdamW), algorithm 2.
+template <bool decoupled>
 struct AdamRule {
   float epsilon, weight_decay;
-  bool decoupled;
   double exact_beta1, exact_beta2;
   float beta1, beta2, rest1, rest2;  ///< rest = 1 - beta, rounded once: 1 - 0.999f would be 5e-5 off
-  TINYMP_HD int moment_count() const { return 2; }
+  static constexpr int moment_count = 2;
 
   // 1 - beta^t in double: for small t the difference would lose half its digits in FP32.
   TINYMP_HD void begin(StepState& s) const {
@@ -136,20 +145,21 @@ struct AdamRule {
     s.correction2 = static_cast<float>(1 - integer_power(exact_beta2, s.steps));
   }
   TINYMP_HD void moments(float w, float g, float* m) const {
-    if (!decoupled) g = g + weight_decay * w;
+    if constexpr (!decoupled) g = g + weight_decay * w;
     m[0] = beta1 * m[0] + rest1 * g;
     m[1] = beta2 * m[1] + rest2 * (g * g);
   }
   TINYMP_HD float update(float w, float, const float* m, const StepState& s) const {
     const float step = (m[0] / s.correction1) / (std::sqrt(m[1] / s.correction2) + epsilon);
-    return s.lr * (decoupled ? step + weight_decay * w : step);
+    if constexpr (decoupled) return s.lr * (step + weight_decay * w);
+    return s.lr * step;
   }
 };
 
 /// Duchi, Hazan and Singer 2011:  s = s + g^2,  u = lr g / (sqrt(s) + eps).
 struct AdagradRule {
   float epsilon, weight_decay;
-  TINYMP_HD int moment_count() const { return 1; }
+  static constexpr int moment_count = 1;
 
   TINYMP_HD void begin(StepState&) const {}
   TINYMP_HD void moments(float w, float g, float* m) const {
@@ -182,6 +192,6 @@ TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float&
   return static_cast<float>(norm);
 }
 
-using UpdateRule = std::variant<SgdRule, AdamRule, AdagradRule>;
+using UpdateRule = std::variant<SgdRule<false>, SgdRule<true>, AdamRule<false>, AdamRule<true>, AdagradRule>;
 
 }  // namespace tinymp::kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/compute_type.h>
+#include <tinymp/base/best_isa.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/tensor/view.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 /// How element-wise loops see 16-bit values without being written once for each format: a block of a view is
 /// widened to the type that is computed in, worked on, and rounded as it is stored.
@@ -19,15 +21,21 @@ inline constexpr std::int64_t grain = 16 * block_size;  ///< values a thread tak
 template <class C>
 using Block = std::array<C, block_size>;
 
+/// Writes values begin .. begin + n of x to `out`, as C.
+template <class C>
+void read(const View& x, std::int64_t begin, std::int64_t n, C* out) {
+  const auto count = static_cast<std::size_t>(n);
+  visit_dtype(x.dtype, [&]<class T> {
+    convert(std::span<const T>(x.data<T>() + begin, count), std::span<C>(out, count));
+  });
+}
+
 /// Values begin .. begin + n of x as C. Points into x itself when x already holds C; else widens into
 /// `block`.
 template <class C>
 const C* load(const View& x, std::int64_t begin, std::int64_t n, Block<C>& block) {
   if (x.dtype == dtype_of<C>) return x.data<C>() + begin;
-  const auto count = static_cast<std::size_t>(n);
-  visit_dtype(x.dtype, [&]<class T> {
-    convert(std::span<const T>(x.data<T>() + begin, count), std::span<C>(block.data(), count));
-  });
+  read(x, begin, n, block.data());
   return block.data();
 }
 
@@ -51,21 +59,34 @@ void store(const C* values, const View& y, std::int64_t begin, std::int64_t n) {
 }
 
 /// Rounds values to a format and back, where they are.
-inline void round_to(DType dtype, float* values, std::int64_t n) {
-  if (dtype == DType::f32) return;
-  visit_dtype(dtype, [&]<class T> {
-    std::array<T, block_size> rounded;
-    const auto count = static_cast<std::size_t>(n);
-    convert(std::span<const float>(values, count), std::span<T>(rounded.data(), count));
-    convert(std::span<const T>(rounded.data(), count), std::span<float>(values, count));
-  });
+inline void round_to(DType format, float* values, std::int64_t n) {
+  const std::span<float> all(values, static_cast<std::size_t>(n));
+  if (format == DType::f16) round_to_half(all);
+  if (format == DType::bf16) round_to_bfloat16(all);
+}
+inline void round_to(DType, double*, std::int64_t) {}
+
+/// f(i) for i = 0 .. n, none of which reads what another one writes. f captures by value. For values in f64,
+/// which only checks of gradients use, one copy of the loop is enough.
+template <class C, class F>
+void for_each_value(std::int64_t n, const F& f) {
+  if constexpr (std::is_same_v<C, double>) {
+    for (std::int64_t i = 0; i < n; ++i) f(i);
+  } else {
+    on_best_isa([=] {
+      TINYMP_INDEPENDENT_ROUNDS
+      for (std::int64_t i = 0; i < n; ++i) f(i);
+    });
+  }
 }
 
-/// Calls body(begin, n) for blocks that cover 0 .. size, in parallel.
-template <class F>
-void for_blocks(std::int64_t size, F&& body) {
+/// Calls body(begin, n) for pieces that cover 0 .. size, in parallel. A piece is a block where one of the
+/// views has to be widened or rounded; else all that a thread takes, for nothing has to stay in a cache.
+template <class C, class F, class... Views>
+void for_blocks(std::int64_t size, F&& body, const Views&... views) {
+  const std::int64_t piece = ((views.dtype == dtype_of<C>)&&...) ? grain : block_size;
   parallel_for(size, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; i += block_size) body(i, std::min(block_size, end - i));
+    for (std::int64_t i = begin; i < end; i += piece) body(i, std::min(piece, end - i));
   });
 }
 

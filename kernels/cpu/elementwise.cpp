@@ -1,4 +1,4 @@
-#include <kernels/cpu/block.h>
+#include <kernels/cpu/rows.h>
 #include <kernels/executors.h>
 
 namespace tinymp::kernels::cpu {
@@ -6,30 +6,36 @@ namespace {
 
 /// y = f(x), value by value.
 template <class F>
-void map(const View& x, const View& y, F&& f) {
+void map(const View& x, const View& y, const F& f) {
   with_compute_type(y.dtype, [&]<class C> {
-    for_blocks(y.size(), [&](std::int64_t begin, std::int64_t n) {
-      Block<C> in, out;
-      const C* from = load(x, begin, n, in);
-      C* to = target(y, begin, out);
-      for (std::int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
-      store<C>(to, y, begin, n);
-    });
+    for_blocks<C>(
+        y.size(),
+        [&](std::int64_t begin, std::int64_t n) {
+          Block<C> in, out;
+          const C* from = load(x, begin, n, in);
+          C* to = target(y, begin, out);
+          for_each_value<C>(n, [=](std::int64_t i) { to[i] = f(from[i]); });
+          store<C>(to, y, begin, n);
+        },
+        x, y);
   });
 }
 
 /// y = f(a, b), value by value.
 template <class F>
-void zip(const View& a, const View& b, const View& y, F&& f) {
+void zip(const View& a, const View& b, const View& y, const F& f) {
   with_compute_type(y.dtype, [&]<class C> {
-    for_blocks(y.size(), [&](std::int64_t begin, std::int64_t n) {
-      Block<C> left, right, out;
-      const C* l = load(a, begin, n, left);
-      const C* r = load(b, begin, n, right);
-      C* to = target(y, begin, out);
-      for (std::int64_t i = 0; i < n; ++i) to[i] = f(l[i], r[i]);
-      store<C>(to, y, begin, n);
-    });
+    for_blocks<C>(
+        y.size(),
+        [&](std::int64_t begin, std::int64_t n) {
+          Block<C> left, right, out;
+          const C* l = load(a, begin, n, left);
+          const C* r = load(b, begin, n, right);
+          C* to = target(y, begin, out);
+          for_each_value<C>(n, [=](std::int64_t i) { to[i] = f(l[i], r[i]); });
+          store<C>(to, y, begin, n);
+        },
+        a, b, y);
   });
 }
 
@@ -44,12 +50,11 @@ void fill(const View& x, double value) {
 }
 
 void cast(const View& x, const View& y) {
-  for_blocks(y.size(), [&](std::int64_t begin, std::int64_t n) {
+  parallel_for(y.size(), grain, [&](std::int64_t begin, std::int64_t end) {
+    const auto n = static_cast<std::size_t>(end - begin);
     visit_dtype(x.dtype, [&]<class From> {
       visit_dtype(y.dtype, [&]<class To> {
-        const auto count = static_cast<std::size_t>(n);
-        convert(std::span<const From>(x.data<From>() + begin, count),
-                std::span<To>(y.data<To>() + begin, count));
+        convert(std::span<const From>(x.data<From>() + begin, n), std::span<To>(y.data<To>() + begin, n));
       });
     });
   });
@@ -85,22 +90,16 @@ void unary_backward(Unary f, const View& y, const View& dy, const View& dx) {
 }
 
 void add_bias(const View& x, const View& bias, const View& y) {
-  const std::int64_t columns = x.cols();
   with_compute_type(y.dtype, [&]<class C> {
-    parallel_for(x.rows(), std::max<std::int64_t>(1, grain / std::max<std::int64_t>(columns, 1)),
-                 [&](std::int64_t first, std::int64_t last) {
-                   Block<C> in, added, out;
-                   for (std::int64_t c = 0; c < columns; c += block_size) {
-                     const std::int64_t n = std::min(block_size, columns - c);
-                     const C* b = load(bias, c, n, added);
-                     for (std::int64_t row = first; row < last; ++row) {
-                       const C* from = load(x, row * columns + c, n, in);
-                       C* to = target(y, row * columns + c, out);
-                       for (std::int64_t i = 0; i < n; ++i) to[i] = from[i] + b[i];
-                       store<C>(to, y, row * columns + c, n);
-                     }
-                   }
-                 });
+    const ByColumn<C> biases(x, [&](C* to) { read(bias, 0, x.cols(), to); });
+    for_row_blocks(x, [&](std::int64_t begin, std::int64_t n, std::int64_t column) {
+      Block<C> in, out;
+      const C* from = load(x, begin, n, in);
+      const C* b = biases.from(column);
+      C* to = target(y, begin, out);
+      for_each_value<C>(n, [=](std::int64_t i) { to[i] = from[i] + b[i]; });
+      store<C>(to, y, begin, n);
+    });
   });
 }
 

@@ -1,46 +1,71 @@
 #include <kernels/cpu/reduce.h>
+#include <kernels/cpu/rows.h>
 #include <kernels/executors.h>
-#include <vector>
 
 namespace tinymp::kernels::cpu {
 
 namespace {
 
-template <class C>
-void read_row(const View& x, std::int64_t b, std::span<C> row) {
-  visit_dtype(x.dtype,
-              [&]<class T> { convert(std::span<const T>(x.data<T>() + b * x.cols(), row.size()), row); });
+std::int64_t label_of(std::span<const std::int32_t> labels, std::int64_t b) {
+  return labels[static_cast<std::size_t>(b)];
 }
 
-template <class C>
-void write_row(std::span<const C> row, const View& x, std::int64_t b) {
-  visit_dtype(x.dtype, [&]<class T> { convert(row, std::span<T>(x.data<T>() + b * x.cols(), row.size())); });
+/// Calls body(b, count, scratch) for groups of rows b .. b + count that fill a block, in parallel, with room
+/// for their values.
+template <class C, class F>
+void for_row_groups(const View& x, F&& body) {
+  const std::int64_t rows = x.rows(), columns = x.cols(), height = rows_in_block(columns);
+  constexpr std::int64_t blocks = 4;  // exp takes its time: a fourth of `grain` is enough for a thread
+  const std::int64_t enough = std::max<std::int64_t>(1, blocks * block_size / (height * columns));
+  parallel_for((rows + height - 1) / height, enough, [&](std::int64_t first, std::int64_t last) {
+    const Scratch<C> values(height * columns);
+    for (std::int64_t unit = first; unit < last; ++unit)
+      body(unit * height, std::min(height, rows - unit * height), values.data());
+  });
 }
 
-std::size_t label_of(std::span<const std::int32_t> labels, std::int64_t b) {
-  return static_cast<std::size_t>(labels[static_cast<std::size_t>(b)]);
+/// x[i] = e^x[i], for a whole group of rows: one row of 10 would be too short for it.
+template <class C>
+void exp_all(std::int64_t n, C* x) {
+  for_each_value<C>(n, [=](std::int64_t i) { x[i] = exp(x[i]); });
+}
+
+/// log sum exp of each row. `x` holds the rows, and is overwritten.
+template <class C>
+void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* log_sum) {
+  Block<C> tops;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    C* row = x + r * columns;
+    const C top = largest<C>(row, columns);
+    for (std::int64_t c = 0; c < columns; ++c) row[c] -= top;
+    tops[static_cast<std::size_t>(r)] = top;
+  }
+  exp_all(rows * columns, x);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    C sum = 0;
+    for (std::int64_t c = 0; c < columns; ++c) sum += x[r * columns + c];
+    log_sum[r] = sum;
+  }
+  for_each_value<C>(rows, [=, top = tops.data()](std::int64_t r) { log_sum[r] = top[r] + log(log_sum[r]); });
 }
 
 }  // namespace
 
 void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                    const View& loss) {
-  const std::int64_t batch = logits.rows();
+  const std::int64_t batch = logits.rows(), columns = logits.cols();
   with_compute_type(logits.dtype, [&]<class C> {
-    std::vector<C> losses(static_cast<std::size_t>(batch));
-    parallel_for(batch, 64, [&](std::int64_t first, std::int64_t last) {
-      std::vector<C> row(static_cast<std::size_t>(logits.cols()));
-      for (std::int64_t b = first; b < last; ++b) {
-        read_row<C>(logits, b, row);
-        const C log_sum = log_sum_exp<C>(row.data(), logits.cols());
-        row_log_sum.data<C>()[b] = log_sum;
-        losses[static_cast<std::size_t>(b)] = log_sum - row[label_of(labels, b)];
-      }
+    const Scratch<C> losses(batch);
+    for_row_groups<C>(logits, [&](std::int64_t b, std::int64_t rows, C* x) {
+      read(logits, b * columns, rows * columns, x);
+      C* log_sum = row_log_sum.data<C>() + b;
+      C* of_row = losses.data() + b;
+      for (std::int64_t r = 0; r < rows; ++r) of_row[r] = x[r * columns + label_of(labels, b + r)];
+      log_sum_exp_rows(x, rows, columns, log_sum);
+      for_each_value<C>(rows, [=](std::int64_t r) { of_row[r] = log_sum[r] - of_row[r]; });
     });
     const C total = sum_of_chunks<C>(batch, [&](std::int64_t begin, std::int64_t n) {
-      LaneSum<C> lanes;
-      for (std::int64_t i = 0; i < n; ++i) lanes.add(i, losses[static_cast<std::size_t>(begin + i)]);
-      return lanes.total();
+      return lane_sum<C>(n, [of_row = losses.data() + begin](std::int64_t i) { return of_row[i]; });
     });
     *loss.data<C>() = total / static_cast<C>(batch);
   });
@@ -48,18 +73,19 @@ void cross_entropy(const View& logits, std::span<const std::int32_t> labels, con
 
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                             const View& dloss, const View& dlogits) {
-  const std::int64_t batch = logits.rows();
+  const std::int64_t batch = logits.rows(), columns = logits.cols();
   with_compute_type(logits.dtype, [&]<class C> {
     const C factor = share_of(*dloss.data<C>(), 1, batch);
-    parallel_for(batch, 64, [&](std::int64_t first, std::int64_t last) {
-      std::vector<C> row(static_cast<std::size_t>(logits.cols()));
-      for (std::int64_t b = first; b < last; ++b) {
-        read_row<C>(logits, b, row);
-        for (C& x : row) x = exp(x - row_log_sum.data<C>()[b]);
-        row[label_of(labels, b)] -= C(1);
-        for (C& x : row) x *= factor;
-        write_row<C>(row, dlogits, b);
+    for_row_groups<C>(logits, [&](std::int64_t b, std::int64_t rows, C* x) {
+      read(logits, b * columns, rows * columns, x);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const C log_sum = row_log_sum.data<C>()[b + r];
+        for (std::int64_t c = 0; c < columns; ++c) x[r * columns + c] -= log_sum;
       }
+      exp_all(rows * columns, x);
+      for (std::int64_t r = 0; r < rows; ++r) x[r * columns + label_of(labels, b + r)] -= C(1);
+      for_each_value<C>(rows * columns, [=](std::int64_t i) { x[i] *= factor; });
+      store<C>(x, dlogits, b * columns, rows * columns);
     });
   });
 }
@@ -70,9 +96,7 @@ void mse(const View& x, const View& target, const View& loss) {
       Block<C> left, right;
       const C* a = load(x, begin, n, left);
       const C* b = load(target, begin, n, right);
-      LaneSum<C> lanes;
-      for (std::int64_t i = 0; i < n; ++i) lanes.add(i, (a[i] - b[i]) * (a[i] - b[i]));
-      return lanes.total();
+      return lane_sum<C>(n, [=](std::int64_t i) { return (a[i] - b[i]) * (a[i] - b[i]); });
     });
     *loss.data<C>() = total / static_cast<C>(x.size());
   });
@@ -81,14 +105,17 @@ void mse(const View& x, const View& target, const View& loss) {
 void mse_backward(const View& x, const View& target, const View& dloss, const View& dx) {
   with_compute_type(x.dtype, [&]<class C> {
     const C factor = share_of(*dloss.data<C>(), 2, x.size());
-    for_blocks(x.size(), [&](std::int64_t begin, std::int64_t n) {
-      Block<C> left, right, out;
-      const C* a = load(x, begin, n, left);
-      const C* b = load(target, begin, n, right);
-      C* to = cpu::target(dx, begin, out);
-      for (std::int64_t i = 0; i < n; ++i) to[i] = (a[i] - b[i]) * factor;
-      store<C>(to, dx, begin, n);
-    });
+    for_blocks<C>(
+        x.size(),
+        [&](std::int64_t begin, std::int64_t n) {
+          Block<C> left, right, out;
+          const C* a = load(x, begin, n, left);
+          const C* b = load(target, begin, n, right);
+          C* to = cpu::target(dx, begin, out);
+          for_each_value<C>(n, [=](std::int64_t i) { to[i] = (a[i] - b[i]) * factor; });
+          store<C>(to, dx, begin, n);
+        },
+        x, target, dx);
   });
 }
 

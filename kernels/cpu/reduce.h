@@ -1,44 +1,45 @@
 #pragma once
 
 #include <kernels/cpu/block.h>
+#include <kernels/cpu/scratch.h>
 #include <array>
-#include <vector>
 
 /// Sums that do not depend on how many threads take part: each fixed chunk is summed in 16 lanes and folded
 /// by a fixed tree; the chunks' sums are added in order.
 namespace tinymp::kernels::cpu {
 
-template <class C>
-class LaneSum {
- public:
-  /// `i` is the value's place in its chunk; it chooses the lane.
-  void add(std::int64_t i, C value) { lanes_[static_cast<std::size_t>(i % 16)] += value; }
-
-  C total() const {
-    std::array<C, 16> fold = lanes_;
-    for (std::size_t width = 8; width > 0; width /= 2) {
-      for (std::size_t i = 0; i < width; ++i) fold[i] += fold[i + width];
+/// The sum of term(i) for i = 0 .. n: the place of a term in its chunk chooses its lane.
+template <class C, class Term>
+C lane_sum(std::int64_t n, const Term& term) {
+  C result;
+  on_best_isa([n, term, out = &result] {
+    C sums[16] = {};  // of the full rows of 16: these stay in registers
+    std::int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+      for (std::int64_t lane = 0; lane < 16; ++lane) sums[lane] += term(i + lane);
     }
-    return fold[0];
-  }
+    C fold[16];
+    for (int lane = 0; lane < 16; ++lane) fold[lane] = sums[lane];
+    for (std::int64_t lane = 0; i < n; ++i, ++lane) fold[lane] += term(i);
+    for (int width = 8; width > 0; width /= 2) {
+      for (int lane = 0; lane < width; ++lane) fold[lane] += fold[lane + width];
+    }
+    *out = fold[0];
+  });
+  return result;
+}
 
- private:
-  std::array<C, 16> lanes_{};
-};
-
-/// The sum of chunk(begin, n) over chunks of block_size values, added in order.
+/// The sum of chunk(begin, n) over chunks of `length` values, added in order.
 template <class Sum, class Chunk>
-Sum sum_of_chunks(std::int64_t size, Chunk&& chunk) {
-  const std::int64_t chunks = (size + block_size - 1) / block_size;
-  std::vector<Sum> partial(static_cast<std::size_t>(chunks));
-  parallel_for(chunks, 16, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t c = first; c < last; ++c) {
-      partial[static_cast<std::size_t>(c)] =
-          chunk(c * block_size, std::min(block_size, size - c * block_size));
-    }
+Sum sum_of_chunks(std::int64_t size, Chunk&& chunk, std::int64_t length = block_size) {
+  const std::int64_t chunks = (size + length - 1) / length;
+  const Scratch<Sum> partial(chunks);
+  parallel_for(chunks, std::max<std::int64_t>(1, grain / length), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t c = first; c < last; ++c)
+      partial.data()[c] = chunk(c * length, std::min(length, size - c * length));
   });
   Sum total{};
-  for (const Sum& part : partial) total += part;
+  for (std::int64_t c = 0; c < chunks; ++c) total += partial.data()[c];
   return total;
 }
 

@@ -6,22 +6,39 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// Classifies magnitudes by their bits: with the sign shifted out, formats order like unsigned integers.
+constexpr std::int64_t scan_length = 8 * block_size;  ///< values that are counted at a time
+
+/// Classifies magnitudes by their bits: without the sign, formats order like unsigned integers. Each lane of
+/// a register has counts of its own, as wide as the values: n is small enough for 16 bits.
 template <class Bits, class T>
 GradientScan scan_bits(const T* values, std::int64_t n, Bits smallest_normal, Bits infinity) {
-  static_assert(sizeof(Bits) == sizeof(T));
-  GradientScan found{.values = n, .nonfinite = 0, .zeros = 0, .subnormals = 0};
-  for (std::int64_t i = 0; i < n; ++i) {
-    const Bits magnitude = static_cast<Bits>(std::bit_cast<Bits>(values[i]) << 1) >> 1;
-    found.nonfinite += magnitude >= infinity;
-    found.zeros += magnitude == 0;
-    found.subnormals += magnitude != 0 && magnitude < smallest_normal;
-  }
-  return found;
+  static_assert(sizeof(Bits) == sizeof(T) && scan_length < 65536);
+  constexpr std::int64_t lanes = 64 / sizeof(Bits);
+  GradientScan result{.values = n, .nonfinite = 0, .zeros = 0, .subnormals = 0};
+  on_best_isa([=, out = &result] {
+    Bits nonfinite[lanes] = {}, zeros[lanes] = {}, small[lanes] = {};
+    const auto look = [&](T value, std::int64_t lane) {
+      const Bits magnitude = std::bit_cast<Bits>(value) & (static_cast<Bits>(-1) >> 1);
+      nonfinite[lane] = static_cast<Bits>(nonfinite[lane] + (magnitude >= infinity));
+      zeros[lane] = static_cast<Bits>(zeros[lane] + (magnitude == 0));
+      small[lane] = static_cast<Bits>(small[lane] + (magnitude < smallest_normal));
+    };
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+      for (std::int64_t lane = 0; lane < lanes; ++lane) look(values[i + lane], lane);
+    }
+    for (std::int64_t lane = 0; i < n; ++i, ++lane) look(values[i], lane);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      out->nonfinite += static_cast<std::int64_t>(nonfinite[lane]);
+      out->zeros += static_cast<std::int64_t>(zeros[lane]);
+      out->subnormals += static_cast<std::int64_t>(small[lane]) - static_cast<std::int64_t>(zeros[lane]);
+    }
+  });
+  return result;
 }
 
 GradientScan scan(const View& gradients) {
-  return sum_of_chunks<GradientScan>(gradients.size(), [&](std::int64_t begin, std::int64_t n) {
+  const auto piece = [&](std::int64_t begin, std::int64_t n) {
     switch (gradients.dtype) {
       case DType::f16:
         return scan_bits<std::uint16_t>(gradients.data<half>() + begin, n, 0x0400, 0x7c00);
@@ -34,19 +51,17 @@ GradientScan scan(const View& gradients) {
     }
     return scan_bits<std::uint64_t>(gradients.data<double>() + begin, n, 0x0010'0000'0000'0000,
                                     0x7ff0'0000'0000'0000);
-  });
+  };
+  return sum_of_chunks<GradientScan>(gradients.size(), piece, scan_length);
 }
 
 double sum_of_squares(const View& x, float factor) {
   return sum_of_chunks<double>(x.size(), [&](std::int64_t begin, std::int64_t n) {
     Block<float> in;
-    const float* values = load(x, begin, n, in);
-    LaneSum<double> lanes;
-    for (std::int64_t i = 0; i < n; ++i) {
+    return lane_sum<double>(n, [values = load(x, begin, n, in), factor](std::int64_t i) {
       const double v = static_cast<double>(values[i] * factor);
-      lanes.add(i, v * v);
-    }
-    return lanes.total();
+      return v * v;
+    });
   });
 }
 
@@ -73,10 +88,15 @@ void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) 
     const float* a = load(x, begin, n, left);
     const float* b = load(shadow, begin, n, right);
     FlushCounts found;
-    for (std::int64_t i = 0; i < n; ++i) {
-      found.values += b[i] != 0;
-      found.flushed += b[i] != 0 && a[i] == 0;
-    }
+    on_best_isa([=, out = &found] {
+      std::int32_t values_found = 0, flushed = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::int32_t counts = b[i] != 0, vanished = a[i] == 0;
+        values_found += counts;
+        flushed += counts & vanished;
+      }
+      *out = {.values = values_found, .flushed = flushed};
+    });
     return found;
   });
 }

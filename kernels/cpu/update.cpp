@@ -2,73 +2,115 @@
 #include <kernels/executors.h>
 
 /// The optimizers' pass: a block of the arenas at a time, widened to FP32, moved by the rule, rounded to
-/// where it is kept.
+/// where it is kept. What is kept in FP32 is worked on where it lies.
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// True gradients: what the arena holds, times the factor that unscaling and clipping left.
-void true_gradients(const View& gradients, float factor, std::int64_t begin, std::int64_t n,
-                    Block<float>& out) {
-  const float* g = load(gradients, begin, n, out);
-  for (std::int64_t i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = g[i] * factor;
-}
+/// One block, as FP32.
+struct UpdateBlock {
+  std::int64_t n;
+  const float* w;
+  const float* g;     ///< as the arena holds them:
+  float factor;       ///< times this they are the true gradients
+  float* moments[2];  ///< as many as the rule has
+};
 
 /// Moves the optimizer's moments and rounds them to the format that they are kept in: what the update sees.
 template <class Rule>
-void move_moments(Rule rule, const UpdateArenas& arenas, std::int64_t begin, std::int64_t n, const float* w,
-                  const Block<float>& g, Block<float> (&moments)[2]) {
-  const int count = rule.moment_count();
-  for (int m = 0; m < count; ++m) {
-    const float* kept = load(arenas.moments[m], begin, n, moments[m]);
-    if (kept != moments[m].data()) std::copy(kept, kept + n, moments[m].begin());
-  }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    float state[2] = {count > 0 ? moments[0][i] : 0, count > 1 ? moments[1][i] : 0};
-    rule.moments(w[i], g[i], state);
-    if (count > 0) moments[0][i] = state[0];
-    if (count > 1) moments[1][i] = state[1];
-  }
-  for (int m = 0; m < count; ++m) {
-    round_to(arenas.moments[m].dtype, moments[m].data(), n);
-    store<float>(moments[m].data(), arenas.moments[m], begin, n);
+void move_moments(const Rule& rule, const UpdateArenas& arenas, std::int64_t begin, const UpdateBlock& b) {
+  for_each_value<float>(b.n, [=](std::int64_t i) {
+    float m[2] = {};
+    for (int k = 0; k < Rule::moment_count; ++k) m[k] = b.moments[k][i];
+    rule.moments(b.w[i], b.g[i] * b.factor, m);
+    for (int k = 0; k < Rule::moment_count; ++k) b.moments[k][i] = m[k];
+  });
+  for (int k = 0; k < Rule::moment_count; ++k) {
+    round_to(arenas.moments[k].dtype, b.moments[k], b.n);
+    store<float>(b.moments[k], arenas.moments[k], begin, b.n);
   }
 }
 
-/// Updates that move nothing. 32-bit counts and no jumps, so that the loop is vectorised.
-UpdateCounts count_lost(const Block<float>& exact, const Block<float>& rounded, const float* w,
-                        const Block<float>& next, std::int64_t n) {
+/// The rule's update of weight i, exactly as FP32 has it.
+template <class Rule>
+float update_of(const Rule& rule, const StepState& state, const UpdateBlock& b, std::int64_t i) {
+  float m[2] = {};
+  for (int k = 0; k < Rule::moment_count; ++k) m[k] = b.moments[k][i];
+  return rule.update(b.w[i], b.g[i] * b.factor, m, state);
+}
+
+/// Counts updates that move nothing. 32 bits and no jumps, so that the loop around it is vectorised.
+struct LostUpdates {
   std::int32_t values = 0, underflowed = 0, absorbed = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    const std::int32_t moves = exact[i] != 0, arrives = rounded[i] != 0, stays = next[i] == w[i];
+
+  void look(float exact, float rounded, float was, float next) {
+    const std::int32_t moves = exact != 0, arrives = rounded != 0, stays = next == was;
     values += moves;
     underflowed += moves & (1 - arrives);
     absorbed += arrives & stays;
   }
-  return {.values = values, .underflowed = underflowed, .absorbed = absorbed};
+};
+
+/// A master in FP32: nothing is rounded on the way, and one loop does it all. `next` may be the weights.
+template <class Rule>
+LostUpdates move_weights(const Rule& rule, const StepState& state, const UpdateBlock& b, float* next) {
+  LostUpdates lost;
+  on_best_isa([=, out = &lost] {
+    LostUpdates found;
+    TINYMP_INDEPENDENT_ROUNDS
+    for (std::int64_t i = 0; i < b.n; ++i) {
+      const float was = b.w[i], update = update_of(rule, state, b, i), moved = was - update;
+      found.look(update, update, was, moved);
+      next[i] = moved;
+    }
+    *out = found;
+  });
+  return lost;
+}
+
+/// A narrow master: the update is rounded to its format, and so is the difference.
+LostUpdates move_rounded(const UpdateBlock& b, const float* exact, DType format, float* next) {
+  Block<float> updates;
+  float* rounded = updates.data();
+  std::copy_n(exact, b.n, rounded);
+  round_to(format, rounded, b.n);
+  for_each_value<float>(b.n, [=](std::int64_t i) { next[i] = b.w[i] - rounded[i]; });
+  round_to(format, next, b.n);
+  LostUpdates lost;
+  on_best_isa([=, out = &lost] {
+    LostUpdates found;
+    for (std::int64_t i = 0; i < b.n; ++i) found.look(exact[i], rounded[i], b.w[i], next[i]);
+    *out = found;
+  });
+  return lost;
 }
 
 template <class Rule>
-UpdateCounts update_block(Rule rule, StepState state, const UpdateArenas& arenas, float factor,
+LostUpdates move_weights(const Rule& rule, const StepState& state, const UpdateBlock& b, DType format,
+                         float* next) {
+  if (format == DType::f32) return move_weights(rule, state, b, next);
+  Block<float> updates;
+  for_each_value<float>(
+      b.n, [=, exact = updates.data()](std::int64_t i) { exact[i] = update_of(rule, state, b, i); });
+  return move_rounded(b, updates.data(), format, next);
+}
+
+template <class Rule>
+UpdateCounts update_block(const Rule& rule, const StepState& state, const UpdateArenas& arenas, float factor,
                           std::int64_t begin, std::int64_t n) {
-  Block<float> g, weight_block, exact, rounded, next, moments[2];
-  const float* w = load(arenas.master, begin, n, weight_block);
-  true_gradients(arenas.gradients, factor, begin, n, g);
-  move_moments(rule, arenas, begin, n, w, g, moments);
-
-  const int count = rule.moment_count();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    const float m[2] = {count > 0 ? moments[0][i] : 0, count > 1 ? moments[1][i] : 0};
-    exact[i] = rule.update(w[i], g[i], m, state);
+  Block<float> weights, gradients, moments[2], moved;
+  UpdateBlock b{
+      n, load(arenas.master, begin, n, weights), load(arenas.gradients, begin, n, gradients), factor, {}};
+  for (int k = 0; k < Rule::moment_count; ++k) {
+    load(arenas.moments[k], begin, n, moments[k]);
+    b.moments[k] = target(arenas.moments[k], begin, moments[k]);
   }
-  std::copy_n(exact.begin(), n, rounded.begin());
-  round_to(arenas.master.dtype, rounded.data(), n);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) next[i] = w[i] - rounded[i];
-  round_to(arenas.master.dtype, next.data(), n);
+  if (Rule::moment_count > 0) move_moments(rule, arenas, begin, b);
 
-  const UpdateCounts lost = count_lost(exact, rounded, w, next, n);
-  store<float>(next.data(), arenas.master, begin, n);
-  if (arenas.weights.memory != arenas.master.memory) store<float>(next.data(), arenas.weights, begin, n);
-  return lost;
+  float* next = target(arenas.master, begin, moved);
+  const LostUpdates lost = move_weights(rule, state, b, arenas.master.dtype, next);
+  store<float>(next, arenas.master, begin, n);
+  if (arenas.weights.memory != arenas.master.memory) store<float>(next, arenas.weights, begin, n);
+  return {.values = lost.values, .underflowed = lost.underflowed, .absorbed = lost.absorbed};
 }
 
 }  // namespace
@@ -85,12 +127,19 @@ void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool ski
 void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
             Cell<const StepState> state, Cell<StepReport> report) {
   if (!report.memory->taken) return;
+  constexpr std::int64_t length = 8 * block_size;  // counts are added in any order: long pieces will do
   std::visit(
       [&](const auto& r) {
-        report.memory->updates =
-            sum_of_chunks<UpdateCounts>(arenas.master.size(), [&](std::int64_t begin, std::int64_t n) {
-              return update_block(r, *state.memory, arenas, *factor.memory, begin, n);
-            });
+        report.memory->updates = sum_of_chunks<UpdateCounts>(
+            arenas.master.size(),
+            [&](std::int64_t begin, std::int64_t n) {
+              UpdateCounts lost;
+              for (std::int64_t i = 0; i < n; i += block_size)
+                lost += update_block(r, *state.memory, arenas, *factor.memory, begin + i,
+                                     std::min(block_size, n - i));
+              return lost;
+            },
+            length);
       },
       rule);
 }

@@ -1,29 +1,10 @@
 #pragma once
 
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/column_sums.cuh>
 
 /// A thread goes down one column for the sums, and is at one value for the rest.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
-
-/// A sum as Accumulation says: each addition is rounded to its format, chunk by chunk.
-template <class C, class Terms>
-__device__ C sum_rows(std::int64_t rows, const Accumulation& how, const Terms& term) {
-  const Values format{nullptr, how.format};
-  const auto rounded = [&](C x) {
-    if constexpr (std::is_same_v<C, float>) return format.rounded(x);
-    return x;
-  };
-  const std::int64_t chunk = how.chunk == 0 ? rows : how.chunk;
-  C total = 0;
-  for (std::int64_t begin = 0; begin < rows; begin += chunk) {
-    C sum = 0;
-    const std::int64_t end = begin + chunk < rows ? begin + chunk : rows;
-    for (std::int64_t row = begin; row < end; ++row) sum = rounded(sum + term(row));
-    total = rounded(total + sum);
-  }
-  return total;
-}
 
 template <class C>
 __global__ void find_moments(Values x, std::int64_t rows, std::int64_t columns, Accumulation sums, C* mean,

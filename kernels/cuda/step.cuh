@@ -73,7 +73,7 @@ template <class Rule>
 __global__ void move_weights(Rule rule, Arenas a, std::int64_t n, const float* factor, const StepState* state,
                              StepReport* report) {
   if (!report->taken) return;
-  const int moments = rule.moment_count();
+  constexpr int moments = Rule::moment_count;
   std::int64_t moves = 0, underflowed = 0, absorbed = 0;
   for (std::int64_t i = first(); i < n; i += stride()) {
     const float w = a.master.get<float>(i), g = a.gradients.get<float>(i) * *factor;

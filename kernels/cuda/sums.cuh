@@ -1,18 +1,16 @@
 #pragma once
 
+#include <kernels/cuda/column_sums.cuh>
 #include <kernels/cuda/reduce.cuh>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
-/// A thread goes down one column: neighbours read neighbours, and each sum is one chain.
+/// A thread goes down one column: neighbours read neighbours.
 template <class C>
 __global__ void sum_columns(Values x, std::int64_t rows, std::int64_t columns, Values y) {
-  for (std::int64_t c = first(); c < columns; c += stride()) {
-    C sum = 0;
-    for (std::int64_t row = 0; row < rows; ++row) sum += x.get<C>(row * columns + c);
-    y.set(c, sum);
-  }
+  for (std::int64_t c = first(); c < columns; c += stride())
+    y.set(c, sum_rows<C>(rows, {}, [&](std::int64_t row) { return x.get<C>(row * columns + c); }));
 }
 
 }  // namespace

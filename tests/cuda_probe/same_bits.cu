@@ -60,18 +60,17 @@ TINYMP_HD void evaluate(float x, float y, std::uint64_t* out) {
 
   float m[2] = {0.25f * y, y * y};
   kernels::StepState state{.steps = 7, .lr = 1e-3f};
-  const kernels::SgdRule sgd{.momentum = 0.9f, .weight_decay = 1e-4f};
+  const kernels::SgdRule<true> sgd{.momentum = 0.9f, .weight_decay = 1e-4f};
   sgd.moments(x, y, m);
   record(sgd.update(x, y, m, state));
-  const kernels::AdamRule adam{.epsilon = 1e-8f,
-                               .weight_decay = 0.01f,
-                               .decoupled = false,
-                               .exact_beta1 = 0.9,
-                               .exact_beta2 = 0.999,
-                               .beta1 = 0.9f,
-                               .beta2 = 0.999f,
-                               .rest1 = 0.1f,
-                               .rest2 = 0.001f};
+  const kernels::AdamRule<false> adam{.epsilon = 1e-8f,
+                                      .weight_decay = 0.01f,
+                                      .exact_beta1 = 0.9,
+                                      .exact_beta2 = 0.999,
+                                      .beta1 = 0.9f,
+                                      .beta2 = 0.999f,
+                                      .rest1 = 0.1f,
+                                      .rest2 = 0.001f};
   adam.begin(state);
   record(state.correction1);
   record(state.correction2);

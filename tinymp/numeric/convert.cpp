@@ -1,20 +1,16 @@
+#include <tinymp/base/best_isa.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/numeric/convert_f16c.h>
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
-
-#if defined(__x86_64__) || defined(__i386__)
-#include <cpuid.h>
-#endif
 
 namespace tinymp {
 namespace {
 
-bool use_f16c() {
-  static const bool use = matches_f16c && f16c::compiled && f16c::machine_has();
-  return use;
-}
+bool use_f16c() { return matches_f16c && f16c::usable(); }
 
 template <class From, class To, class Convert>
 void each(std::span<const From> in, std::span<To> out, Convert convert_one) {
@@ -38,6 +34,31 @@ To to_float_type(From x) {
   return x == x ? static_cast<To>(x) : std::numeric_limits<To>::quiet_NaN();
 }
 
+/// bfloat16(x) as a loop is vectorised best: half of what is cut off is added, a little less where the bit
+/// above is 0. A carry runs into the exponent, which is right; and the subnormals are those of float.
+std::uint32_t rounded_to_bfloat16(float x) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff'0000;
+  return (bits & 0x7fff'ffff) > 0x7f80'0000 ? 0x7fc0'0000 : rounded;
+}
+
+float widened(std::uint16_t bfloat16_bits) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(bfloat16_bits) << 16;
+  return std::bit_cast<float>((bits & 0x7fff'ffff) > 0x7f80'0000 ? 0x7fc0'0000 : bits);
+}
+
+/// Two steps over a block that stays in the L1 cache.
+template <class From, class To>
+void through_float(std::span<const From> in, std::span<To> out) {
+  expect_same_length(in, out);
+  std::array<float, 256> block;
+  for (std::size_t i = 0; i < in.size(); i += block.size()) {
+    const std::span<float> between(block.data(), std::min(block.size(), in.size() - i));
+    convert(in.subspan(i, between.size()), between);
+    convert(std::span<const float>(between), out.subspan(i, between.size()));
+  }
+}
+
 template <class T>
 void copy(std::span<const T> in, std::span<T> out) {
   expect_same_length(in, out);
@@ -45,16 +66,6 @@ void copy(std::span<const T> in, std::span<T> out) {
 }
 
 }  // namespace
-
-bool f16c::machine_has() {
-#if defined(__x86_64__) || defined(__i386__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool instructions = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-  return instructions && __builtin_cpu_supports("avx");  // and the operating system saves the registers
-#else
-  return false;
-#endif
-}
 
 void convert(std::span<const float> in, std::span<half> out) {
   expect_same_length(in, out);
@@ -90,12 +101,17 @@ void convert(std::span<const float> in, std::span<double> out) {
 
 void convert(std::span<const float> in, std::span<bfloat16> out) {
   expect_same_length(in, out);
-  each(in, out, [](float x) { return bfloat16(x); });
+  on_best_isa([from = in.data(), to = out.data(), n = in.size()] {
+    for (std::size_t i = 0; i < n; ++i)
+      to[i] = bfloat16::from_bits(static_cast<std::uint16_t>(rounded_to_bfloat16(from[i]) >> 16));
+  });
 }
 
 void convert(std::span<const bfloat16> in, std::span<float> out) {
   expect_same_length(in, out);
-  each(in, out, [](bfloat16 x) { return static_cast<float>(x); });
+  on_best_isa([from = in.data(), to = out.data(), n = in.size()] {
+    for (std::size_t i = 0; i < n; ++i) to[i] = widened(from[i].bits());
+  });
 }
 
 void convert(std::span<const double> in, std::span<bfloat16> out) {
@@ -108,20 +124,25 @@ void convert(std::span<const bfloat16> in, std::span<double> out) {
   each(in, out, [](bfloat16 x) { return static_cast<double>(static_cast<float>(x)); });
 }
 
-void convert(std::span<const half> in, std::span<bfloat16> out) {
-  expect_same_length(in, out);
-  each(in, out, [](half x) { return bfloat16(static_cast<float>(x)); });
-}
+void convert(std::span<const half> in, std::span<bfloat16> out) { through_float(in, out); }
 
-void convert(std::span<const bfloat16> in, std::span<half> out) {
-  expect_same_length(in, out);
-  each(in, out, [](bfloat16 x) { return half(static_cast<float>(x)); });
-}
+void convert(std::span<const bfloat16> in, std::span<half> out) { through_float(in, out); }
 
 void convert(std::span<const float> in, std::span<float> out) { copy(in, out); }
 void convert(std::span<const half> in, std::span<half> out) { copy(in, out); }
 void convert(std::span<const bfloat16> in, std::span<bfloat16> out) { copy(in, out); }
 void convert(std::span<const double> in, std::span<double> out) { copy(in, out); }
+
+void round_to_half(std::span<float> x) {
+  if (use_f16c()) return f16c::round_to_halves(x.data(), x.size());
+  for (float& value : x) value = static_cast<float>(half(value));
+}
+
+void round_to_bfloat16(std::span<float> x) {
+  on_best_isa([values = x.data(), n = x.size()] {
+    for (std::size_t i = 0; i < n; ++i) values[i] = std::bit_cast<float>(rounded_to_bfloat16(values[i]));
+  });
+}
 
 const char* half_conversion() { return use_f16c() ? "F16C instructions" : "half_codec.h"; }
 

@@ -51,6 +51,10 @@ void convert(std::span<const half> in, std::span<half> out);
 void convert(std::span<const bfloat16> in, std::span<bfloat16> out);
 void convert(std::span<const double> in, std::span<double> out);
 
+/// Rounds to half, or to bfloat16, and back to float, where the values are.
+void round_to_half(std::span<float> x);
+void round_to_bfloat16(std::span<float> x);
+
 /// "F16C instructions" or "half_codec.h": how convert() goes between float and half on this machine.
 const char* half_conversion();
 

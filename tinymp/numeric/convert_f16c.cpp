@@ -1,50 +1,91 @@
+#include <tinymp/base/best_isa.h>
 #include <tinymp/numeric/convert_f16c.h>
+#include <tinymp/numeric/half_codec.h>
 
-// Compiled with -mf16c -mavx, so nothing here may be shared with other files: of an inline function the
-// linker keeps one copy, perhaps this one, for every machine. Hence plain pointers and no other header of
-// ours.
-
-#if defined(__F16C__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
-namespace tinymp::f16c {
-
-const bool compiled = true;
-
 // The instructions keep the sign and payload of a NaN; ours is always the same one.
-static __m256 canonical_nan(__m256 x) {
+namespace tinymp::f16c {
+namespace {
+
+constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+// 8 at a time; what is left goes through half_codec.h, whose bits these are.
+
+TINYMP_AVX2 inline __m256 canonical(__m256 x) {
   const __m256 is_nan = _mm256_cmp_ps(x, x, _CMP_UNORD_Q);
   return _mm256_blendv_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc0'0000)), is_nan);
 }
+TINYMP_AVX2 inline __m128i narrow(__m256 x) { return _mm256_cvtps_ph(canonical(x), nearest); }
+TINYMP_AVX2 inline __m256 widen(__m128i x) { return canonical(_mm256_cvtph_ps(x)); }
 
-static __m128i eight_halves(__m256 x) {
-  return _mm256_cvtps_ph(canonical_nan(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+TINYMP_AVX2 void narrow_by_8(const float* in, std::uint16_t* out, std::size_t n) {
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), narrow(_mm256_loadu_ps(in + i)));
+  for (; i < n; ++i) out[i] = half_bits_from_float(in[i]);
 }
 
-static __m256 eight_floats(__m128i x) { return canonical_nan(_mm256_cvtph_ps(x)); }
+TINYMP_AVX2 void widen_by_8(const std::uint16_t* in, float* out, std::size_t n) {
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    _mm256_storeu_ps(out + i, widen(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
+  for (; i < n; ++i) out[i] = float_from_half_bits(in[i]);
+}
+
+TINYMP_AVX2 void round_by_8(float* x, std::size_t n) {
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(x + i, widen(narrow(_mm256_loadu_ps(x + i))));
+  for (; i < n; ++i) x[i] = float_from_half_bits(half_bits_from_float(x[i]));
+}
+
+// 16 at a time, of the last only those in the mask. (All in masked forms: g++ 12 warns of an uninitialised
+// value inside the plain ones.)
+
+TINYMP_AVX512 inline __mmask16 first_of_16(std::size_t n) {
+  return static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1);
+}
+TINYMP_AVX512 inline __m512 canonical(__m512 x) {
+  const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+  return _mm512_mask_mov_ps(x, is_nan, _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc0'0000)));
+}
+TINYMP_AVX512 inline __m256i narrow(__m512 x) { return _mm512_maskz_cvtps_ph(0xffff, canonical(x), nearest); }
+TINYMP_AVX512 inline __m512 widen(__m256i x) { return canonical(_mm512_maskz_cvtph_ps(0xffff, x)); }
+
+TINYMP_AVX512 void narrow_by_16(const float* in, std::uint16_t* out, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 mask = first_of_16(n - i);
+    _mm256_mask_storeu_epi16(out + i, mask, narrow(_mm512_maskz_loadu_ps(mask, in + i)));
+  }
+}
+
+TINYMP_AVX512 void widen_by_16(const std::uint16_t* in, float* out, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 mask = first_of_16(n - i);
+    _mm512_mask_storeu_ps(out + i, mask, widen(_mm256_maskz_loadu_epi16(mask, in + i)));
+  }
+}
+
+TINYMP_AVX512 void round_by_16(float* x, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 mask = first_of_16(n - i);
+    _mm512_mask_storeu_ps(x + i, mask, widen(narrow(_mm512_maskz_loadu_ps(mask, x + i))));
+  }
+}
+
+}  // namespace
+
+bool usable() { return isa() != Isa::portable; }
 
 void half_bits_from_floats(const float* in, std::uint16_t* out, std::size_t n) {
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), eight_halves(_mm256_loadu_ps(in + i)));
-  if (i == n) return;
-  alignas(32) float rest[8] = {};
-  alignas(16) std::uint16_t halves[8];
-  for (std::size_t j = 0; j < n - i; ++j) rest[j] = in[i + j];
-  _mm_store_si128(reinterpret_cast<__m128i*>(halves), eight_halves(_mm256_load_ps(rest)));
-  for (std::size_t j = 0; j < n - i; ++j) out[i + j] = halves[j];
+  return isa() == Isa::avx512 ? narrow_by_16(in, out, n) : narrow_by_8(in, out, n);
 }
-
 void floats_from_half_bits(const std::uint16_t* in, float* out, std::size_t n) {
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(out + i, eight_floats(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
-  if (i == n) return;
-  alignas(16) std::uint16_t rest[8] = {};
-  alignas(32) float floats[8];
-  for (std::size_t j = 0; j < n - i; ++j) rest[j] = in[i + j];
-  _mm256_store_ps(floats, eight_floats(_mm_load_si128(reinterpret_cast<const __m128i*>(rest))));
-  for (std::size_t j = 0; j < n - i; ++j) out[i + j] = floats[j];
+  return isa() == Isa::avx512 ? widen_by_16(in, out, n) : widen_by_8(in, out, n);
+}
+void round_to_halves(float* x, std::size_t n) {
+  return isa() == Isa::avx512 ? round_by_16(x, n) : round_by_8(x, n);
 }
 
 }  // namespace tinymp::f16c
@@ -52,9 +93,10 @@ void floats_from_half_bits(const std::uint16_t* in, float* out, std::size_t n) {
 #else
 
 namespace tinymp::f16c {
-const bool compiled = false;
+bool usable() { return false; }
 void half_bits_from_floats(const float*, std::uint16_t*, std::size_t) {}
 void floats_from_half_bits(const std::uint16_t*, float*, std::size_t) {}
+void round_to_halves(float*, std::size_t) {}
 }  // namespace tinymp::f16c
 
 #endif

@@ -23,15 +23,17 @@ Adam::Adam(const char* name, std::vector<Tensor> parameters, Options options, co
 
 kernels::UpdateRule Adam::rule() const {
   const auto& [_, beta1, beta2, epsilon, weight_decay] = options_;
-  return kernels::AdamRule{.epsilon = epsilon,
-                           .weight_decay = weight_decay,
-                           .decoupled = decoupled_,
-                           .exact_beta1 = beta1,
-                           .exact_beta2 = beta2,
-                           .beta1 = static_cast<float>(beta1),
-                           .beta2 = static_cast<float>(beta2),
-                           .rest1 = static_cast<float>(1 - beta1),
-                           .rest2 = static_cast<float>(1 - beta2)};
+  const auto rule_with = [&]<bool decoupled>(std::bool_constant<decoupled>) -> kernels::UpdateRule {
+    return kernels::AdamRule<decoupled>{.epsilon = epsilon,
+                                        .weight_decay = weight_decay,
+                                        .exact_beta1 = beta1,
+                                        .exact_beta2 = beta2,
+                                        .beta1 = static_cast<float>(beta1),
+                                        .beta2 = static_cast<float>(beta2),
+                                        .rest1 = static_cast<float>(1 - beta1),
+                                        .rest2 = static_cast<float>(1 - beta2)};
+  };
+  return decoupled_ ? rule_with(std::true_type{}) : rule_with(std::false_type{});
 }
 
 }  // namespace tinymp

@@ -10,6 +10,10 @@ Sgd::Sgd(std::vector<Tensor> parameters, Options options, const Recipe& recipe)
   expect_not_negative("Sgd: weight_decay", options.weight_decay);
 }
 
-kernels::UpdateRule Sgd::rule() const { return kernels::SgdRule{options_.momentum, options_.weight_decay}; }
+kernels::UpdateRule Sgd::rule() const {
+  const auto& [_, momentum, weight_decay] = options_;
+  if (momentum == 0) return kernels::SgdRule<false>{momentum, weight_decay};
+  return kernels::SgdRule<true>{momentum, weight_decay};
+}
 
 }  // namespace tinymp

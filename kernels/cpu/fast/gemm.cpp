@@ -139,7 +139,7 @@ void multiply_piece(const Product& p, std::int64_t m, std::int64_t rows, std::in
   const bool copy_a = p.a.dtype != DType::f32 || columns > 4 * tile.columns;
   const bool read_b = reads_b_as_it_lies(p, rows), pack = !read_b && p.packed_b == nullptr;
   const std::int64_t group = std::min(group_columns, round_up(columns, tile.columns));
-  Scratch panels(pack ? group * block_depth : 0), block(copy_a ? rows * (block_depth + 17) : 0);
+  Scratch<float> panels(pack ? group * block_depth : 0), block(copy_a ? rows * (block_depth + 17) : 0);
   for (std::int64_t k = 0; k < p.K; k += block_depth) {
     const std::int64_t depth = std::min(block_depth, p.K - k);
     const Readable a = block_of_a(p, m, rows, k, depth, copy_a ? block.data() : nullptr);
@@ -165,7 +165,7 @@ void multiply_piece(const Product& p, std::int64_t m, std::int64_t rows, std::in
 /// A piece from the first product to the last rounding. FP32 sums grow where C lies, others beside it.
 void finish_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t n, std::int64_t columns) {
   const bool in_place = p.c.dtype == DType::f32;
-  Scratch beside(in_place ? 0 : rows * columns);
+  Scratch<float> beside(in_place ? 0 : rows * columns);
   float* sums = in_place ? p.c.data<float>() + m * p.N + n : beside.data();
   const std::int64_t stride = in_place ? p.N : columns;
   if (p.K == 0) {
@@ -200,7 +200,7 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
   const Cut cut = cut_for(p);
   const std::int64_t down = pieces_of(p.M, cut.rows), across = pieces_of(p.N, cut.columns);
   const bool share_b = down > 1 && !reads_b_as_it_lies(p, cut.rows);
-  Scratch packed_b(share_b ? round_up(p.N, p.tile->columns) * p.K : 0);
+  Scratch<float> packed_b(share_b ? round_up(p.N, p.tile->columns) * p.K : 0);
   if (share_b) {
     pack_all_of_b(p, packed_b.data());
     p.packed_b = packed_b.data();

@@ -1,22 +1,11 @@
 #pragma once
 
 #include <kernels/cpu/fast/tile.h>
-#include <tinymp/tensor/storage.h>
+#include <kernels/cpu/scratch.h>
 #include <tinymp/tensor/view.h>
 
 /// Operands as the tiles want them: in FP32, and side by side in memory.
 namespace tinymp::kernels::cpu {
-
-/// Pooled memory for floats.
-class Scratch {
- public:
-  explicit Scratch(std::int64_t floats)
-      : storage_(static_cast<std::size_t>(floats) * sizeof(float), Device::cpu) {}
-  float* data() { return reinterpret_cast<float*>(storage_.data()); }
-
- private:
-  Storage storage_;
-};
 
 /// A matrix that is read block by block: element (i,j) is values[i * stride + j].
 struct Matrix {

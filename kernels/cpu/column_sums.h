@@ -1,0 +1,106 @@
+#pragma once
+
+#include <kernels/cpu/rows.h>
+#include <kernels/row_chunks.h>
+#include <array>
+
+/// Sums down the rows of (B,O). Each chunk of rows is one chain for each column, from its first row to its
+/// last; the chunks' sums are added in order. Threads share out chunks, and strips of columns: neither
+/// changes a chain.
+namespace tinymp::kernels::cpu {
+
+/// Columns c .. c + n, of which `height` rows fill a block.
+struct Strip {
+  static constexpr std::int64_t width = 64;
+  std::int64_t c, n, height;
+};
+
+/// Rows row .. row + count of a strip, one behind the other.
+template <class C>
+const C* load_rows(const View& x, std::int64_t row, std::int64_t count, const Strip& strip, Block<C>& block) {
+  const std::int64_t columns = x.cols();
+  if (strip.n == columns) return load(x, row * columns, count * columns, block);
+  for (std::int64_t r = 0; r < count; ++r)
+    read(x, (row + r) * columns + strip.c, strip.n, block.data() + r * strip.n);
+  return block.data();
+}
+
+/// sums[i] += values[i] for `width` columns, row after row; the sums stay in registers.
+template <int width, class C>
+void add_rows(const C* values, std::int64_t rows, std::int64_t stride, C* sums) {
+  C kept[width];
+  for (int i = 0; i < width; ++i) kept[i] = sums[i];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (int i = 0; i < width; ++i) kept[i] += values[row * stride + i];
+  }
+  for (int i = 0; i < width; ++i) sums[i] = kept[i];
+}
+
+/// Adds rows of n values to n sums, each addition rounded to the format of the sums.
+template <class C>
+void add_rounded(const C* values, std::int64_t rows, std::int64_t n, DType format, C* sums) {
+  if (format == DType::f16 && std::is_same_v<C, float>) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t i = 0; i < n; ++i) sums[i] += values[row * n + i];
+      round_to(format, sums, n);
+    }
+    return;
+  }
+  on_best_isa([=] {
+    std::int64_t c = 0;
+    for (; c + 64 <= n; c += 64) add_rows<64>(values + c, rows, n, sums + c);
+    for (; c + 16 <= n; c += 16) add_rows<16>(values + c, rows, n, sums + c);
+    for (std::int64_t row = 0; row < rows && c < n; ++row) {
+      for (std::int64_t i = c; i < n; ++i) sums[i] += values[row * n + i];
+    }
+  });
+}
+
+/// Several sums for each column of x at once. `Terms(strip)` is made for each strip, and its
+/// terms(row, count) points to what rows row .. row + count add to each of the sums.
+template <class C, std::size_t several, class MakeTerms>
+void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
+                 const std::array<C*, several>& totals) {
+  const std::int64_t rows = x.rows(), columns = x.cols(), length = rows_in_chunk(how, rows);
+  const std::int64_t chunks = (rows + length - 1) / length;
+  const std::int64_t strips = (columns + Strip::width - 1) / Strip::width;
+  const std::int64_t of_a_unit = std::min(length, rows) * std::min(columns, Strip::width);
+  const Scratch<C> partial(static_cast<std::int64_t>(several) * chunks * columns);
+  const auto of = [&](std::size_t k, std::int64_t chunk) {
+    return partial.data() + (static_cast<std::int64_t>(k) * chunks + chunk) * columns;
+  };
+  parallel_for(chunks * strips, std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, of_a_unit)),
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t unit = first; unit < last; ++unit) {
+                   const std::int64_t chunk = unit / strips, c = unit % strips * Strip::width;
+                   const std::int64_t n = std::min(Strip::width, columns - c);
+                   const Strip strip{c, n, std::min(length, block_size / n)};
+                   auto terms = make_terms(strip);
+                   for (std::size_t k = 0; k < several; ++k) std::fill_n(of(k, chunk) + c, n, C(0));
+                   const std::int64_t end = std::min(rows, (chunk + 1) * length);
+                   for (std::int64_t row = chunk * length; row < end; row += strip.height) {
+                     const std::int64_t count = std::min(strip.height, end - row);
+                     const std::array<const C*, several> added = terms(row, count);
+                     for (std::size_t k = 0; k < several; ++k)
+                       add_rounded(added[k], count, n, how.format, of(k, chunk) + c);
+                   }
+                 }
+               });
+  for (std::size_t k = 0; k < several; ++k) {
+    std::fill_n(totals[k], columns, C(0));
+    add_rounded(of(k, 0), chunks, columns, how.format, totals[k]);
+  }
+}
+
+/// The terms of a plain sum.
+template <class C>
+struct EachValue {
+  const View& x;
+  Strip strip;
+  Block<C> in;
+  std::array<const C*, 1> operator()(std::int64_t row, std::int64_t count) {
+    return {load_rows(x, row, count, strip, in)};
+  }
+};
+
+}  // namespace tinymp::kernels::cpu

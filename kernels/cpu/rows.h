@@ -1,0 +1,58 @@
+#pragma once
+
+#include <kernels/cpu/block.h>
+#include <kernels/cpu/scratch.h>
+
+/// Element-wise loops over (B,O) in which each column has values of its own, such as a bias. Rows may be as
+/// short as 10 values: as many of them as fill a block are one loop, over values repeated for each row.
+namespace tinymp::kernels::cpu {
+
+/// How many whole rows a block holds; where a row is longer than a block, 1, and it comes in pieces.
+inline std::int64_t rows_in_block(std::int64_t columns) {
+  return columns == 0 ? 1 : std::max<std::int64_t>(1, block_size / columns);
+}
+
+/// Repeats the first n values until there are `times` of each.
+template <class C>
+void repeat(C* values, std::int64_t n, std::int64_t times) {
+  for (std::int64_t i = 1; i < times; ++i) std::copy_n(values, n, values + i * n);
+}
+
+/// A value for each column, repeated for all rows of a block.
+template <class C>
+class ByColumn {
+ public:
+  /// fill(to) writes the values of all columns.
+  template <class Fill>
+  ByColumn(const View& x, Fill&& fill)
+      : times_(std::min(std::max<std::int64_t>(1, x.rows()), rows_in_block(x.cols()))),
+        values_(x.cols() * times_) {
+    fill(values_.data());
+    repeat(values_.data(), x.cols(), times_);
+  }
+  /// For a piece that begins in this column.
+  const C* from(std::int64_t column) const { return values_.data() + column; }
+
+ private:
+  std::int64_t times_;
+  Scratch<C> values_;
+};
+
+/// Calls body(begin, n, column) for pieces of x, in parallel: whole rows, and then column is 0; or values
+/// begin .. begin + n of a long one.
+template <class F>
+void for_row_blocks(const View& x, F&& body) {
+  const std::int64_t rows = x.rows(), columns = x.cols(), height = rows_in_block(columns);
+  const std::int64_t units = (rows + height - 1) / height;
+  const std::int64_t enough = std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, height * columns));
+  parallel_for(units, enough, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t unit = first; unit < last; ++unit) {
+      const std::int64_t row = unit * height;
+      const std::int64_t values = std::min(height, rows - row) * columns;  // of one row, where that is long
+      for (std::int64_t i = 0; i < values; i += block_size)
+        body(row * columns + i, std::min(block_size, values - i), i);
+    }
+  });
+}
+
+}  // namespace tinymp::kernels::cpu

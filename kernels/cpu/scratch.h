@@ -1,0 +1,23 @@
+#pragma once
+
+#include <tinymp/tensor/storage.h>
+#include <cstdint>
+#include <type_traits>
+
+namespace tinymp::kernels::cpu {
+
+/// Memory that a kernel needs while it runs, not initialised. From the pool: a step that repeats asks nothing
+/// of the system.
+template <class T>
+class Scratch {
+  static_assert(std::is_trivially_copyable_v<T>, "nobody constructs or destroys what lies in it");
+
+ public:
+  explicit Scratch(std::int64_t count) : storage_(static_cast<std::size_t>(count) * sizeof(T), Device::cpu) {}
+  T* data() const { return reinterpret_cast<T*>(storage_.data()); }
+
+ private:
+  Storage storage_;
+};
+
+}  // namespace tinymp::kernels::cpu
