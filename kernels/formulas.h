@@ -5,6 +5,7 @@
 #include <tinymp/numeric/exp_log.h>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <variant>
 
 /// The arithmetic of every element-wise op and optimizer, once, for CPU loops and GPU kernels alike.
@@ -63,15 +64,17 @@ void visit_unary(Unary f, F&& body) {
 
 // Losses.
 
-/// The largest of n values x[i]. A NaN becomes the largest and stays.
+/// The largest of n values x[i]; NaN where one of them is. (Two questions, neither of which needs a jump.)
 template <class C, class Row>
 TINYMP_HD C largest(const Row& x, std::int64_t n) {
   C top = x[0];
+  bool any_nan = false;
   for (std::int64_t i = 0; i < n; ++i) {
     const C v = x[i];
-    top = v > top || v != v ? v : top;
+    any_nan |= v != v;
+    top = v > top ? v : top;
   }
-  return top;
+  return any_nan ? std::numeric_limits<C>::quiet_NaN() : top;
 }
 
 /// log sum exp(x) = top + log sum exp(x - top), of n values x[i].  The largest is taken out first, or exp

@@ -27,12 +27,12 @@ struct Squares {
   const View& x;
   Strip strip;
   Block<C> means, in, out;
-  std::array<const C*, 1> operator()(std::int64_t row, std::int64_t count) {
+  std::array<Terms<C>, 1> operator()(std::int64_t row, std::int64_t count) {
     const C* values = load_rows(x, row, count, strip, in);
     for_each_value<C>(count * strip.n, [=, m = means.data(), to = out.data()](std::int64_t i) {
       to[i] = (values[i] - m[i]) * (values[i] - m[i]);
     });
-    return {out.data()};
+    return {{{out.data(), strip.n}}};
   }
 };
 
@@ -42,14 +42,14 @@ struct Errors {
   const View &x, &dy;
   Strip strip;
   Block<C> means, inverse, in, error, out;
-  std::array<const C*, 2> operator()(std::int64_t row, std::int64_t count) {
+  std::array<Terms<C>, 2> operator()(std::int64_t row, std::int64_t count) {
     const C* values = load_rows(x, row, count, strip, in);
     const C* d = load_rows(dy, row, count, strip, error);
     for_each_value<C>(count * strip.n,
                       [=, m = means.data(), by_deviation = inverse.data(), to = out.data()](std::int64_t i) {
                         to[i] = d[i] * BatchNorm::normalized(values[i], m[i], by_deviation[i]);
                       });
-    return {d, out.data()};
+    return {{{d, strip.n}, {out.data(), strip.n}}};
   }
 };
 

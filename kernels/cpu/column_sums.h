@@ -15,6 +15,13 @@ struct Strip {
   std::int64_t c, n, height;
 };
 
+/// What rows add to the sums of a strip: its row r begins at values + r * stride.
+template <class C>
+struct Terms {
+  const C* values;
+  std::int64_t stride;
+};
+
 /// Rows row .. row + count of a strip, one behind the other.
 template <class C>
 const C* load_rows(const View& x, std::int64_t row, std::int64_t count, const Strip& strip, Block<C>& block) {
@@ -27,37 +34,38 @@ const C* load_rows(const View& x, std::int64_t row, std::int64_t count, const St
 
 /// sums[i] += values[i] for `width` columns, row after row; the sums stay in registers.
 template <int width, class C>
-void add_rows(const C* values, std::int64_t rows, std::int64_t stride, C* sums) {
+TINYMP_INLINE void add_rows(const Terms<C>& terms, std::int64_t rows, C* sums) {
   C kept[width];
   for (int i = 0; i < width; ++i) kept[i] = sums[i];
   for (std::int64_t row = 0; row < rows; ++row) {
-    for (int i = 0; i < width; ++i) kept[i] += values[row * stride + i];
+    for (int i = 0; i < width; ++i) kept[i] += terms.values[row * terms.stride + i];
   }
   for (int i = 0; i < width; ++i) sums[i] = kept[i];
 }
 
-/// Adds rows of n values to n sums, each addition rounded to the format of the sums.
+/// Adds rows of n terms to n sums, each addition rounded to the format of the sums.
 template <class C>
-void add_rounded(const C* values, std::int64_t rows, std::int64_t n, DType format, C* sums) {
+void add_rounded(const Terms<C>& terms, std::int64_t rows, std::int64_t n, DType format, C* sums) {
   if (format == DType::f16 && std::is_same_v<C, float>) {
     for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t i = 0; i < n; ++i) sums[i] += values[row * n + i];
+      for (std::int64_t i = 0; i < n; ++i) sums[i] += terms.values[row * terms.stride + i];
       round_to(format, sums, n);
     }
     return;
   }
   on_best_isa([=] {
+    const auto from = [&](std::int64_t c) { return Terms<C>{terms.values + c, terms.stride}; };
     std::int64_t c = 0;
-    for (; c + 64 <= n; c += 64) add_rows<64>(values + c, rows, n, sums + c);
-    for (; c + 16 <= n; c += 16) add_rows<16>(values + c, rows, n, sums + c);
+    for (; c + 64 <= n; c += 64) add_rows<64>(from(c), rows, sums + c);
+    for (; c + 16 <= n; c += 16) add_rows<16>(from(c), rows, sums + c);
     for (std::int64_t row = 0; row < rows && c < n; ++row) {
-      for (std::int64_t i = c; i < n; ++i) sums[i] += values[row * n + i];
+      for (std::int64_t i = c; i < n; ++i) sums[i] += terms.values[row * terms.stride + i];
     }
   });
 }
 
 /// Several sums for each column of x at once. `Terms(strip)` is made for each strip, and its
-/// terms(row, count) points to what rows row .. row + count add to each of the sums.
+/// terms(row, count) are what rows row .. row + count add to each of the sums.
 template <class C, std::size_t several, class MakeTerms>
 void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
                  const std::array<C*, several>& totals) {
@@ -80,7 +88,7 @@ void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
                    const std::int64_t end = std::min(rows, (chunk + 1) * length);
                    for (std::int64_t row = chunk * length; row < end; row += strip.height) {
                      const std::int64_t count = std::min(strip.height, end - row);
-                     const std::array<const C*, several> added = terms(row, count);
+                     const std::array<Terms<C>, several> added = terms(row, count);
                      for (std::size_t k = 0; k < several; ++k)
                        add_rounded(added[k], count, n, how.format, of(k, chunk) + c);
                    }
@@ -88,7 +96,7 @@ void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
                });
   for (std::size_t k = 0; k < several; ++k) {
     std::fill_n(totals[k], columns, C(0));
-    add_rounded(of(k, 0), chunks, columns, how.format, totals[k]);
+    add_rounded<C>({of(k, 0), columns}, chunks, columns, how.format, totals[k]);
   }
 }
 
@@ -98,8 +106,9 @@ struct EachValue {
   const View& x;
   Strip strip;
   Block<C> in;
-  std::array<const C*, 1> operator()(std::int64_t row, std::int64_t count) {
-    return {load_rows(x, row, count, strip, in)};
+  std::array<Terms<C>, 1> operator()(std::int64_t row, std::int64_t count) {
+    if (x.dtype == dtype_of<C>) return {{{x.data<C>() + row * x.cols() + strip.c, x.cols()}}};
+    return {{{load_rows(x, row, count, strip, in), strip.n}}};
   }
 };
 

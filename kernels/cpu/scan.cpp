@@ -8,31 +8,30 @@ namespace {
 
 constexpr std::int64_t scan_length = 8 * block_size;  ///< values that are counted at a time
 
-/// Classifies magnitudes by their bits: without the sign, formats order like unsigned integers. Each lane of
-/// a register has counts of its own, as wide as the values: n is small enough for 16 bits.
+std::uint16_t bits_of(half x) { return x.bits(); }
+std::uint16_t bits_of(bfloat16 x) { return x.bits(); }
+std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
+
+/// Classifies magnitudes by their bits: without the sign, formats order like unsigned integers, and the
+/// highest bit of a difference says which is larger. The counts are as wide as the values, so that a register
+/// works on as many as it holds; n is small enough for 16 bits.
 template <class Bits, class T>
 GradientScan scan_bits(const T* values, std::int64_t n, Bits smallest_normal, Bits infinity) {
   static_assert(sizeof(Bits) == sizeof(T) && scan_length < 65536);
-  constexpr std::int64_t lanes = 64 / sizeof(Bits);
   GradientScan result{.values = n, .nonfinite = 0, .zeros = 0, .subnormals = 0};
   on_best_isa([=, out = &result] {
-    Bits nonfinite[lanes] = {}, zeros[lanes] = {}, small[lanes] = {};
-    const auto look = [&](T value, std::int64_t lane) {
-      const Bits magnitude = std::bit_cast<Bits>(value) & (static_cast<Bits>(-1) >> 1);
-      nonfinite[lane] = static_cast<Bits>(nonfinite[lane] + (magnitude >= infinity));
-      zeros[lane] = static_cast<Bits>(zeros[lane] + (magnitude == 0));
-      small[lane] = static_cast<Bits>(small[lane] + (magnitude < smallest_normal));
-    };
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-      for (std::int64_t lane = 0; lane < lanes; ++lane) look(values[i + lane], lane);
+    constexpr int top = 8 * sizeof(Bits) - 1;
+    Bits finite = 0, zeros = 0, small = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const Bits magnitude = bits_of(values[i]) & static_cast<Bits>(static_cast<Bits>(-1) >> 1);
+      finite = static_cast<Bits>(finite + (static_cast<Bits>(magnitude - infinity) >> top));
+      zeros = static_cast<Bits>(zeros + (static_cast<Bits>(magnitude - 1) >> top));
+      small = static_cast<Bits>(small + (static_cast<Bits>(magnitude - smallest_normal) >> top));
     }
-    for (std::int64_t lane = 0; i < n; ++i, ++lane) look(values[i], lane);
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      out->nonfinite += static_cast<std::int64_t>(nonfinite[lane]);
-      out->zeros += static_cast<std::int64_t>(zeros[lane]);
-      out->subnormals += static_cast<std::int64_t>(small[lane]) - static_cast<std::int64_t>(zeros[lane]);
-    }
+    out->nonfinite = n - static_cast<std::int64_t>(finite);
+    out->zeros = static_cast<std::int64_t>(zeros);
+    out->subnormals = static_cast<std::int64_t>(small) - out->zeros;
   });
   return result;
 }

@@ -15,6 +15,13 @@ namespace tinymp {
 #define TINYMP_INDEPENDENT_ROUNDS
 #endif
 
+// For what a loop calls, where the compiler might think it too long: only inline it gets the wide registers.
+#if defined(__GNUC__)
+#define TINYMP_INLINE __attribute__((always_inline)) inline
+#else
+#define TINYMP_INLINE inline
+#endif
+
 #if defined(__x86_64__)
 // Not AVX-512's or FMA's fused arithmetic: -ffp-contract=off holds here as everywhere.
 #define TINYMP_AVX2 __attribute__((target("avx2,fma,f16c")))
