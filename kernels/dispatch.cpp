@@ -80,6 +80,34 @@ void batch_norm_dx(const View& x, const Normalizer& by, const View& gamma, const
                    const View& dbeta, const View& dx) {
   TINYMP_RUN(dx.device, batch_norm_dx(x, by, gamma, dy, dgamma, dbeta, dx));
 }
+void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
+            const Epilogue& then) {
+  TINYMP_RUN(y.device, conv2d(x, w, window, y, accumulate, then));
+}
+void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {
+  TINYMP_RUN(dx.device, conv2d_dx(dy, w, window, dx, accumulate));
+}
+void conv2d_dw(const View& x, const View& dy, const Window& window, const View& dw, DType accumulate) {
+  TINYMP_RUN(dw.device, conv2d_dw(x, dy, window, dw, accumulate));
+}
+void max_pool2d(const View& x, const Window& window, const View& y) {
+  TINYMP_RUN(y.device, max_pool2d(x, window, y));
+}
+void max_pool2d_backward(const View& x, const View& dy, const Window& window, const View& dx) {
+  TINYMP_RUN(dx.device, max_pool2d_backward(x, dy, window, dx));
+}
+void avg_pool2d(const View& x, const Window& window, const View& y) {
+  TINYMP_RUN(y.device, avg_pool2d(x, window, y));
+}
+void avg_pool2d_backward(const View& dy, const Window& window, const View& dx) {
+  TINYMP_RUN(dx.device, avg_pool2d_backward(dy, window, dx));
+}
+void subsample(const View& x, std::int64_t stride, const View& y) {
+  TINYMP_RUN(y.device, subsample(x, stride, y));
+}
+void subsample_backward(const View& dy, std::int64_t stride, const View& dx) {
+  TINYMP_RUN(dx.device, subsample_backward(dy, stride, dx));
+}
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
   TINYMP_RUN(gradients.device, unscale(gradients, scale, found, factor));

@@ -3,6 +3,7 @@
 #include <kernels/formulas.h>
 #include <kernels/scale_update.h>
 #include <kernels/step.h>
+#include <kernels/window.h>
 #include <tinymp/numeric/accumulation.h>
 #include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/view.h>
@@ -28,6 +29,13 @@ struct Epilogue {
 struct Normalizer {
   View mean, variance;  ///< (O), FP32 (f64 of f64)
   double epsilon;
+};
+
+/// What happens to each value of a product as it is stored: bias added, rounded to the format of the output;
+/// then the activation, rounded: the bits of kernels of their own.
+struct Epilogue {
+  View bias{};  ///< (O), or no memory: none
+  std::optional<Unary> activation{};
 };
 
 #include <kernels/functions.inc>

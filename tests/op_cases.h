@@ -326,7 +326,7 @@ inline OpCase batch_norm_case() {
           .call = [](std::span<const Tensor> in) { return batch_norm(in[0], in[1], in[2]); },
           .oracle =
               [](std::span<const Input> in) {
-                const std::int64_t B = in[0].shape[0], O = in[0].shape[1];
+                const std::int64_t B = in[0].shape.rows(), O = in[0].shape.cols();
                 const auto rows = static_cast<long double>(B);
                 std::vector<Exact> y(static_cast<std::size_t>(B * O));
                 for (std::int64_t o = 0; o < O; ++o) {
@@ -348,25 +348,191 @@ inline OpCase batch_norm_case() {
               }};
 }
 
+/// Images and what slides over them: (b, h, w, c) by index.
+inline std::int64_t at_pixel(const Shape& x, std::int64_t b, std::int64_t h, std::int64_t w, std::int64_t c) {
+  return ((b * x[1] + h) * x[2] + w) * x[3] + c;
+}
+
+/// One place of a window over images x: the taps that lie inside.
+struct Tap {
+  std::int64_t x, w;  ///< where its first channel lies, in x and among the taps of the window
+};
+inline std::vector<Tap> taps_inside(const Shape& x, std::int64_t b, std::int64_t top, std::int64_t left,
+                                    std::int64_t height, std::int64_t width) {
+  std::vector<Tap> taps;
+  for (std::int64_t m = 0; m < height; ++m) {
+    for (std::int64_t n = 0; n < width; ++n) {
+      const std::int64_t h = top + m, v = left + n;
+      if (h < 0 || h >= x[1] || v < 0 || v >= x[2]) continue;
+      taps.push_back({at_pixel(x, b, h, v, 0), m * width + n});
+    }
+  }
+  return taps;
+}
+
+/// one(b, i, j, o) for every value of an output (B,Ho,Wo,O).
+template <class F>
+std::vector<Exact> each_place(const Shape& x, std::int64_t height, std::int64_t width, std::int64_t stride,
+                              std::int64_t padding, std::int64_t outputs, F one) {
+  std::vector<Exact> y;
+  for (std::int64_t b = 0; b < x[0]; ++b) {
+    for (std::int64_t i = 0; i * stride + height <= x[1] + 2 * padding; ++i) {
+      for (std::int64_t j = 0; j * stride + width <= x[2] + 2 * padding; ++j) {
+        const std::vector<Tap> taps =
+            taps_inside(x, b, i * stride - padding, j * stride - padding, height, width);
+        for (std::int64_t o = 0; o < outputs; ++o) y.push_back(one(taps, o));
+      }
+    }
+  }
+  return y;
+}
+
+inline OpCase conv2d_case(std::string name, Conv2dOptions options, std::vector<std::vector<Shape>> shapes) {
+  return {.name = std::move(name),
+          .shapes = std::move(shapes),
+          .call = [=](std::span<const Tensor> in) { return conv2d(in[0], in[1], options); },
+          .oracle =
+              [=](std::span<const Input> in) {
+                const Shape &x = in[0].shape, &w = in[1].shape;
+                const auto terms = static_cast<long double>(w[0] * w[1] * w[2]);
+                const auto one = [&](const std::vector<Tap>& taps, std::int64_t o) {
+                  long double sum = 0, magnitude = 0;
+                  for (const Tap& tap : taps) {
+                    for (std::int64_t c = 0; c < x[3]; ++c) {
+                      const long double term = in[0][tap.x + c] * in[1][(tap.w * x[3] + c) * w[3] + o];
+                      sum += term;
+                      magnitude += std::fabs(term);
+                    }
+                  }
+                  return Exact{sum, (terms + 1) * magnitude};
+                };
+                return each_place(x, w[0], w[1], options.stride, options.padding, w[3], one);
+              }};
+}
+
+/// Besides sizes that occur: images wider than a register tile has rows, more channels than it has columns,
+/// odd ones, batches that are no multiple of the group of a weight gradient, taps that a stride never
+/// reaches.
+inline std::vector<OpCase> conv2d_cases() {
+  return {conv2d_case("conv2d", {},
+                      {{{2, 5, 6, 1}, {3, 3, 1, 6}},
+                       {{1, 1, 1, 1}, {1, 1, 1, 1}},
+                       {{3, 2, 4, 3}, {1, 1, 3, 16}},
+                       {{9, 5, 6, 6}, {5, 5, 6, 16}},
+                       {{2, 3, 29, 2}, {2, 1, 2, 5}},
+                       {{0, 4, 4, 2}, {3, 3, 2, 3}}}),
+          conv2d_case("conv2d with padding", {.padding = 1},
+                      {{{1, 3, 4, 3}, {3, 3, 3, 33}}, {{10, 4, 4, 16}, {3, 3, 16, 16}}}),
+          conv2d_case("conv2d with padding 2", {.padding = 2}, {{{2, 6, 6, 1}, {5, 5, 1, 6}}}),
+          conv2d_case(
+              "conv2d with stride 2", {.stride = 2, .padding = 1},
+              {{{2, 6, 6, 5}, {3, 3, 5, 33}}, {{3, 7, 4, 3}, {3, 3, 3, 4}}, {{2, 4, 4, 4}, {1, 1, 4, 8}}}),
+          conv2d_case("conv2d with stride 3", {.stride = 3}, {{{2, 9, 8, 2}, {2, 2, 2, 3}}})};
+}
+
+inline OpCase max_pool2d_case(std::string name, std::int64_t size, std::int64_t stride,
+                              std::vector<std::vector<Shape>> shapes) {
+  return {.name = std::move(name),
+          .shapes = std::move(shapes),
+          .call = [=](std::span<const Tensor> in) { return max_pool2d(in[0], size, stride); },
+          .oracle =
+              [=](std::span<const Input> in) {
+                const auto one = [&](const std::vector<Tap>& taps, std::int64_t c) {
+                  long double largest = in[0][taps[0].x + c];
+                  for (const Tap& tap : taps) largest = std::max(largest, in[0][tap.x + c]);
+                  return Exact{largest};
+                };
+                return each_place(in[0].shape, size, size, stride, 0, in[0].shape[3], one);
+              }};
+}
+
+/// size 0: the global one.
+inline OpCase avg_pool2d_case(std::string name, std::int64_t size, std::int64_t stride,
+                              std::vector<std::vector<Shape>> shapes) {
+  return {.name = std::move(name),
+          .shapes = std::move(shapes),
+          .call =
+              [=](std::span<const Tensor> in) {
+                return size == 0 ? global_avg_pool2d(in[0]) : avg_pool2d(in[0], size, stride);
+              },
+          .oracle =
+              [=](std::span<const Input> in) {
+                const auto one = [&](const std::vector<Tap>& taps, std::int64_t c) {
+                  long double sum = 0, magnitude = 0;
+                  for (const Tap& tap : taps) {
+                    sum += in[0][tap.x + c];
+                    magnitude += std::fabs(in[0][tap.x + c]);
+                  }
+                  const auto n = static_cast<long double>(taps.size());
+                  return Exact{sum / n, (n + 1) * magnitude / n};
+                };
+                const Shape& x = in[0].shape;
+                return each_place(x, size == 0 ? x[1] : size, size == 0 ? x[2] : size, stride, 0, x[3], one);
+              }};
+}
+
+inline std::vector<OpCase> pool_cases() {
+  const std::vector<std::vector<Shape>> shapes{
+      {{2, 4, 4, 6}}, {{1, 2, 2, 1}}, {{3, 5, 7, 17}}, {{0, 4, 4, 3}}, {{5, 33, 6, 16}}};
+  const std::vector<std::vector<Shape>> larger{{{2, 7, 8, 3}}, {{1, 3, 3, 1}}};
+  return {
+      max_pool2d_case("max_pool2d", 2, 2, shapes), max_pool2d_case("max_pool2d overlapping", 3, 2, larger),
+      avg_pool2d_case("avg_pool2d", 2, 2, shapes), avg_pool2d_case("avg_pool2d overlapping", 3, 2, larger),
+      avg_pool2d_case("global_avg_pool2d", 0, 1, shapes)};
+}
+
+inline OpCase subsample_case() {
+  return {.name = "subsample",
+          .shapes = {{{2, 4, 4, 3}}, {{1, 1, 1, 1}}, {{3, 5, 7, 5}}, {{0, 2, 2, 3}}, {{5, 31, 6, 5}}},
+          .call = [](std::span<const Tensor> in) { return subsample(in[0], 2, 5); },
+          .oracle =
+              [](std::span<const Input> in) {
+                const auto one = [&](const std::vector<Tap>& taps, std::int64_t c) {
+                  return Exact{c < in[0].shape[3] ? in[0][taps[0].x + c] : 0};
+                };
+                return each_place(in[0].shape, 1, 1, 2, 0, 5, one);
+              }};
+}
+
+/// The same op on images: all dimensions but the last are rows.
+inline OpCase of_images(OpCase op, std::vector<Shape> shapes) {
+  op.name += " of images";
+  op.shapes = {std::move(shapes)};
+  return op;
+}
+
+inline std::vector<OpCase> image_cases() {
+  std::vector<OpCase> cases = conv2d_cases();
+  for (OpCase& op : pool_cases()) cases.push_back(std::move(op));
+  cases.push_back(subsample_case());
+  cases.push_back(of_images(add_bias_case(), {{2, 3, 4, 5}, {5}}));
+  cases.push_back(of_images(batch_norm_case(), {{2, 3, 4, 5}, {5}, {5}}));
+  return cases;
+}
+
 inline const std::vector<OpCase>& op_cases() {
-  static const std::vector<OpCase> cases{matmul_case(),
-                                         add_bias_case(),
-                                         add_case(),
-                                         scale_case(),
-                                         relu_case(),
-                                         sigmoid_case(),
-                                         tanh_case(),
-                                         cast_case(DType::f16),
-                                         cast_case(DType::f32),
-                                         cast_case(DType::f64),
-                                         cast_case(DType::bf16),
-                                         reshape_case(),
-                                         sum_case(false),
-                                         sum_case(true),
-                                         cross_entropy_case(),
-                                         mse_case(),
-                                         scale_by_tensor_case(),
-                                         batch_norm_case()};
+  static const std::vector<OpCase> cases = [] {
+    std::vector<OpCase> all{matmul_case(),
+                            add_bias_case(),
+                            add_case(),
+                            scale_case(),
+                            relu_case(),
+                            sigmoid_case(),
+                            tanh_case(),
+                            cast_case(DType::f16),
+                            cast_case(DType::f32),
+                            cast_case(DType::f64),
+                            cast_case(DType::bf16),
+                            reshape_case(),
+                            sum_case(false),
+                            sum_case(true),
+                            cross_entropy_case(),
+                            mse_case(),
+                            scale_by_tensor_case(),
+                            batch_norm_case()};
+    for (OpCase& op : image_cases()) all.push_back(std::move(op));
+    return all;
+  }();
   return cases;
 }
 

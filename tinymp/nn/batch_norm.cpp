@@ -35,14 +35,14 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
   if (Tape::current() != nullptr) {
     BatchStatistics batch;
     const Tensor y = batch_norm(x, gamma, beta, options, &batch);
-    const auto rows = static_cast<double>(x.shape()[0]);
+    const auto rows = static_cast<double>(x.shape().rows());
     follow(running_mean, batch.mean, 1);
     follow(running_variance, batch.variance, rows / (rows - 1));  // of the population, not of the batch
     return y;
   }
   expect_same_dtype("BatchNorm", x, gamma);
-  expect(x.shape().rank() == 2 && gamma.shape() == Shape{x.shape()[1]}, "BatchNorm: x", x.shape(),
-         " does not fit a layer of width ", gamma.size(), ": x is (B,O)");
+  expect(x.shape().rank() >= 2 && gamma.shape() == Shape{x.shape().cols()}, "BatchNorm: x", x.shape(),
+         " does not fit a layer of width ", gamma.size(), ": x is (B,O) or (B,H,W,O)");
   Tensor y(x.shape(), x.dtype(), x.device());
   kernels::batch_norm(x.view(),
                       {running_mean.view(), running_variance.view(), static_cast<double>(options.epsilon)},

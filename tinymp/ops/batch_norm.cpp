@@ -6,14 +6,21 @@
 namespace tinymp {
 namespace {
 
+/// All dimensions but the last count rows, and do so where there are no columns.
+std::int64_t rows_of(const Tensor& x) {
+  std::int64_t rows = 1;
+  for (int i = 0; i + 1 < x.shape().rank(); ++i) rows *= x.shape()[i];
+  return rows;
+}
+
 void expect_fits(const Tensor& x, const Tensor& gamma, const Tensor& beta, const BatchNormOptions& options) {
   expect_same_dtype("batch_norm", x, gamma);
   expect_same_dtype("batch_norm", x, beta);
-  expect(x.shape().rank() == 2 && gamma.shape() == Shape{x.shape()[1]} && beta.shape() == gamma.shape(),
+  expect(x.shape().rank() >= 2 && gamma.shape() == Shape{x.shape().cols()} && beta.shape() == gamma.shape(),
          "batch_norm: x", x.shape(), ", gamma", gamma.shape(), " and beta", beta.shape(),
-         " do not fit: x is (B,O), gamma and beta are (O)");
-  expect(x.shape()[0] >= 2, "batch_norm: a batch of ", x.shape()[0],
-         " has no variance; it takes at least 2 rows");
+         " do not fit: x is (B,O) or (B,H,W,O), gamma and beta are (O)");
+  const std::int64_t rows = rows_of(x);
+  expect(rows >= 2, "batch_norm: a batch of ", rows, " has no variance; it takes at least 2 rows");
   const DType format = options.sums.format;
   expect(format == DType::f32 || format == DType::f16, "batch_norm: sums are kept in f32 or f16, not ",
          format);
@@ -25,7 +32,7 @@ void expect_fits(const Tensor& x, const Tensor& gamma, const Tensor& beta, const
 
 }  // namespace
 
-//     xhat = (x - mean) / sqrt(var + eps)       (B,O), mean and var of each column over b
+//     xhat = (x - mean) / sqrt(var + eps)       (B,O), mean and var of each column over b; b counts all rows
 //        y = gamma xhat + beta                  (B,O) = (O)(B,O) + (O)
 //    dbeta = sum over b of dy                   (O)
 //   dgamma = sum over b of dy xhat              (O)

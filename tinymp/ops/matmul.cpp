@@ -32,13 +32,13 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
   });
 }
 
-//   y = x + bias       (B,O) = (B,O) + (O)
+//   y = x + bias       (B,O) = (B,O) + (O); of more dimensions all but the last are rows
 //  dx = dy
 //  db = sum over b of dy
 Tensor add_bias(const Tensor& x, const Tensor& bias) {
   expect_same_dtype("add_bias", x, bias);
-  expect(x.shape().rank() == 2 && bias.shape() == Shape{x.shape()[1]}, "add_bias: x", x.shape(), " + bias",
-         bias.shape(), " does not fit: x is (B,O), bias is (O)");
+  expect(x.shape().rank() >= 2 && bias.shape() == Shape{x.shape().cols()}, "add_bias: x", x.shape(),
+         " + bias", bias.shape(), " does not fit: x is (B,O) or (B,H,W,O), bias is (O)");
   Tensor y(x.shape(), x.dtype(), x.device());
   kernels::add_bias(x.view(), bias.view(), y.view());
   return record("add_bias", {x, bias}, y, [bias](const Tensor& dy, const Needs& needs) {

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <span>
 
-/// Every public op. Capital letters are dimensions: B batch, I inputs, O outputs, C classes.
+/// Every public op. Capital letters are dimensions: B batch, I inputs, O outputs, C classes or channels, and
+/// of images H rows, W columns.
 ///
 /// Inputs of one op share a format, or it throws Error naming the op, the shapes and the formats: cast() is
 /// the only crossing. 16-bit values are computed on in FP32 and rounded once as they are stored. Losses and
@@ -17,9 +18,9 @@ struct MatmulOptions {
 };
 
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
-Tensor add_bias(const Tensor& x, const Tensor& bias);                         ///< (B,O) = (B,O) + (O)
-Tensor add(const Tensor& a, const Tensor& b);                                 ///< a + b, equal shapes
-Tensor scale(const Tensor& x, float factor);                                  ///< factor x
+Tensor add_bias(const Tensor& x, const Tensor& bias);  ///< (...,O) = (...,O) + (O), of two dimensions and up
+Tensor add(const Tensor& a, const Tensor& b);          ///< a + b, equal shapes
+Tensor scale(const Tensor& x, float factor);           ///< factor x
 Tensor scale(const Tensor& x, const Tensor& factor);  ///< the same; factor:() is data, f32 (f64 for an f64 x)
 
 Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN
@@ -35,10 +36,31 @@ struct BatchStatistics {
 };
 
 /// (B,O) of (B,O), gamma (O) and beta (O): each column minus its mean over the batch, divided by its
-/// deviation, then gamma times that plus beta. B is at least 2. `found` receives what was subtracted and
-/// divided by. Ioffe and Szegedy 2015 (arXiv 1502.03167), algorithm 1.
+/// deviation, then gamma times that plus beta. Images (B,H,W,O) are seen as B H W rows. There are at least 2
+/// rows. `found` receives what was subtracted and divided by. Ioffe and Szegedy 2015 (arXiv 1502.03167),
+/// algorithm 1.
 Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, BatchNormOptions options = {},
                   BatchStatistics* found = nullptr);
+
+struct Conv2dOptions {
+  std::int64_t stride = 1, padding = 0;  ///< pixels; the padding is zeros around each image, which take part
+  DType accumulate = DType::f32;         ///< the running sum, as for matmul
+};
+
+/// (B,Ho,Wo,O) of images (B,H,W,I) and w (kh,kw,I,O): y[b,i,j] = sum over all (m,n) of the window of
+/// x[b, i stride + m - padding, j stride + n - padding] . w[m,n];  Ho = (H + 2 padding - kh) / stride + 1,
+/// rounded down.
+Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options = {});
+
+/// (B,Ho,Wo,C) of (B,H,W,C), out of windows of size x size pixels, `stride` apart: the largest value, where a
+/// NaN counts as largest, or the mean. Ho = (H - size) / stride + 1, rounded down.
+Tensor max_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride);
+Tensor avg_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride);
+Tensor global_avg_pool2d(const Tensor& x);  ///< (B,C) of (B,H,W,C): the mean over all pixels
+
+/// (B,Ho,Wo,channels) of (B,H,W,C): every stride-th pixel down and across from the first, its channels
+/// followed by zeros. The shortcut without weights (A) of He et al. 2015 (arXiv 1512.03385), section 3.3.
+Tensor subsample(const Tensor& x, std::int64_t stride, std::int64_t channels);
 
 Tensor cast(const Tensor& x, DType dtype);     ///< rounded to nearest even; the gradient is cast back
 Tensor reshape(const Tensor& x, Shape shape);  ///< the same values in the same order, sharing memory

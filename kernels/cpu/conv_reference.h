@@ -1,0 +1,16 @@
+#pragma once
+
+#include <kernels/kernels.h>
+
+/// Convolution by its definition, kernels/convolution.h, with nothing to make it fast: the oracle of
+/// cpu/fast/conv.cpp, which leaves f64 to it.
+namespace tinymp::kernels::cpu {
+
+void conv2d_reference(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
+                      const Epilogue& then);
+void conv2d_dx_reference(const View& dy, const View& w, const Window& window, const View& dx,
+                         DType accumulate);
+void conv2d_dw_reference(const View& x, const View& dy, const Window& window, const View& dw,
+                         DType accumulate);
+
+}  // namespace tinymp::kernels::cpu

@@ -1,0 +1,1 @@
+#include <kernels/cuda/conv.cuh>  // for the CPU: kernels/emu

@@ -1,0 +1,70 @@
+#include <kernels/kernels.h>
+#include <tinymp/ops/check.h>
+#include <tinymp/ops/ops.h>
+
+namespace tinymp {
+namespace {
+
+kernels::Window window_of(const Tensor& w, const Conv2dOptions& options) {
+  return {w.shape()[0], w.shape()[1], options.stride, options.padding};
+}
+
+Shape output_shape(const Tensor& x, const Tensor& w, const Conv2dOptions& options) {
+  expect_same_dtype("conv2d", x, w);
+  expect(x.shape().rank() == 4 && w.shape().rank() == 4 && x.shape()[3] == w.shape()[2], "conv2d: x",
+         x.shape(), " and w", w.shape(), " do not fit: x is (B,H,W,I), w is (kh,kw,I,O)");
+  expect(w.size() > 0, "conv2d: w", w.shape(), " has no values");
+  expect(options.stride > 0 && options.padding >= 0, "conv2d: a stride of ", options.stride,
+         " and a padding of ", options.padding, "; the stride must be above 0, the padding not below it");
+  const kernels::Window window = window_of(w, options);
+  const std::int64_t down = kernels::places(x.shape()[1], window.height, window),
+                     across = kernels::places(x.shape()[2], window.width, window);
+  expect(down > 0 && across > 0, "conv2d: a window w", w.shape(), " is larger than the images x", x.shape(),
+         " with a padding of ", options.padding);
+  const bool f64_sums = options.accumulate == DType::f64 && x.dtype() == DType::f64;
+  expect(f64_sums || options.accumulate == DType::f32 || options.accumulate == DType::f16, "conv2d: sums of ",
+         x.dtype(), " values are kept in f32 or f16, not ", options.accumulate);
+  return {x.shape()[0], down, across, w.shape()[3]};
+}
+
+}  // namespace
+
+//   y = x * w          (B,Ho,Wo,O) = (B,H,W,I) * (kh,kw,I,O): every window, as a row, times w as a matrix
+//  dx = dy * w         (B,H,W,I): each pixel gets back from every window that it was in
+//  dw = x * dy         (kh,kw,I,O): summed over all places of the window
+Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options) {
+  Tensor y(output_shape(x, w, options), x.dtype(), x.device());
+  const kernels::Window window = window_of(w, options);
+  kernels::conv2d(x.view(), w.view(), window, y.view(), options.accumulate, {});
+  return record("conv2d", {x, w}, y,
+                [x, w, window, accumulate = options.accumulate](const Tensor& dy, const Needs& needs) {
+                  std::vector<Tensor> grads(2);
+                  if (needs(0)) {
+                    grads[0] = Tensor(x.shape(), x.dtype(), x.device());
+                    kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate);
+                  }
+                  if (needs(1)) {
+                    grads[1] = Tensor(w.shape(), w.dtype(), w.device());
+                    kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate);
+                  }
+                  return grads;
+                });
+}
+
+//   y = x at every stride-th pixel, then zeros     (B,Ho,Wo,O) out of (B,H,W,C)
+//  dx = dy at those pixels, zeros elsewhere
+Tensor subsample(const Tensor& x, std::int64_t stride, std::int64_t channels) {
+  expect(x.shape().rank() == 4, "subsample: x", x.shape(), "; x is (B,H,W,C)");
+  expect(stride > 0, "subsample: a stride of ", stride, "; it must be above 0");
+  expect(channels >= x.shape()[3], "subsample: x", x.shape(), " has more than ", channels, " channels");
+  const auto every = [stride](std::int64_t extent) { return (extent + stride - 1) / stride; };
+  Tensor y({x.shape()[0], every(x.shape()[1]), every(x.shape()[2]), channels}, x.dtype(), x.device());
+  kernels::subsample(x.view(), stride, y.view());
+  return record("subsample", {x}, y, [x, stride](const Tensor& dy, const Needs&) {
+    Tensor dx(x.shape(), x.dtype(), x.device());
+    kernels::subsample_backward(dy.view(), stride, dx.view());
+    return std::vector{dx};
+  });
+}
+
+}  // namespace tinymp
