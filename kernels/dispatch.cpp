@@ -81,8 +81,8 @@ void batch_norm_dx(const View& x, const Normalizer& by, const View& gamma, const
   TINYMP_RUN(dx.device, batch_norm_dx(x, by, gamma, dy, dgamma, dbeta, dx));
 }
 void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
-            const Epilogue& then) {
-  TINYMP_RUN(y.device, conv2d(x, w, window, y, accumulate, then));
+            const Epilogue& after) {
+  TINYMP_RUN(y.device, conv2d(x, w, window, y, accumulate, after));
 }
 void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {
   TINYMP_RUN(dx.device, conv2d_dx(dy, w, window, dx, accumulate));

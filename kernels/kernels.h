@@ -31,13 +31,6 @@ struct Normalizer {
   double epsilon;
 };
 
-/// What happens to each value of a product as it is stored: bias added, rounded to the format of the output;
-/// then the activation, rounded: the bits of kernels of their own.
-struct Epilogue {
-  View bias{};  ///< (O), or no memory: none
-  std::optional<Unary> activation{};
-};
-
 #include <kernels/functions.inc>
 
 }  // namespace tinymp::kernels

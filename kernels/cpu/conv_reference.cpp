@@ -1,6 +1,7 @@
 #include <kernels/convolution.h>
 #include <kernels/cpu/block.h>
 #include <kernels/cpu/conv_reference.h>
+#include <kernels/cpu/epilogue.h>
 #include <kernels/executors.h>
 
 namespace tinymp::kernels::cpu {
@@ -34,7 +35,7 @@ void for_values(const Shape& shape, F&& body) {
 }  // namespace
 
 void conv2d_reference(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
-                      const Epilogue& then) {
+                      const Epilogue& after) {
   const Slide slide(x.shape, window, y.shape);
   with_compute_type(y.dtype, [&]<class C> {
     const Reader<C> of_x{x}, of_w{w};
@@ -43,8 +44,7 @@ void conv2d_reference(const View& x, const View& w, const Window& window, const 
       store<C>(&value, y, slide.place(b, h, v) + o, 1);
     });
   });
-  if (then.bias.memory != nullptr) add_bias(y, then.bias, y);
-  if (then.activation) cpu::unary(*then.activation, y, y);
+  finish(after, y);
 }
 
 void conv2d_dx_reference(const View& dy, const View& w, const Window& window, const View& dx,

@@ -7,7 +7,7 @@
 namespace tinymp::kernels::cpu {
 
 void conv2d_reference(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
-                      const Epilogue& then);
+                      const Epilogue& after);
 void conv2d_dx_reference(const View& dy, const View& w, const Window& window, const View& dx,
                          DType accumulate);
 void conv2d_dw_reference(const View& x, const View& dy, const Window& window, const View& dw,

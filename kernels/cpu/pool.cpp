@@ -1,3 +1,4 @@
+#include <kernels/cpu/block.h>
 #include <kernels/cpu/scratch.h>
 #include <kernels/executors.h>
 #include <kernels/pooling.h>
@@ -13,9 +14,9 @@ class Image {
  public:
   Image(const View& x, std::int64_t size) : x_(x), size_(size), wide_(x.dtype == dtype_of<C> ? 0 : size) {}
 
-  const C* read(std::int64_t image) {
+  const C* image(std::int64_t number) {
     if (x_.dtype == dtype_of<C>) return x_.data<C>() + image * size_;
-    widen(x_, image * size_, size_, wide_.data());
+    cpu::read(x_, number * size_, size_, wide_.data());
     return wide_.data();
   }
   C* zeros(std::int64_t image) {
@@ -68,7 +69,7 @@ void max_pool2d(const View& x, const Window& window, const View& y) {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> in(x, size_in_x(s)), out(y, size_in_y(s));
       for (std::int64_t image = first; image < last; ++image) {
-        const C* from = in.read(image);
+        const C* from = in.image(image);
         C* to = out.room(image);
         for_windows(s, [&](std::int64_t corner, std::int64_t place) {
           C* best = to + place;
@@ -95,7 +96,7 @@ void max_pool2d_backward(const View& x, const View& dy, const Window& window, co
       C* best = largest.data();
       std::int64_t* where = places.data();
       for (std::int64_t image = first; image < last; ++image) {
-        const C *from = in.read(image), *d = error.read(image);
+        const C *from = in.image(image), *d = error.image(image);
         C* to = out.zeros(image);
         for_windows(s, [&](std::int64_t corner, std::int64_t place) {
           std::copy_n(from + corner, s.channels, best);
@@ -123,7 +124,7 @@ void avg_pool2d(const View& x, const Window& window, const View& y) {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> in(x, size_in_x(s)), out(y, size_in_y(s));
       for (std::int64_t image = first; image < last; ++image) {
-        const C* from = in.read(image);
+        const C* from = in.image(image);
         C* to = out.zeros(image);
         for_windows(s, [&](std::int64_t corner, std::int64_t place) {
           for_pixels(s, [&](std::int64_t offset) {
@@ -144,7 +145,7 @@ void avg_pool2d_backward(const View& dy, const Window& window, const View& dx) {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> error(dy, size_in_y(s)), out(dx, size_in_x(s));
       for (std::int64_t image = first; image < last; ++image) {
-        const C* d = error.read(image);
+        const C* d = error.image(image);
         C* to = out.zeros(image);
         for_windows(s, [&](std::int64_t corner, std::int64_t place) {
           for_pixels(s, [&](std::int64_t offset) {

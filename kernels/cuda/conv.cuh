@@ -139,11 +139,11 @@ Slide every(const View& x, std::int64_t step, const View& y) { return {x.shape, 
 }  // namespace
 
 void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
-            const Epilogue& then) {
+            const Epilogue& after) {
   TINYMP_OVER(y, convolve, Slide(x.shape, window, y.shape), values(x), values(w), values(y), y.size(),
               accumulate == DType::f16);
-  if (then.bias.memory != nullptr) add_bias(y, then.bias, y);
-  if (then.activation) TINYMP_EXECUTOR::unary(*then.activation, y, y);
+  if (after.bias.memory != nullptr) TINYMP_EXECUTOR::add_bias(y, after.bias, y);
+  if (after.activation) TINYMP_EXECUTOR::unary(*after.activation, y, y);
 }
 
 void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {

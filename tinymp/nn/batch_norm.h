@@ -5,10 +5,10 @@
 
 namespace tinymp::nn {
 
-/// Batch norm over the columns of (B,O), or the channels of images (B,H,W,O). Training is when a tape is alive: then the batch's own mean and
-/// variance are used, and they move the running averages. Without a tape those averages stand in for them, so
-/// that what a model answers does not depend on which images it is shown together. Ioffe and Szegedy 2015
-/// (arXiv 1502.03167), algorithms 1 and 2.
+/// Batch norm over the columns of (B,O), or the channels of images (B,H,W,O). Training is when a tape is
+/// alive: then the batch's own mean and variance are used, and they move the running averages. Without a tape
+/// those averages stand in for them, so that what a model answers does not depend on which images it is shown
+/// together. Ioffe and Szegedy 2015 (arXiv 1502.03167), algorithms 1 and 2.
 struct BatchNorm {
   Tensor gamma, beta;                     ///< (O), recipe.compute; 1 and 0 at first
   Tensor running_mean, running_variance;  ///< (O), FP32 (f64 of f64); 0 and 1 at first. No parameters

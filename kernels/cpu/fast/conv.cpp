@@ -1,17 +1,192 @@
 #include <kernels/cpu/conv_reference.h>
+#include <kernels/cpu/epilogue.h>
+#include <kernels/cpu/fast/conv_images.h>
 #include <kernels/executors.h>
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/numeric/convert.h>
+#include <algorithm>
 
+/// The fast convolution: no matrix of windows is written down. The pixels of a row of y are the rows of a
+/// register tile, which walks through their windows in the padded image. Threads share out images.
 namespace tinymp::kernels::cpu {
+namespace {
+
+/// y as rows of pixels (B Ho, Wo O), and what follows a product for each such row.
+struct RowsOfPixels {
+  RowsOfPixels(const View& y, const Epilogue& after)
+      : values(y.shape[2] * y.shape[3]),
+        repeated_(after.bias.memory == nullptr ? 0 : values),
+        rows{y.memory, y.dtype, y.device, {y.shape[0] * y.shape[1], values}},
+        follows(after) {
+    if (after.bias.memory == nullptr) return;
+    const std::int64_t outputs = y.shape[3];
+    for (std::int64_t i = 0; i < values; i += outputs)
+      copy_block({after.bias.memory, y.dtype, outputs}, 0, 1, 0, outputs, repeated_.data() + i, 0);
+    follows.bias = {repeated_.data(), DType::f32, y.device, {values}};
+  }
+
+  /// Where the sums of a row grow: in y itself, or beside it.
+  float* sums(std::int64_t row, float* beside) const {
+    return rows.dtype == DType::f32 ? rows.data<float>() + row * values : beside;
+  }
+  std::int64_t beside() const { return rows.dtype == DType::f32 ? 0 : values; }
+  void finish_row(std::int64_t row, float* sums) const {
+    finish(sums, values, 1, values, follows, rows, row, 0);
+  }
+
+  std::int64_t values;
+
+ private:
+  Scratch<float> repeated_;
+  View rows;
+  Epilogue follows;
+};
+
+bool by_definition(const View& y, DType accumulate) {
+  // The tiles round to half as the processor does; a codec that rounds otherwise takes the plain way.
+  return y.dtype == DType::f64 || (accumulate == DType::f16 && !matches_f16c);
+}
+
+/// The taps of dx whose kh has the same remainder by the stride, along one dimension: kh = first, first +
+/// stride, ...
+struct Phase {
+  std::int64_t first, taps;
+};
+Phase phase_of(std::int64_t first, std::int64_t size, std::int64_t stride) {
+  return {first, first >= size ? 0 : (size - first - 1) / stride + 1};
+}
+
+/// The weights as dx wants them: for each of the stride x stride phases a matrix (taps O, I), its taps from
+/// the last to the first.
+class TurnedWeights {
+ public:
+  TurnedWeights(const View& w, const Window& window)
+      : window_(window), inputs_(w.shape[2]), outputs_(w.shape[3]), memory_(w.size()) {
+    Scratch<float> wide(size_if_narrow(w));
+    const float* from = widened(w, wide.data());
+    for (std::int64_t i = 0; i < window.stride * window.stride; ++i) {
+      const Phase down = phase_of(i / window.stride, window.height, window.stride);
+      const Phase across = phase_of(i % window.stride, window.width, window.stride);
+      float* to = memory_.data() + begin(i);
+      for (std::int64_t j = down.taps * across.taps - 1; j >= 0; --j) {
+        const std::int64_t kh = down.first + j / across.taps * window.stride;
+        const std::int64_t kw = across.first + j % across.taps * window.stride;
+        transpose_block(from + (kh * window.width + kw) * inputs_ * outputs_, outputs_, inputs_, outputs_, to,
+                        inputs_);
+        to += inputs_ * outputs_;
+      }
+    }
+  }
+
+  const float* of(std::int64_t down, std::int64_t across) {
+    return memory_.data() + begin(down * window_.stride + across);
+  }
+
+ private:
+  std::int64_t begin(std::int64_t phase) const {
+    std::int64_t taps = 0;
+    for (std::int64_t i = 0; i < phase; ++i) {
+      taps += phase_of(i / window_.stride, window_.height, window_.stride).taps *
+              phase_of(i % window_.stride, window_.width, window_.stride).taps;
+    }
+    return taps * inputs_ * outputs_;
+  }
+
+  Window window_;
+  std::int64_t inputs_, outputs_;
+  Scratch<float> memory_;
+};
+
+/// dy in a frame that has a zero for every window that begins before or ends behind it.
+struct Margins {
+  Margins(const Slide& s)
+      : above((s.window.height - 1) / s.window.stride),
+        beside((s.window.width - 1) / s.window.stride),
+        frame{above, beside, above + (s.height - 1 + s.window.padding) / s.window.stride + 1,
+              beside + (s.width - 1 + s.window.padding) / s.window.stride + 1} {}
+  std::int64_t above, beside;
+  Frame frame;
+};
+
+/// One row h of dx, phase by phase across.
+void row_of_dx(const Slide& s, const Tile& tile, const Padded& dy, const Margins& margins, TurnedWeights& w,
+               std::int64_t h, bool half_sums, float* sums) {
+  const std::int64_t stride = s.window.stride;
+  const Phase down = phase_of((h + s.window.padding) % stride, s.window.height, stride);
+  const std::int64_t last_row = (h + s.window.padding) / stride + margins.above;
+  for (std::int64_t v = 0; v < std::min(stride, s.width); ++v) {
+    const Phase across = phase_of((v + s.window.padding) % stride, s.window.width, stride);
+    const std::int64_t last_column = (v + s.window.padding) / stride + margins.beside;
+    TileWork work;
+    work.a_row = s.outputs;
+    work.k = {.outer = down.taps, .outer_step = dy.row, .inner = across.taps * s.outputs};
+    if (down.taps * across.taps == 0) work.k = {};
+    work.a = dy.values;
+    if (down.taps * across.taps > 0)
+      work.a += (last_row - down.taps + 1) * dy.row + (last_column - across.taps + 1) * s.outputs;
+    work.b = w.of(down.first, across.first);
+    work.b_row = s.channels;
+    work.c = sums + v * s.channels;
+    work.c_row = stride * s.channels;
+    work.half_sums = half_sums;
+    multiply_all(tile, work, (s.width - v + stride - 1) / stride, s.channels);
+  }
+}
+
+}  // namespace
 
 void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
-            const Epilogue& then) {
-  conv2d_reference(x, w, window, y, accumulate, then);
+            const Epilogue& after) {
+  if (y.size() == 0) return;
+  if (by_definition(y, accumulate)) return conv2d_reference(x, w, window, y, accumulate, after);
+  const Slide s(x.shape, window, y.shape);
+  const Frame frame{window.padding, window.padding, s.height + 2 * window.padding,
+                    s.width + 2 * window.padding};
+  const RowsOfPixels rows(y, after);
+  const Tile& tile = best_tile();
+  Scratch<float> wide(size_if_narrow(w));
+  TileWork all;
+  all.a_row = window.stride * s.channels;
+  all.b = widened(w, wide.data());
+  all.b_row = all.c_row = s.outputs;
+  all.half_sums = accumulate == DType::f16;
+  parallel_for(s.images, images_at_a_time(s.images, s.down * s.across * w.size()),
+               [&](std::int64_t first, std::int64_t last) {
+                 Scratch<float> memory(size_of_frame(x, frame)), beside(rows.beside());
+                 TileWork work = all;
+                 for (std::int64_t image = first; image < last; ++image) {
+                   const Padded from = padded(x, image, frame, memory.data());
+                   work.k = {window.height, from.row, window.width * s.channels};
+                   for (std::int64_t oh = 0; oh < s.down; ++oh) {
+                     work.a = from.values + oh * window.stride * from.row;
+                     work.c = rows.sums(image * s.down + oh, beside.data());
+                     multiply_all(tile, work, s.across, s.outputs);
+                     rows.finish_row(image * s.down + oh, work.c);
+                   }
+                 }
+               });
 }
+
 void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {
-  conv2d_dx_reference(dy, w, window, dx, accumulate);
-}
-void conv2d_dw(const View& x, const View& dy, const Window& window, const View& dw, DType accumulate) {
-  conv2d_dw_reference(x, dy, window, dw, accumulate);
+  if (dx.size() == 0) return;
+  if (by_definition(dx, accumulate)) return conv2d_dx_reference(dy, w, window, dx, accumulate);
+  const Slide s(dx.shape, window, dy.shape);
+  const Margins margins(s);
+  const RowsOfPixels rows(dx, {});
+  const Tile& tile = best_tile();
+  TurnedWeights turned(w, window);
+  parallel_for(s.images, images_at_a_time(s.images, s.down * s.across * w.size()),
+               [&](std::int64_t first, std::int64_t last) {
+                 Scratch<float> memory(size_of_frame(dy, margins.frame)), beside(rows.beside());
+                 for (std::int64_t image = first; image < last; ++image) {
+                   const Padded from = padded(dy, image, margins.frame, memory.data());
+                   for (std::int64_t h = 0; h < s.height; ++h) {
+                     float* sums = rows.sums(image * s.height + h, beside.data());
+                     row_of_dx(s, tile, from, margins, turned, h, accumulate == DType::f16, sums);
+                     rows.finish_row(image * s.height + h, sums);
+                   }
+                 }
+               });
 }
 
 }  // namespace tinymp::kernels::cpu

@@ -1,0 +1,69 @@
+#include <kernels/convolution.h>
+#include <kernels/cpu/block.h>
+#include <kernels/cpu/conv_reference.h>
+#include <kernels/cpu/fast/conv_images.h>
+#include <kernels/executors.h>
+
+/// The weight gradient: its taps are the rows of a register tile, which walks over all places of the window.
+/// Threads share out the groups of images.
+namespace tinymp::kernels::cpu {
+namespace {
+
+/// dw = the groups' sums:(groups, n), added in order.
+void add_groups(const float* sums, std::int64_t groups, const View& dw, DType accumulate) {
+  const std::int64_t n = dw.size();
+  for_blocks(n, [&](std::int64_t begin, std::int64_t count) {
+    Block<float> total{};
+    for (std::int64_t group = 0; group < groups; ++group) {
+      const float* of_group = sums + group * n + begin;
+      for (std::int64_t i = 0; i < count; ++i) total[static_cast<std::size_t>(i)] += of_group[i];
+      if (accumulate == DType::f16) round_to(DType::f16, total.data(), count);
+    }
+    store<float>(total.data(), dw, begin, count);
+  });
+}
+
+}  // namespace
+
+void conv2d_dw(const View& x, const View& dy, const Window& window, const View& dw, DType accumulate) {
+  const bool half_sums = accumulate == DType::f16;
+  if (dw.dtype == DType::f64 || (half_sums && !matches_f16c))
+    return conv2d_dw_reference(x, dy, window, dw, accumulate);
+  const Slide s(x.shape, window, dy.shape);
+  const Frame frame{window.padding, window.padding, s.height + 2 * window.padding,
+                    s.width + 2 * window.padding};
+  const Frame bare{0, 0, s.down, s.across};
+  const Tile& tile = best_tile();
+  const std::int64_t groups = groups_of(s.images);
+  Scratch<float> sums(groups * dw.size());
+  TileWork all;
+  all.a_row = 1;
+  all.b_row = all.c_row = s.outputs;
+  all.half_sums = half_sums;
+  const auto add_image = [&](std::int64_t image, TileWork work, float* to, const Scratch<float>& memory,
+                             const Scratch<float>& errors) {
+    const Padded from = padded(x, image, frame, memory.data());
+    work.b = padded(dy, image, bare, errors.data()).values;
+    work.k = {s.down, window.stride * from.row, s.across, window.stride * s.channels};
+    for (std::int64_t kh = 0; kh < window.height; ++kh) {
+      work.a = from.values + kh * from.row;
+      work.c = to + kh * window.width * s.channels * s.outputs;
+      multiply_all(tile, work, window.width * s.channels, s.outputs);
+    }
+  };
+  const std::int64_t cost = images_of_a_group * s.down * s.across * dw.size();
+  parallel_for(groups, images_at_a_time(groups, cost), [&](std::int64_t first, std::int64_t last) {
+    const Scratch<float> memory(size_of_frame(x, frame)), errors(size_of_frame(dy, bare));
+    for (std::int64_t group = first; group < last; ++group) {
+      const std::int64_t begin = group * images_of_a_group;
+      TileWork work = all;
+      for (std::int64_t image = begin; image < std::min(begin + images_of_a_group, s.images); ++image) {
+        work.from_zero = image == begin;
+        add_image(image, work, sums.data() + group * dw.size(), memory, errors);
+      }
+    }
+  });
+  add_groups(sums.data(), groups, dw, accumulate);
+}
+
+}  // namespace tinymp::kernels::cpu

@@ -1,0 +1,67 @@
+#include <kernels/cpu/fast/conv_images.h>
+#include <algorithm>
+
+namespace tinymp::kernels::cpu {
+namespace {
+
+bool lies_as_wanted(const View& x, const Frame& frame) {
+  return x.dtype == DType::f32 && frame.top == 0 && frame.left == 0 && frame.height <= x.shape[1] &&
+         frame.width <= x.shape[2];
+}
+
+}  // namespace
+
+std::int64_t size_of_frame(const View& x, const Frame& frame) {
+  return lies_as_wanted(x, frame) ? 0 : frame.height * frame.width * x.shape[3];
+}
+
+Padded padded(const View& x, std::int64_t image, const Frame& frame, float* memory) {
+  const std::int64_t height = x.shape[1], width = x.shape[2], channels = x.shape[3];
+  if (lies_as_wanted(x, frame))
+    return {x.data<float>() + image * height * width * channels, width * channels};
+  const std::int64_t row = frame.width * channels, before = frame.left * channels;
+  const std::int64_t inside = std::min(width, frame.width - frame.left) * channels;
+  const std::int64_t rows = std::min(height, frame.height - frame.top);
+  std::fill_n(memory, frame.top * row, 0.0f);
+  for (std::int64_t h = 0; h < rows; ++h) {
+    float* to = memory + (frame.top + h) * row;
+    std::fill_n(to, before, 0.0f);
+    copy_block({x.memory, x.dtype, width * channels}, image * height + h, 1, 0, inside, to + before, 0);
+    std::fill_n(to + before + inside, row - before - inside, 0.0f);
+  }
+  std::fill_n(memory + (frame.top + rows) * row, (frame.height - frame.top - rows) * row, 0.0f);
+  return {memory, row};
+}
+
+const float* widened(const View& x, float* memory) {
+  if (x.dtype == DType::f32) return x.data<float>();
+  copy_block({x.memory, x.dtype, x.size()}, 0, 1, 0, x.size(), memory, 0);
+  return memory;
+}
+
+std::int64_t images_at_a_time(std::int64_t images, std::int64_t multiplications) {
+  constexpr std::int64_t alone = 1 << 18;  // done before another thread is awake
+  return images * multiplications <= alone ? std::max<std::int64_t>(images, 1) : 1;
+}
+
+std::int64_t even_share(std::int64_t rows, std::int64_t most) {
+  const std::int64_t pieces = (rows + most - 1) / most;
+  return (rows + pieces - 1) / std::max<std::int64_t>(pieces, 1);
+}
+
+void multiply_all(const Tile& tile, TileWork work, std::int64_t rows, std::int64_t columns) {
+  const TileWork first = work;
+  for (std::int64_t n = 0; n < columns; n += tile.columns) {
+    work.columns = static_cast<int>(std::min<std::int64_t>(tile.columns, columns - n));
+    work.b = first.b + n;
+    const std::int64_t share = even_share(rows, tile.rows_for(work.columns));
+    for (std::int64_t r = 0; r < rows; r += share) {
+      work.rows = static_cast<int>(std::min(share, rows - r));
+      work.a = first.a + r * first.a_row;
+      work.c = first.c + r * first.c_row + n;
+      tile.multiply(work);
+    }
+  }
+}
+
+}  // namespace tinymp::kernels::cpu

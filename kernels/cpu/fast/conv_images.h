@@ -1,0 +1,39 @@
+#pragma once
+
+#include <kernels/cpu/fast/pack.h>
+#include <kernels/window.h>
+
+/// Images as the tiles want them: in FP32, with their padding around them.
+namespace tinymp::kernels::cpu {
+
+/// An image of height x width pixels inside a frame of zeros. Rows and columns that do not fit are cut off.
+struct Frame {
+  std::int64_t top, left;      ///< of the image in the frame
+  std::int64_t height, width;  ///< of the frame
+};
+
+/// A padded image: pixel (h,w) of the frame begins at values + h * row + w * channels.
+struct Padded {
+  const float* values;
+  std::int64_t row;
+};
+
+/// Image number `image` of x:(B,H,W,C) in its frame: in x's own memory where nothing has to be done, else in
+/// `memory`, which holds size_of_frame() floats.
+Padded padded(const View& x, std::int64_t image, const Frame& frame, float* memory);
+std::int64_t size_of_frame(const View& x, const Frame& frame);
+
+/// x in FP32: its own memory, or `memory`, which holds size_if_narrow() floats.
+const float* widened(const View& x, float* memory);
+inline std::int64_t size_if_narrow(const View& x) { return x.dtype == DType::f32 ? 0 : x.size(); }
+
+/// How many images a thread takes at a time, when each costs so many multiplications.
+std::int64_t images_at_a_time(std::int64_t images, std::int64_t multiplications);
+
+/// A tile's share of `rows`, which are cut into as few equal pieces as there can be.
+std::int64_t even_share(std::int64_t rows, std::int64_t most);
+
+/// Every c(r,n) for any number of rows and columns: `work` holds the first tile's a, b and c.
+void multiply_all(const Tile& tile, TileWork work, std::int64_t rows, std::int64_t columns);
+
+}  // namespace tinymp::kernels::cpu
