@@ -1,7 +1,9 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
 #include <lessons/learn/commands/recipe_flags.h>
+#include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
+#include <tinymp/nn/resnet.h>
 #include <tinymp/optim/adagrad.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/optim/sgd.h>
@@ -30,9 +32,9 @@ struct Flags {
 
 void add_model_flags(CLI::App& app, Flags& flags) {
   const char* const group = "The model";
-  app.add_option("--model", flags.model, "mlp, autoencoder or residual")
+  app.add_option("--model", flags.model, "mlp, autoencoder, residual, lenet or resnet20")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"mlp", "autoencoder", "residual"}).description(""))
+      ->check(CLI::IsMember({"mlp", "autoencoder", "residual", "lenet", "resnet20"}).description(""))
       ->capture_default_str()
       ->group(group);
   app.add_option("--widths", flags.widths, "Of mlp (784,64,10) or autoencoder (784,64,...,784)")
@@ -94,7 +96,19 @@ void add_run_flags(CLI::App& app, Flags& flags) {
   app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
 }
 
+/// The networks that have no sizes to choose.
+train::ModelMaker convolutional(const CLI::App& app, const Flags& flags) {
+  if (app.count("--widths") + app.count("--width") + app.count("--blocks") > 0)
+    throw UsageError(
+        concat("--widths, --width and --blocks are for other models; ", flags.model, " is what it is"));
+  return [is_lenet = flags.model == "lenet"](const Recipe& recipe, Rng& rng) -> std::unique_ptr<nn::Model> {
+    if (is_lenet) return std::make_unique<nn::LeNet>(recipe, rng);
+    return std::make_unique<nn::ResNet>(3, nn::ResNet::Images{}, recipe, rng);
+  };
+}
+
 train::ModelMaker model_maker(const CLI::App& app, const Flags& flags) {
+  if (flags.model == "lenet" || flags.model == "resnet20") return convolutional(app, flags);
   if (flags.model == "residual") {
     if (app.count("--widths") > 0)
       throw UsageError("--widths is for mlp and autoencoder; residual has --width and --blocks");

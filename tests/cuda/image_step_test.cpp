@@ -1,0 +1,100 @@
+#include <tests/cuda/device.h>
+#include <tests/kernels/rig.h>
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/nn/lenet.h>
+#include <tinymp/nn/resnet.h>
+#include <tinymp/ops/ops.h>
+#include <tinymp/optim/sgd.h>
+#include <tinymp/tensor/storage.h>
+#include <functional>
+
+/// Training steps of convolutional models on Device::cuda, beside the same steps on the CPU.
+namespace tinymp::test {
+namespace {
+
+using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;
+
+/// The losses and, at the end, the weights of a few steps.
+std::vector<Tensor> steps(Device device, const ModelMaker& make, const Recipe& recipe, std::int64_t pixels) {
+  Rng rng(11);
+  const std::unique_ptr<nn::Model> model = make(recipe, rng);
+  nn::move_to(*model, device);
+  Sgd optimizer(model->parameters(), {.lr = 0.05f, .momentum = 0.9f}, recipe);
+  LossScaler scaler(recipe.scaling);
+  std::vector<Tensor> seen;
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    const Tensor images = drawn({9, pixels}, DType::f32, step, 1).to(device);
+    {
+      Tape tape;
+      const Tensor loss =
+          cross_entropy((*model)(images), std::vector<std::int32_t>{3, 1, 4, 1, 5, 9, 2, 6, 5});
+      tape.backward(scaler.scale(loss));
+      seen.push_back(loss.to(Device::cpu));
+    }
+    Gradients gradients = optimizer.gradients();
+    GradCheck check = scaler.unscale(gradients);
+    optimizer.step(gradients, check);
+    scaler.update(std::move(check));
+    optimizer.zero_grad();
+  }
+  seen.push_back(optimizer.weights().to(Device::cpu));
+  for (const Tensor& b : model->buffers()) seen.push_back(b.to(Device::cpu));
+  return seen;
+}
+
+void check_steps(const ModelMaker& make, std::int64_t pixels) {
+  Recipe scaled = recipes::fp16_dynamic;
+  scaled.scaling = DynamicScaling{.initial = 1024};
+  for (const Recipe& recipe : {recipes::fp32, scaled}) {
+    const std::vector<Tensor> there = steps(Device::cuda, make, recipe, pixels),
+                              here = steps(Device::cpu, make, recipe, pixels);
+    REQUIRE(there.size() == here.size());
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      INFO(describe(recipe) << ", tensor " << i);
+      if (adds_as_cpu()) {
+        CHECK(bits_equal(there[i], here[i]));
+        continue;
+      }
+      const std::vector<double> t = there[i].to_doubles(), h = here[i].to_doubles();
+      double worst = 0;
+      for (std::size_t j = 0; j < h.size(); ++j) worst = std::max(worst, std::fabs(t[j] - h[j]));
+      CHECK(worst <= 2e-2);
+    }
+  }
+}
+
+TEST_CASE("LeNet: steps are those of the CPU") {
+  NEEDS_CUDA();
+  check_steps([](const Recipe& r, Rng& rng) { return std::make_unique<nn::LeNet>(r, rng); }, 784);
+}
+
+TEST_CASE("ResNet: steps are those of the CPU") {
+  NEEDS_CUDA();
+  check_steps(
+      [](const Recipe& r, Rng& rng) {
+        return std::make_unique<nn::ResNet>(1, nn::ResNet::Images{.size = 6, .channels = 3}, r, rng);
+      },
+      108);
+}
+
+TEST_CASE("convolutional models: in the long run a step asks for no memory") {
+  NEEDS_CUDA();
+  for (const Device device : {Device::cpu, Device::cuda}) {
+    Rng rng(1);
+    const nn::ResNet model(1, {.size = 6}, recipes::fp16_master, rng);
+    nn::move_to(model, device);
+    const Tensor images = drawn({9, 36}, DType::f32, 1, 1).to(device);
+    const auto step = [&] {
+      Tape tape;
+      tape.backward(cross_entropy(model(images), std::vector<std::int32_t>{3, 1, 4, 1, 5, 9, 2, 6, 5}));
+      for (const Tensor& p : model.parameters()) p.clear_grad();
+    };
+    for (int i = 0; i < 3; ++i) step();
+    const std::size_t blocks = pool_statistics().from_system;
+    for (int i = 0; i < 3; ++i) step();
+    CHECK(pool_statistics().from_system == blocks);
+  }
+}
+
+}  // namespace
+}  // namespace tinymp::test

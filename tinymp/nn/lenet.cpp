@@ -1,0 +1,29 @@
+#include <tinymp/nn/lenet.h>
+
+namespace tinymp::nn {
+
+// Members are made in the order of the header: so are their weights drawn.
+LeNet::LeNet(const Recipe& recipe, Rng& rng)
+    : first_({.inputs = 1, .outputs = 6, .size = 5, .padding = 2}, recipe, rng),
+      second_({.inputs = 6, .outputs = 16, .size = 5}, recipe, rng),
+      third_(400, 120, recipe, rng),
+      fourth_(120, 84, recipe, rng),
+      out_(84, 10, recipe, rng) {}
+
+Tensor LeNet::operator()(const Tensor& images) const {
+  const std::int64_t batch = images.shape()[0];
+  const Tensor pixels = reshape(cast(images, first_.weight.dtype()), {batch, 28, 28, 1});
+  // The largest value, and what becomes of it in relu: as relu of all values and then the largest, for a
+  // quarter of the work.
+  const Tensor x = relu(max_pool2d(first_(pixels), 2, 2));
+  const Tensor y = relu(max_pool2d(second_(x), 2, 2));
+  const Tensor z = relu(third_(reshape(y, {batch, 400})));
+  return out_(relu(fourth_(z)));
+}
+
+std::vector<Tensor> LeNet::parameters() const {
+  return {first_.weight, first_.bias,    second_.weight, second_.bias, third_.weight,
+          third_.bias,   fourth_.weight, fourth_.bias,   out_.weight,  out_.bias};
+}
+
+}  // namespace tinymp::nn

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tinymp/nn/conv2d.h>
+#include <tinymp/nn/model.h>
+
+namespace tinymp::nn {
+
+/// LeNet-5, LeCun et al. 1998 ("Gradient-based learning applied to document recognition", section II.B), as
+/// it is built today: every feature map sees all maps before it, relu, max pools, and a linear layer at the
+/// end.
+///   (B,28,28,1) -> 5x5 -> (28,28,6) -> pool -> (14,14,6) -> 5x5 -> (10,10,16) -> pool -> 400 -> 120 -> 84 ->
+///   10
+class LeNet : public Model {
+ public:
+  LeNet(const Recipe& recipe, Rng& rng);
+  Tensor operator()(const Tensor& images) const override;  ///< (B,784) -> (B,10) logits
+  std::vector<Tensor> parameters() const override;
+  std::string name() const override { return "lenet"; }
+
+ private:
+  Conv2d first_, second_;
+  Linear third_, fourth_, out_;
+};
+
+}  // namespace tinymp::nn

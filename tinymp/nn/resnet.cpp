@@ -1,0 +1,86 @@
+#include <tinymp/nn/resnet.h>
+
+namespace tinymp::nn {
+namespace {
+
+constexpr std::int64_t widths[] = {16, 32, 64}, classes = 10;
+
+}  // namespace
+
+ResNet::Layer::Layer(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe,
+                     Rng& rng)
+    : conv({.inputs = inputs, .outputs = outputs, .size = 3, .stride = stride, .padding = 1, .bias = false},
+           recipe, rng, gain_he),
+      norm(outputs, recipe) {}
+
+ResNet::Block::Block(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe,
+                     Rng& rng)
+    : first(inputs, outputs, stride, recipe, rng), second(outputs, outputs, 1, recipe, rng) {}
+
+Tensor ResNet::Block::operator()(const Tensor& x) const {
+  const Tensor y = second(relu(first(x)));
+  const bool same = y.shape() == x.shape();
+  const Tensor shortcut = same ? x : subsample(x, first.conv.options.stride, y.shape()[3]);
+  return relu(add(shortcut, y));
+}
+
+// Members are made in the order of the header: so are their weights drawn.
+ResNet::ResNet(int blocks_of_a_stage, const Images& images, const Recipe& recipe, Rng& rng)
+    : images_(images),
+      in_(images.channels, widths[0], 1, recipe, rng),
+      blocks_(make_blocks(blocks_of_a_stage, recipe, rng)),
+      out_(widths[2], classes, recipe, rng) {
+  expect(blocks_of_a_stage > 0 && images.size > 0, "ResNet: ", blocks_of_a_stage,
+         " blocks a stage, for images of size ", images.size, "; both must be above 0");
+}
+
+std::vector<ResNet::Block> ResNet::make_blocks(int of_a_stage, const Recipe& recipe, Rng& rng) {
+  std::vector<Block> made;
+  std::int64_t before = widths[0];
+  for (const std::int64_t width : widths) {
+    for (int i = 0; i < of_a_stage; ++i) {
+      made.emplace_back(before, width, before == width ? 1 : 2, recipe, rng);
+      before = width;
+    }
+  }
+  return made;
+}
+
+Tensor ResNet::operator()(const Tensor& images) const {
+  const Shape shape{images.shape()[0], images_.size, images_.size, images_.channels};
+  Tensor x = relu(in_(reshape(cast(images, out_.weight.dtype()), shape)));
+  for (const Block& block : blocks_) x = block(x);
+  return out_(global_avg_pool2d(x));
+}
+
+std::vector<const ResNet::Layer*> ResNet::layers() const {
+  std::vector<const Layer*> all{&in_};
+  for (const Block& block : blocks_) {
+    all.push_back(&block.first);
+    all.push_back(&block.second);
+  }
+  return all;
+}
+
+std::vector<Tensor> ResNet::parameters() const {
+  std::vector<Tensor> parameters;
+  for (const Layer* layer : layers()) {
+    for (const Tensor& p : {layer->conv.weight, layer->norm.gamma, layer->norm.beta}) parameters.push_back(p);
+  }
+  parameters.push_back(out_.weight);
+  parameters.push_back(out_.bias);
+  return parameters;
+}
+
+std::vector<Tensor> ResNet::buffers() const {
+  std::vector<Tensor> buffers;
+  for (const Layer* layer : layers()) {
+    buffers.push_back(layer->norm.running_mean);
+    buffers.push_back(layer->norm.running_variance);
+  }
+  return buffers;
+}
+
+std::string ResNet::name() const { return "resnet" + std::to_string(2 * blocks_.size() + 2); }
+
+}  // namespace tinymp::nn
