@@ -14,9 +14,9 @@ class Image {
  public:
   Image(const View& x, std::int64_t size) : x_(x), size_(size), wide_(x.dtype == dtype_of<C> ? 0 : size) {}
 
-  const C* image(std::int64_t number) {
+  const C* read(std::int64_t image) {
     if (x_.dtype == dtype_of<C>) return x_.data<C>() + image * size_;
-    cpu::read(x_, number * size_, size_, wide_.data());
+    cpu::read(x_, image * size_, size_, wide_.data());
     return wide_.data();
   }
   C* zeros(std::int64_t image) {
@@ -69,7 +69,7 @@ void max_pool2d(const View& x, const Window& window, const View& y) {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> in(x, size_in_x(s)), out(y, size_in_y(s));
       for (std::int64_t image = first; image < last; ++image) {
-        const C* from = in.image(image);
+        const C* from = in.read(image);
         C* to = out.room(image);
         for_windows(s, [&](std::int64_t corner, std::int64_t place) {
           C* best = to + place;
@@ -96,7 +96,7 @@ void max_pool2d_backward(const View& x, const View& dy, const Window& window, co
       C* best = largest.data();
       std::int64_t* where = places.data();
       for (std::int64_t image = first; image < last; ++image) {
-        const C *from = in.image(image), *d = error.image(image);
+        const C *from = in.read(image), *d = error.read(image);
         C* to = out.zeros(image);
         for_windows(s, [&](std::int64_t corner, std::int64_t place) {
           std::copy_n(from + corner, s.channels, best);
@@ -124,7 +124,7 @@ void avg_pool2d(const View& x, const Window& window, const View& y) {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> in(x, size_in_x(s)), out(y, size_in_y(s));
       for (std::int64_t image = first; image < last; ++image) {
-        const C* from = in.image(image);
+        const C* from = in.read(image);
         C* to = out.zeros(image);
         for_windows(s, [&](std::int64_t corner, std::int64_t place) {
           for_pixels(s, [&](std::int64_t offset) {
@@ -145,7 +145,7 @@ void avg_pool2d_backward(const View& dy, const Window& window, const View& dx) {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> error(dy, size_in_y(s)), out(dx, size_in_x(s));
       for (std::int64_t image = first; image < last; ++image) {
-        const C* d = error.image(image);
+        const C* d = error.read(image);
         C* to = out.zeros(image);
         for_windows(s, [&](std::int64_t corner, std::int64_t place) {
           for_pixels(s, [&](std::int64_t offset) {

@@ -12,14 +12,19 @@ namespace {
 /// dw = the groups' sums:(groups, n), added in order.
 void add_groups(const float* sums, std::int64_t groups, const View& dw, DType accumulate) {
   const std::int64_t n = dw.size();
-  for_blocks(n, [&](std::int64_t begin, std::int64_t count) {
-    Block<float> total{};
-    for (std::int64_t group = 0; group < groups; ++group) {
-      const float* of_group = sums + group * n + begin;
-      for (std::int64_t i = 0; i < count; ++i) total[static_cast<std::size_t>(i)] += of_group[i];
-      if (accumulate == DType::f16) round_to(DType::f16, total.data(), count);
+  parallel_for((n + block_size - 1) / block_size, 16, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t begin = first * block_size; begin < std::min(last * block_size, n);
+         begin += block_size) {
+      const std::int64_t count = std::min(block_size, n - begin);
+      Block<float> total{};
+      for (std::int64_t group = 0; group < groups; ++group) {
+        float* const to = total.data();
+        const float* const of_group = sums + group * n + begin;
+        for_each_value<float>(count, [=](std::int64_t i) { to[i] += of_group[i]; });
+        if (accumulate == DType::f16) round_to(DType::f16, to, count);
+      }
+      store<float>(total.data(), dw, begin, count);
     }
-    store<float>(total.data(), dw, begin, count);
   });
 }
 
