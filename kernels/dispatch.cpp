@@ -1,5 +1,6 @@
 #include <kernels/cuda/executor.h>
 #include <kernels/executors.h>
+#include <kernels/profile.h>
 #include <tinymp/base/error.h>
 
 /// The only switch on the device.
@@ -12,15 +13,16 @@ namespace {
 #define TINYMP_ON_GPU(call) throw MissingError("this build has no kernels for a GPU")
 #endif
 
-#define TINYMP_RUN(device, call)                   \
-  do {                                             \
-    if ((device) == Device::cpu) return cpu::call; \
-    switch (executor()) {                          \
-      case Executor::emulation:                    \
-        return emu::call;                          \
-      case Executor::gpu:                          \
-        TINYMP_ON_GPU(call);                       \
-    }                                              \
+#define TINYMP_RUN(device, kernel, ...)                           \
+  do {                                                            \
+    const detail::TimedCall timed(#kernel, __VA_ARGS__);          \
+    if ((device) == Device::cpu) return cpu::kernel(__VA_ARGS__); \
+    switch (executor()) {                                         \
+      case Executor::emulation:                                   \
+        return emu::kernel(__VA_ARGS__);                          \
+      case Executor::gpu:                                         \
+        TINYMP_ON_GPU(kernel(__VA_ARGS__));                       \
+    }                                                             \
   } while (false)
 
 const bool registered = (register_device(Device::cuda, cuda_allocator), true);
@@ -29,106 +31,106 @@ const bool registered = (register_device(Device::cuda, cuda_allocator), true);
 
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
           const Epilogue& after) {
-  TINYMP_RUN(c.device, gemm(a, ta, b, tb, c, accumulate, after));
+  TINYMP_RUN(c.device, gemm, a, ta, b, tb, c, accumulate, after);
 }
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
-  TINYMP_RUN(c.device, gemm_reference(a, ta, b, tb, c, accumulate));
+  TINYMP_RUN(c.device, gemm_reference, a, ta, b, tb, c, accumulate);
 }
-void fill(const View& x, double value) { TINYMP_RUN(x.device, fill(x, value)); }
-void cast(const View& x, const View& y) { TINYMP_RUN(y.device, cast(x, y)); }
-void add(const View& a, const View& b, const View& y) { TINYMP_RUN(y.device, add(a, b, y)); }
-void accumulate(const View& x, const View& y) { TINYMP_RUN(y.device, accumulate(x, y)); }
-void scale(const View& x, double factor, const View& y) { TINYMP_RUN(y.device, scale(x, factor, y)); }
+void fill(const View& x, double value) { TINYMP_RUN(x.device, fill, x, value); }
+void cast(const View& x, const View& y) { TINYMP_RUN(y.device, cast, x, y); }
+void add(const View& a, const View& b, const View& y) { TINYMP_RUN(y.device, add, a, b, y); }
+void accumulate(const View& x, const View& y) { TINYMP_RUN(y.device, accumulate, x, y); }
+void scale(const View& x, double factor, const View& y) { TINYMP_RUN(y.device, scale, x, factor, y); }
 void scale_by(const View& x, const View& factor, const View& y) {
-  TINYMP_RUN(y.device, scale_by(x, factor, y));
+  TINYMP_RUN(y.device, scale_by, x, factor, y);
 }
 void broadcast(const View& scalar, double divisor, const View& y) {
-  TINYMP_RUN(y.device, broadcast(scalar, divisor, y));
+  TINYMP_RUN(y.device, broadcast, scalar, divisor, y);
 }
-void add_bias(const View& x, const View& bias, const View& y) { TINYMP_RUN(y.device, add_bias(x, bias, y)); }
-void column_sums(const View& x, const View& y) { TINYMP_RUN(y.device, column_sums(x, y)); }
-void unary(Unary f, const View& x, const View& y) { TINYMP_RUN(y.device, unary(f, x, y)); }
+void add_bias(const View& x, const View& bias, const View& y) { TINYMP_RUN(y.device, add_bias, x, bias, y); }
+void column_sums(const View& x, const View& y) { TINYMP_RUN(y.device, column_sums, x, y); }
+void unary(Unary f, const View& x, const View& y) { TINYMP_RUN(y.device, unary, f, x, y); }
 void unary_backward(Unary f, const View& y, const View& dy, const View& dx) {
-  TINYMP_RUN(dx.device, unary_backward(f, y, dy, dx));
+  TINYMP_RUN(dx.device, unary_backward, f, y, dy, dx);
 }
-void sum(const View& x, double divisor, const View& y) { TINYMP_RUN(y.device, sum(x, divisor, y)); }
+void sum(const View& x, double divisor, const View& y) { TINYMP_RUN(y.device, sum, x, divisor, y); }
 void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                    const View& loss) {
-  TINYMP_RUN(loss.device, cross_entropy(logits, labels, row_log_sum, loss));
+  TINYMP_RUN(loss.device, cross_entropy, logits, labels, row_log_sum, loss);
 }
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                             const View& dloss, const View& dlogits) {
-  TINYMP_RUN(dlogits.device, cross_entropy_backward(logits, labels, row_log_sum, dloss, dlogits));
+  TINYMP_RUN(dlogits.device, cross_entropy_backward, logits, labels, row_log_sum, dloss, dlogits);
 }
 void mse(const View& x, const View& target, const View& loss) {
-  TINYMP_RUN(loss.device, mse(x, target, loss));
+  TINYMP_RUN(loss.device, mse, x, target, loss);
 }
 void mse_backward(const View& x, const View& target, const View& dloss, const View& dx) {
-  TINYMP_RUN(dx.device, mse_backward(x, target, dloss, dx));
+  TINYMP_RUN(dx.device, mse_backward, x, target, dloss, dx);
 }
 void column_moments(const View& x, const Accumulation& sums, const View& mean, const View& variance) {
-  TINYMP_RUN(x.device, column_moments(x, sums, mean, variance));
+  TINYMP_RUN(x.device, column_moments, x, sums, mean, variance);
 }
 void batch_norm(const View& x, const Normalizer& by, const View& gamma, const View& beta, const View& y) {
-  TINYMP_RUN(y.device, batch_norm(x, by, gamma, beta, y));
+  TINYMP_RUN(y.device, batch_norm, x, by, gamma, beta, y);
 }
 void batch_norm_sums(const View& x, const Normalizer& by, const View& dy, const Accumulation& sums,
                      const View& dgamma, const View& dbeta) {
-  TINYMP_RUN(x.device, batch_norm_sums(x, by, dy, sums, dgamma, dbeta));
+  TINYMP_RUN(x.device, batch_norm_sums, x, by, dy, sums, dgamma, dbeta);
 }
 void batch_norm_dx(const View& x, const Normalizer& by, const View& gamma, const View& dy, const View& dgamma,
                    const View& dbeta, const View& dx) {
-  TINYMP_RUN(dx.device, batch_norm_dx(x, by, gamma, dy, dgamma, dbeta, dx));
+  TINYMP_RUN(dx.device, batch_norm_dx, x, by, gamma, dy, dgamma, dbeta, dx);
 }
 void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
             const Epilogue& after) {
-  TINYMP_RUN(y.device, conv2d(x, w, window, y, accumulate, after));
+  TINYMP_RUN(y.device, conv2d, x, w, window, y, accumulate, after);
 }
 void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {
-  TINYMP_RUN(dx.device, conv2d_dx(dy, w, window, dx, accumulate));
+  TINYMP_RUN(dx.device, conv2d_dx, dy, w, window, dx, accumulate);
 }
 void conv2d_dw(const View& x, const View& dy, const Window& window, const View& dw, DType accumulate) {
-  TINYMP_RUN(dw.device, conv2d_dw(x, dy, window, dw, accumulate));
+  TINYMP_RUN(dw.device, conv2d_dw, x, dy, window, dw, accumulate);
 }
 void max_pool2d(const View& x, const Window& window, const View& y) {
-  TINYMP_RUN(y.device, max_pool2d(x, window, y));
+  TINYMP_RUN(y.device, max_pool2d, x, window, y);
 }
 void max_pool2d_backward(const View& x, const View& dy, const Window& window, const View& dx) {
-  TINYMP_RUN(dx.device, max_pool2d_backward(x, dy, window, dx));
+  TINYMP_RUN(dx.device, max_pool2d_backward, x, dy, window, dx);
 }
 void avg_pool2d(const View& x, const Window& window, const View& y) {
-  TINYMP_RUN(y.device, avg_pool2d(x, window, y));
+  TINYMP_RUN(y.device, avg_pool2d, x, window, y);
 }
 void avg_pool2d_backward(const View& dy, const Window& window, const View& dx) {
-  TINYMP_RUN(dx.device, avg_pool2d_backward(dy, window, dx));
+  TINYMP_RUN(dx.device, avg_pool2d_backward, dy, window, dx);
 }
 void subsample(const View& x, std::int64_t stride, const View& y) {
-  TINYMP_RUN(y.device, subsample(x, stride, y));
+  TINYMP_RUN(y.device, subsample, x, stride, y);
 }
 void subsample_backward(const View& dy, std::int64_t stride, const View& dx) {
-  TINYMP_RUN(dx.device, subsample_backward(dy, stride, dx));
+  TINYMP_RUN(dx.device, subsample_backward, dy, stride, dx);
 }
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
-  TINYMP_RUN(gradients.device, unscale(gradients, scale, found, factor));
+  TINYMP_RUN(gradients.device, unscale, gradients, scale, found, factor);
 }
 void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
-  TINYMP_RUN(x.device, clip(x, max_norm, factor, norm));
+  TINYMP_RUN(x.device, clip, x, max_norm, factor, norm);
 }
 void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
                 Cell<StepState> state, Cell<StepReport> report) {
-  TINYMP_RUN(state.device, begin_step(rule, found, skip_nonfinite, state, report));
+  TINYMP_RUN(state.device, begin_step, rule, found, skip_nonfinite, state, report);
 }
 void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
             Cell<const StepState> state, Cell<StepReport> report) {
-  TINYMP_RUN(state.device, update(rule, arenas, factor, state, report));
+  TINYMP_RUN(state.device, update, rule, arenas, factor, state, report);
 }
 void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found, bool last,
                   Cell<ScaleState> state) {
-  TINYMP_RUN(state.device, update_scale(policy, found, last, state));
+  TINYMP_RUN(state.device, update_scale, policy, found, last, state);
 }
 void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {
-  TINYMP_RUN(x.device, count_flushed(x, shadow, counts));
+  TINYMP_RUN(x.device, count_flushed, x, shadow, counts);
 }
 
 }  // namespace tinymp::kernels
