@@ -54,6 +54,23 @@ if(TINYMP_TESTS)
   endif()
 endif()
 
+if(TINYMP_MICROBENCH)  # Debian's copy of the release
+  tinymp_dependency(benchmark TARGET benchmark::benchmark
+    APT libbenchmark-dev  DNF google-benchmark-devel  BREW google-benchmark
+    URL https://deb.debian.org/debian/pool/main/b/benchmark/benchmark_1.7.1.orig.tar.gz
+        https://snapshot.debian.org/archive/debian/20250520T000000Z/pool/main/b/benchmark/benchmark_1.7.1.orig.tar.gz
+    SHA256 6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7)
+  if(benchmark_SOURCE_DIR)
+    file(GLOB benchmark_sources ${benchmark_SOURCE_DIR}/src/*.cc)
+    list(FILTER benchmark_sources EXCLUDE REGEX "/benchmark_main[.]cc$")
+    add_library(tinymp_benchmark STATIC EXCLUDE_FROM_ALL ${benchmark_sources})
+    add_library(benchmark::benchmark ALIAS tinymp_benchmark)
+    target_include_directories(tinymp_benchmark SYSTEM PUBLIC ${benchmark_SOURCE_DIR}/include)
+    target_compile_definitions(tinymp_benchmark PUBLIC BENCHMARK_STATIC_DEFINE PRIVATE HAVE_STD_REGEX HAVE_STEADY_CLOCK)
+    target_link_libraries(tinymp_benchmark PUBLIC Threads::Threads)
+  endif()
+endif()
+
 tinymp_report_missing()
 
 # The charts of report.html. Sets TINYMP_DYGRAPHS_JS and TINYMP_DYGRAPHS_CSS, empty where there is no dygraphs: the

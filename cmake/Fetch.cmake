@@ -8,12 +8,12 @@ endif()
 set(tinymp_missing "")   # what could not be had, and how to install it
 set(tinymp_offline "")   # why the first download failed; after that no other is tried
 
-# tinymp_dependency(NAME TARGET t [VERSION v] [HEADERS folder] APT a DNF d BREW b URL u SHA256 h)
+# tinymp_dependency(NAME TARGET t [VERSION v] [HEADERS folder] APT a DNF d BREW b URL u... SHA256 h)
 # Afterwards TARGET exists. Where sources were taken instead of the system's package, name_SOURCE_DIR (lower case) is
 # their folder; HEADERS makes TARGET out of its headers, and without it the caller builds them. Their own
 # CMakeLists.txt is never run.
 function(tinymp_dependency name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;VERSION;HEADERS;APT;DNF;BREW;URL;SHA256" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;VERSION;HEADERS;APT;DNF;BREW;SHA256" "URL")
   if(TARGET ${arg_TARGET})  # the project around us has brought it
     return()
   endif()

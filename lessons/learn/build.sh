@@ -1,7 +1,7 @@
 # Configuring and building in the right folder, one at a time, as parallel as the memory allows.
 # Sourced by ./learn after install.sh; sees its variables: root, cuda, sanitize, and
 # shellcheck shell=bash
-: "${build_root=}" "${tests=OFF}" "${jobs=1}" "${packages=}"
+: "${build_root=}" "${tests=OFF}" "${microbench=OFF}" "${jobs=1}" "${packages=}"
 
 # ---- how many files at once ----
 
@@ -73,7 +73,8 @@ optional_parts() { # what tinymp does without, and takes when it was installed s
 configured() {
   [ "$(cat "$build/configured" 2>/dev/null)" = "$signature" ] && command -v cmake >/dev/null &&
     [ "$(cat "$build/configured.parts" 2>/dev/null)" = "$(optional_parts)" ] &&
-    { [ "$tests" = OFF ] || grep -q '^TINYMP_TESTS:BOOL=ON' "$build/CMakeCache.txt"; }
+    { [ "$tests" = OFF ] || grep -q '^TINYMP_TESTS:BOOL=ON' "$build/CMakeCache.txt"; } &&
+    { [ "$microbench" = OFF ] || grep -q '^TINYMP_MICROBENCH:BOOL=ON' "$build/CMakeCache.txt"; }
 }
 
 configure() {
@@ -86,6 +87,7 @@ configure() {
   rm -f "$build/configured"
   say "configuring tinymp in $build ..."
   if ! CXX=$CXX cmake -S "$root" -B "$build" ${first[@]+"${first[@]}"} "${cmake_args[@]}" "-DTINYMP_TESTS=$tests" \
+    "-DTINYMP_MICROBENCH=$microbench" \
     >"$log" 2>&1; then
     expect_room
     explain_failed_configure "$log"

@@ -1,4 +1,4 @@
-# What the machine lacks and how it gets it. Sourced by ./learn; sees its variables: root, build_root, yes, tests.
+# What the machine lacks and how it gets it. Sourced by ./learn; sees its variables: root, build_root, yes, tests, microbench.
 # shellcheck shell=bash
 
 # cmake/Dependencies.cmake names the libraries too: it builds from source what nobody could install.
@@ -15,6 +15,7 @@ json         nlohmann-json3-dev  json-devel   nlohmann-json  nlohmann/json.hpp
 CLI11        libcli11-dev        cli11-devel  cli11          CLI/CLI.hpp
 dygraphs     libjs-dygraphs      -            -              /usr/share/javascript/dygraphs/dygraph.min.js
 Catch2       catch2              catch-devel  catch2         catch2/catch.hpp|catch2/catch_all.hpp
+benchmark    libbenchmark-dev    google-benchmark-devel  google-benchmark  benchmark/benchmark.h
 '
 
 cxx() { # the compiler; CXX may be a path with spaces, or words such as "ccache g++"
@@ -40,7 +41,8 @@ cmake_is_new_enough() {
 has_build_tool() { command -v ninja >/dev/null || command -v make >/dev/null || [ -n "${CMAKE_GENERATOR:-}" ]; }
 
 libraries() { # names and files of the libraries that this command needs
-  printf '%s' "$packages" | awk -v tests="$tests" '$5 != "" && $5 != "-" && (tests == "ON" || $1 != "Catch2") { print $1, $5 }'
+  printf '%s' "$packages" | awk -v tests="$tests" -v microbench="${microbench:-OFF}" '
+    $5 != "" && $5 != "-" && (tests == "ON" || $1 != "Catch2") && (microbench == "ON" || $1 != "benchmark") { print $1, $5 }'
 }
 
 missing_libraries() { # names, one a line: asks the preprocessor, so that any place it knows will do

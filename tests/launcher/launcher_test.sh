@@ -35,7 +35,10 @@ fake_cmake() { # FOLDER VERSION: configuring and building fail with the text of 
       -S)
         if [ -e "'"$work"'/configure_fails" ]; then cat "'"$work"'/configure_fails"; exit 1; fi
         for word; do
-          case "$word" in -DTINYMP_TESTS=*) echo "TINYMP_TESTS:BOOL=${word#*=}" >"$4/CMakeCache.txt" ;; esac
+          case "$word" in
+            -DTINYMP_TESTS=*) echo "TINYMP_TESTS:BOOL=${word#*=}" >"$4/CMakeCache.txt" ;;
+            -DTINYMP_MICROBENCH=*) echo "TINYMP_MICROBENCH:BOOL=${word#*=}" >>"$4/CMakeCache.txt" ;;
+          esac
         done ;;
       --build)
         echo "[1/2] Building CXX object x.o"
@@ -150,6 +153,20 @@ learn test
 check 'test: Catch2 too' called "$libraries catch2"
 check 'test: builds all' called '--target all'
 check 'test: the exit code of CTest' ends_with 8
+
+machine apt
+learn bench --quick
+check 'bench: what measures, and what starts it' called '--target learn measure'
+check 'bench: no Google Benchmark' not_called libbenchmark-dev
+echo benchmark >"$work/lacks"
+learn bench micro -- --benchmark_filter=gemm
+check 'bench micro: Google Benchmark' called '--no-install-recommends libbenchmark-dev'
+check 'bench micro: configures with it' called '-DTINYMP_MICROBENCH=ON'
+check 'bench micro: builds it' called '--target learn measure tinymp_microbench'
+check 'bench micro: hands over' says '<--benchmark_filter=gemm>'
+: >"$work/calls"
+learn bench micro
+check 'bench micro once more: configures nothing' not_called '-DTINYMP_MICROBENCH'
 
 machine apt
 learn CXX=clang++ quickstart

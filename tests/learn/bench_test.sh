@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: bench_test.sh PROGRAM
-# ./learn bench: its use, its exit codes, and the ladder under emulation.
+# ./learn bench: its use, its exit codes, what it measures on this CPU, and the ladder under emulation.
 set -u
 program=${1:?usage: bench_test.sh PROGRAM}
 export LC_ALL=C.UTF-8
@@ -26,15 +26,22 @@ complains() { # PATTERN: one message on stderr, with this in it
   [ "$(grep -c '^learn: ' "$work/err")" = 1 ] || fail 'wanted one message'
   grep -q -- "$1" "$work/err" || fail "wanted in the message: $1"
 }
+prints_not() { ! grep -q -- "$1" "$work/out" || fail "not wanted in the output: $1"; }
 prints() { grep -q -- "$1" "$work/out" || fail "wanted in the output: $1"; }
 lines_with() { # COUNT PATTERN
   [ "$(grep -c -- "$2" "$work/out")" = "$1" ] || fail "wanted $1 lines with: $2"
 }
 
-learn 0 && prints '^  gemm '
-learn 0 --help && prints 'Usage: ./learn bench NAME'
-learn 0 gemm --help && prints 'Usage: ./learn bench gemm'
-learn 2 conv && complains "there is no measurement 'conv'; there is: gemm"
+learn 0 --help && prints 'Usage: ./learn bench \[NAME\]' && prints '^  cpu-gemm ' && prints '^  gemm '
+for name in cpu-gemm steps telemetry gemm; do
+  learn 0 "$name" --help && prints "Usage: ./learn bench $name"
+done
+learn 2 conv && complains "there is no measurement 'conv'; there are: cpu-gemm, steps, telemetry, micro, gemm"
+learn 2 steps --model vgg && complains 'vgg'
+learn 2 cpu-gemm --model mlp && complains 'model'
+learn 2 steps --threads 0 && complains 'takes a whole number from 1'
+learn 2 --qick && complains "did you mean '--quick'"
+learn 1 steps --quick --out "$work/no/such/folder.json" && complains 'cannot write' && prints_not 'Training steps'
 learn 2 gemm --rung wgmma && complains 'choose one of naive, tiled, wmma-naive'
 learn 2 gemm --size 0 && complains 'takes a whole number from 1'
 learn 2 gemm --k 1e3 && complains 'takes a whole number from 1'
@@ -43,6 +50,50 @@ learn 2 gemm --format bf16 --sums f16 && complains 'kept in FP32'
 learn 2 gemm --transposed c && complains "c"
 learn 2 gemm --sise 4 && complains "did you mean '--size'"
 learn 2 gemm 64 && complains 'one argument too many'
+
+# On this CPU, without OpenBLAS and PyTorch: their columns are not there, and why is told.
+export TINYMP_OPENBLAS=/no/such/library TINYMP_PYTHON=/no/such/python
+json() { # CONDITION ON j
+  command -v python3 >/dev/null || return
+  python3 -c "import json, sys; j = json.load(open('$work/cpu.json')); sys.exit(not ($1))" || fail "wanted of the JSON: $1"
+}
+learn 0 --quick --plain --threads 1 --model mlp,autoencoder --out "$work/cpu.json"
+prints '^Matrix products$' && prints '^Training steps$' && prints '^Telemetry$'
+prints '^No OpenBLAS found: TINYMP_OPENBLAS=/no/such/library cannot be loaded\.'
+prints '^No PyTorch found: TINYMP_PYTHON=/no/such/python: '
+prints_not '  PyTorch' && prints_not '  OpenBLAS' && prints_not WRONG
+json 'j["command"].startswith("./learn bench --quick") and j["machine"]["threads"] == 1 and j["machine"]["processor"]'
+json 'all(j["machine"][key] for key in ("compiler", "commit", "date", "cores"))'
+json 'len(j["parts"]["cpu-gemm"]["rows"]) == 4 * 6 and all(r["right"] for r in j["parts"]["cpu-gemm"]["rows"])'
+json 'all(r["ours"]["milliseconds"] >= r["ours"]["fastest_milliseconds"] > 0 for r in j["parts"]["cpu-gemm"]["rows"])'
+json 'all(r["ours"]["samples"] == 3 and r["gflops"] > 0 for r in j["parts"]["cpu-gemm"]["rows"])'
+json 'all(r["ours_to_pytorch"] is None and "no/such" in r["pytorch"]["why_not"] for r in j["parts"]["cpu-gemm"]["rows"])'
+json '{r["format"] for r in j["parts"]["steps"]["rows"]} == {"f32", "f16", "bf16"}'
+json 'all(r["steps_per_second"] > 0 and r["ours_to_pytorch_fp32"] is None for r in j["parts"]["steps"]["rows"])'
+json 'all(r["time_of_our_fp32"] == 1 for r in j["parts"]["steps"]["rows"] if r["format"] == "f32")'
+json 'len(j["parts"]["telemetry"]["logged_ratios"]) == 1'
+learn 0 steps --profile --quick --model mlp --out "$work/cpu.json"
+prints '^MLP 784-128-10, batch 64, bf16$' && prints '^between kernels ' && lines_with 3 '^a step  *1.00 '
+json 'all(sum(k["seconds"] for k in p["kernels"]) < p["seconds"] for p in j["parts"]["profiles"])'
+json 'all(any("(784,64)" not in k["operands"] and k["kernel"] == "gemm" for k in p["kernels"]) for p in j["parts"]["profiles"])'
+json 'all(k["calls"] % p["steps"] == 0 for p in j["parts"]["profiles"] for k in p["kernels"])'
+[ -e "$(dirname "$program")/microbench" ] || { learn 3 micro && complains './learn bench micro builds them'; }
+
+# A process that answers as PyTorch would, and badly: wrong values are not timed, an error or an end is told.
+# shellcheck disable=SC2016  # a script in quotes
+printf '%s\n' '#!/usr/bin/env bash' 'echo noise' 'while read -r what rest; do case $what in' \
+  "hello) echo '{\"version\": \"9.9\", \"built with\": \"tape\", \"threads\": 1}' ;;" \
+  "product) echo '{\"values\": [1, 2]}' ;;" "model) echo '{\"parameters\": 7}' ;;" \
+  "*) exit 1 ;; esac; done" >"$work/python"
+chmod +x "$work/python"
+export TINYMP_PYTHON="$work/python"
+learn 0 cpu-gemm --quick && prints '^PyTorch 9.9 (tape), threads: 1\.' && prints 'no PyTorch: it gives another number'
+learn 0 steps --quick --model mlp && prints 'no PyTorch: its model has 7 parameters and ours 101770'
+sed -i.old 's/"parameters": 7/"parameters": 101770/' "$work/python"
+learn 0 steps --quick --model mlp && prints "no PyTorch: PyTorch's process has ended without an answer to 'step mlp f32 1'"
+printf '%s\n' '#!/usr/bin/env bash' "echo '{\"error\": \"this Python has no PyTorch\"}'" >"$work/python"
+learn 0 steps --quick --model mlp && prints '^No PyTorch found: .*this Python has no PyTorch'
+unset TINYMP_PYTHON TINYMP_OPENBLAS
 
 # Without a GPU. Where there is one it is hidden.
 export CUDA_VISIBLE_DEVICES=
@@ -73,5 +124,9 @@ TINYMP_EMULATE=a100 learn 0 gemm --rung mma --size 32 --sums f16 && prints '^emu
 TINYMP_EMULATE=v100 learn 0 gemm --size 32 && lines_with 2 'needs sm_80, and this GPU is sm_70'
 TINYMP_EMULATE=p100 learn 2 gemm && complains 'choose one of v100, a100, ada, h100, h200, b200, or 1'
 
+if [ $failures = 0 ] && ! command -v python3 >/dev/null; then
+  echo '[skipped] no python3 to read the JSON'
+  exit 77
+fi
 [ $failures = 0 ] && echo 'bench_test: all passed'
 exit $((failures > 0))

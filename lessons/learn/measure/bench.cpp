@@ -5,10 +5,10 @@
 #include <lessons/learn/measure/measure.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
-#include <fstream>
+#include <array>
 #include <iostream>
 
-// ./learn bench: measurements on a GPU, and what of them an emulated one can do.
+// ./learn bench: which measurement, and the one on a GPU, with what of it an emulated one can do.
 namespace tinymp::lab {
 namespace {
 
@@ -92,10 +92,7 @@ void write(const std::string& path, const bench::GemmReport& report, const std::
   json["date"] = train::utc_now();
   json["commit"] = train::build_commit();
   json["compiler"] = train::compiler_name();
-  std::ofstream out(path);
-  out << json.dump(2) << "\n";
-  out.flush();
-  expect(out.good(), "cannot write ", path, "; --out takes a file in a folder that is there");
+  write_json(path, json);
 }
 
 int gemm(int argc, char** argv) {
@@ -116,18 +113,28 @@ int gemm(int argc, char** argv) {
   return report.good() ? 0 : 1;
 }
 
+struct Measurement {
+  const char* name;
+  int (*run)(int argc, char** argv);
+};
+constexpr std::array<Measurement, 5> measurements = {{{"cpu-gemm", bench_cpu_gemm},
+                                                      {"steps", bench_steps},
+                                                      {"telemetry", bench_telemetry},
+                                                      {"micro", bench_micro},
+                                                      {"gemm", gemm}}};
+
 }  // namespace
 
 int bench_command(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
-  if (name == "gemm") return gemm(argc - 1, argv + 1);
-  if (name.empty() || name == "--help" || name == "-h") {
-    std::cout << "Usage: ./learn bench NAME [OPTIONS]\n\n"
-                 "Measurements on an NVIDIA GPU; ./learn bench NAME --help tells the options.\n\n"
-                 "  gemm    matrix multiplication: every rung of the ladder, beside cuBLAS\n";
-    return 0;
+  if (name.empty() || name[0] == '-') return bench_all(argc, argv);
+  std::string names;
+  for (const Measurement& measurement : measurements) {
+    if (name == measurement.name) return measurement.run(argc - 1, argv + 1);
+    names += concat(names.empty() ? "" : ", ", measurement.name);
   }
-  throw UsageError(concat("there is no measurement '", name, "'; there is: gemm (see ./learn bench)"));
+  throw UsageError(
+      concat("there is no measurement '", name, "'; there are: ", names, " (see ./learn bench --help)"));
 }
 
 }  // namespace tinymp::lab

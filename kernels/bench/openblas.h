@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+namespace tinymp::kernels::bench {
+
+/// The matrix product that most programs call, as a yardstick. Looked for when the program runs: in
+/// TINYMP_OPENBLAS if that is set (a file), else where the loader finds it.
+class OpenBlas {
+ public:
+  explicit OpenBlas(int threads);
+  OpenBlas(const OpenBlas&) = delete;
+
+  /// Empty when it can be used.
+  const std::string& why_not() const { return why_not_; }
+  std::string version() const { return version_; }  ///< "0.3.21"
+  std::string core() const { return core_; }  ///< the processor that it took its kernels for: "SkylakeX"
+  int threads() const { return threads_; }    ///< as it tells
+
+  /// c:(M,N) = op(a) . op(b), all of them row by row without gaps.
+  void sgemm(bool ta, bool tb, int M, int N, int K, const float* a, const float* b, float* c) const;
+
+ private:
+  using Sgemm = void (*)(int order, int ta, int tb, int M, int N, int K, float alpha, const float* a, int lda,
+                         const float* b, int ldb, float beta, float* c, int ldc);
+  Sgemm sgemm_ = nullptr;
+  std::string why_not_, version_, core_;
+  int threads_ = 0;
+};
+
+}  // namespace tinymp::kernels::bench

@@ -1,0 +1,139 @@
+#include <fcntl.h>
+#include <kernels/bench/pytorch.h>
+#include <kernels/bench/race.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <tinymp/base/error.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <vector>
+
+extern char** environ;
+
+namespace tinymp::kernels::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+#if defined(MSG_NOSIGNAL)
+constexpr int quietly = MSG_NOSIGNAL;  // a child that is gone is an error to report, no reason to die
+#else
+constexpr int quietly = 0;
+#endif
+
+/// Starts `python pytorch.py` with both ends of its standard streams in `channel`; 0 when it cannot.
+pid_t spawn(const std::string& python, int& channel) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 0;
+  for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+#if defined(SO_NOSIGPIPE)
+  const int on = 1;
+  setsockopt(ends[0], SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::array<std::string, 2> words = {python, TINYMP_BENCH_PYTORCH};
+  const std::array<char*, 3> arguments = {words[0].data(), words[1].data(), nullptr};
+  pid_t child = 0;
+  const bool started =
+      posix_spawnp(&child, python.c_str(), &actions, nullptr, arguments.data(), environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (started) {
+    channel = ends[0];
+    return child;
+  }
+  close(ends[0]);
+  return 0;
+}
+
+constexpr const char* how_to_get_it =
+    "in a folder of your own: python3 -m venv torch && torch/bin/pip install torch --index-url "
+    "https://download.pytorch.org/whl/cpu, then TINYMP_PYTHON=torch/bin/python before the command";
+
+}  // namespace
+
+PyTorch::PyTorch(int threads) {
+  if (const char* const wish = std::getenv("TINYMP_PYTHON")) {
+    if (!start(wish, threads)) why_not_ = concat("TINYMP_PYTHON=", wish, ": ", why_not_);
+    return;
+  }
+  for (const char* python : {"python3", "python"}) {
+    if (start(python, threads)) return;
+  }
+  why_not_ = concat("no Python here has it; ", how_to_get_it);
+}
+
+PyTorch::~PyTorch() { stop(); }
+
+bool PyTorch::start(const std::string& python, int threads) {
+  why_not_.clear();
+  child_ = spawn(python, channel_);
+  if (child_ == 0) {
+    why_not_ = "it cannot be started";
+    return false;
+  }
+  try {
+    about_ = ask(concat("hello ", threads));
+    return true;
+  } catch (const Error& error) {
+    why_not_ = error.what();
+    stop();
+    return false;
+  }
+}
+
+void PyTorch::stop() {
+  if (channel_ >= 0) close(channel_);  // its input ends, and so does it
+  if (child_ > 0) waitpid(child_, nullptr, 0);
+  channel_ = -1;
+  child_ = 0;
+}
+
+Json PyTorch::ask(const std::string& request) {
+  expect(channel_ >= 0, "PyTorch: ", why_not_);
+  std::string line;
+  send_line(request + "\n");  // a process that is gone may have said why
+  do {
+    expect(receive_line(line), "PyTorch's process has ended without an answer to '", request, "'");
+  } while (line.empty() || line[0] != '{');  // libraries talk
+  const Json answer = Json::parse(line, nullptr, false);
+  expect(answer.is_object(), "PyTorch's process answers '", request, "' with what is no JSON: ", line);
+  expect(!answer.contains("error"), "PyTorch, ", request, ": ", answer.value("error", ""));
+  return answer;
+}
+
+double PyTorch::seconds(const std::string& request) {
+  wait_for_threads();
+  return ask(request).at("seconds").get<double>();
+}
+
+void PyTorch::send_line(const std::string& line) {
+  for (std::size_t sent = 0; sent < line.size();) {
+    const ssize_t n = send(channel_, line.data() + sent, line.size() - sent, quietly);
+    if (n <= 0) return;
+    sent += static_cast<std::size_t>(n);
+  }
+}
+
+bool PyTorch::receive_line(std::string& line) {
+  std::size_t end;
+  while ((end = received_.find('\n')) == std::string::npos) {
+    std::array<char, 4096> piece;
+    const ssize_t n = recv(channel_, piece.data(), piece.size(), 0);
+    if (n <= 0) return false;
+    received_.append(piece.data(), static_cast<std::size_t>(n));
+  }
+  line = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  return true;
+}
+
+}  // namespace tinymp::kernels::bench

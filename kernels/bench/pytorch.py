@@ -1,0 +1,212 @@
+"""The other side of pytorch.cpp: reads requests from standard input, answers each with a line of JSON.
+
+    hello THREADS                          -> {"version": ..., "built with": ..., "threads": ...}
+    product M N K TA TB FORMAT             -> {"values": [...]}, some elements of one matrix product
+    gemm M N K TA TB FORMAT RUNS           -> {"seconds": ...}, what one product of so many in a row takes
+    model NAME                             -> {"parameters": ...}, how many numbers it has
+    step NAME MODE RUNS                    -> {"seconds": ...}, the same for training steps
+"""
+import contextlib
+import json
+import re
+import sys
+import time
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:
+    print(json.dumps({"error": f"this Python has no PyTorch ({error})"}), flush=True)
+    sys.exit(0)
+
+FORMATS = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+
+
+# ---- time: as seconds_of() in race.cpp ----
+
+
+def wait_for_threads():
+    for _ in range(100):
+        before = time.process_time()
+        time.sleep(0.002)
+        if time.process_time() - before < 0.0004:
+            return
+
+
+def seconds_of(work, runs):
+    wait_for_threads()
+    if runs > 1:
+        work()
+    start = time.perf_counter()
+    for _ in range(runs):
+        work()
+    seconds = time.perf_counter() - start
+    wait_for_threads()  # the next to be timed is another process
+    return seconds / runs
+
+
+# ---- matrix products ----
+
+
+def scattered(index, seed):
+    return (index * 2654435761 + seed * 40503) >> 7
+
+
+def operand(rows, cols, seed, dtype):
+    """Eighths from -1 to 1, as in cpu_product.cpp: sums of their products are exact in FP32."""
+    values = scattered(torch.arange(rows * cols), seed) % 17 - 8
+    return (values.float() / 8).to(dtype).view(rows, cols)
+
+
+class Product:
+    def __init__(self, M, N, K, ta, tb, dtype):
+        a = operand(K, M, 1, dtype).t() if ta else operand(M, K, 1, dtype)
+        b = operand(N, K, 2, dtype).t() if tb else operand(K, N, 2, dtype)
+        self.a, self.b, self.c = a, b, torch.empty(M, N, dtype=dtype)
+
+    def multiply(self):
+        torch.mm(self.a, self.b, out=self.c)
+
+    def samples(self):
+        self.multiply()
+        size = self.c.numel()
+        return self.c.view(-1)[scattered(torch.arange(64), 3) % size].double().tolist()
+
+
+# ---- training steps: the models of steps.cpp ----
+
+
+def autoencoder(widths):
+    layers = []
+    for inputs, outputs in zip(widths, widths[1:]):
+        layers += [nn.Linear(inputs, outputs), nn.Sigmoid()]
+    return nn.Sequential(*layers)
+
+
+def lenet():
+    """LeCun et al. 1998, as it is trained on MNIST today: relu, max pooling, cross-entropy."""
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+
+
+class Block(nn.Module):
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.norm1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.norm2 = nn.BatchNorm2d(outputs)
+        self.stride, self.grown = stride, outputs - inputs
+
+    def forward(self, x):
+        y = self.norm2(self.conv2(torch.relu(self.norm1(self.conv1(x)))))
+        if self.grown:  # He et al. 2016, option A: every other pixel, and zeros for the new channels
+            x = nn.functional.pad(x[:, :, ::self.stride, ::self.stride], (0, 0, 0, 0, 0, self.grown))
+        return torch.relu(x + y)
+
+
+def resnet20():
+    """He et al. 2016 (arXiv 1512.03385), section 4.2, n = 3."""
+    blocks = [nn.Conv2d(3, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16), nn.ReLU()]
+    inputs = 16
+    for outputs in (16, 32, 64):
+        for i in range(3):
+            blocks.append(Block(inputs, outputs, 2 if i == 0 and outputs > 16 else 1))
+            inputs = outputs
+    return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
+
+
+def sgd(parameters):
+    return torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
+
+
+def adam(parameters):
+    return torch.optim.Adam(parameters, lr=1e-3)
+
+
+MODELS = {  # model, batch, shape of an image, optimizer; without labels the image is the target
+    "mlp": (lambda: nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10)), 64, (784,), sgd),
+    "autoencoder": (lambda: autoencoder((784, 64, 32, 64, 784)), 1024, (784,), adam),
+    "lenet": (lenet, 64, (1, 28, 28), sgd),
+    "resnet20": (resnet20, 128, (3, 32, 32), sgd),
+}
+
+
+class Training:
+    """FP32, or autocast: FP16 with a GradScaler, BF16 without. The weights stay FP32 either way."""
+
+    def __init__(self, name, mode):
+        torch.manual_seed(0)
+        make, batch, shape, optimizer = MODELS[name]
+        self.model = make()
+        self.optimizer = optimizer(self.model.parameters())
+        self.images = torch.rand(batch, *shape)
+        self.labels = None if name == "autoencoder" else torch.arange(batch) % 10
+        self.cast = contextlib.nullcontext
+        if mode != "f32":
+            self.cast = lambda: torch.autocast("cpu", dtype=FORMATS[mode])
+        self.scaler = torch.amp.GradScaler("cpu", enabled=mode == "f16")
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        with self.cast():
+            y = self.model(self.images)
+            if self.labels is None:
+                loss = nn.functional.mse_loss(y.float(), self.images)
+            else:
+                loss = nn.functional.cross_entropy(y.float(), self.labels)
+        self.scaler.scale(loss).backward()
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+
+# ---- requests ----
+
+kept = {}  # what was asked for once is asked for again
+
+
+def keep(key, make):
+    if key not in kept:
+        if len(kept) >= 16:
+            kept.clear()
+        kept[key] = make()
+    return kept[key]
+
+
+def product_of(words):
+    M, N, K, ta, tb = map(int, words[:5])
+    return keep(tuple(words[:6]), lambda: Product(M, N, K, ta, tb, FORMATS[words[5]]))
+
+
+def built_with():
+    text = torch.__config__.show()
+    names = (("MKL", r"Math Kernel Library Version (\S+)"), ("oneDNN", r"MKL-DNN v(\S+)"),
+             ("OpenBLAS", r"OpenBLAS[^\n]*?(\d+\.\d+\.\d+)"), ("instructions", r"CPU capability usage: (\S+)"))
+    found = ((name, re.search(pattern, text)) for name, pattern in names)
+    return ", ".join(f"{name} {match.group(1)}" for name, match in found if match)
+
+
+def answer(request, *words):
+    if request == "hello":
+        torch.set_num_threads(int(words[0]))
+        return {"version": torch.__version__, "built with": built_with(), "threads": torch.get_num_threads()}
+    if request == "product":
+        return {"values": product_of(words).samples()}
+    if request == "gemm":
+        return {"seconds": seconds_of(product_of(words).multiply, int(words[6]))}
+    if request == "model":
+        return {"parameters": sum(p.numel() for p in MODELS[words[0]][0]().parameters())}
+    if request == "step":
+        training = keep(words[:2], lambda: Training(*words[:2]))
+        return {"seconds": seconds_of(training.step, int(words[2]))}
+    raise ValueError("unknown request")
+
+
+for line in sys.stdin:
+    try:
+        reply = answer(*line.split())
+    except Exception as error:  # a format that this build lacks, say: the other columns go on
+        reply = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+    print(json.dumps(reply), flush=True)

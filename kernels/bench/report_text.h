@@ -1,0 +1,41 @@
+#pragma once
+
+#include <kernels/bench/race.h>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+/// How figures of a CPU are written, in tables and as JSON.
+namespace tinymp::kernels::bench {
+
+/// Three digits: "0.0123", "4.56", "123", "1234"; "-" for what was not measured (0).
+inline std::string digits(double x) {
+  if (!(x > 0)) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", x < 0.1 ? 4 : x < 1 ? 3 : x < 10 ? 2 : x < 100 ? 1 : 0, x);
+  return text;
+}
+inline std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
+  return share > 0 ? text : "-";
+}
+/// How many times as fast: "1.07x".
+inline std::string times(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2fx", ratio);
+  return ratio > 0 ? text : "-";
+}
+inline double quotient(double a, double b) { return a > 0 && b > 0 ? a / b : 0; }
+
+inline nlohmann::ordered_json or_null(double x) {
+  return x > 0 ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
+}
+inline nlohmann::ordered_json timing_json(const Timing& timing) {
+  return {{"milliseconds", or_null(1e3 * timing.median)},
+          {"fastest_milliseconds", or_null(1e3 * timing.fastest)},
+          {"samples", timing.samples},
+          {"runs_a_sample", timing.runs}};
+}
+
+}  // namespace tinymp::kernels::bench

@@ -1,0 +1,94 @@
+#include <kernels/bench/step_models.h>
+#include <tinymp/nn/lenet.h>
+#include <tinymp/nn/mlp.h>
+#include <tinymp/nn/resnet.h>
+#include <tinymp/optim/adam.h>
+#include <tinymp/optim/sgd.h>
+#include <array>
+
+namespace tinymp::kernels::bench {
+namespace {
+
+using train::Task;
+
+std::unique_ptr<Optimizer> sgd(std::vector<Tensor> parameters, const Recipe& recipe) {
+  return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.1f, .momentum = 0.9f}, recipe);
+}
+std::unique_ptr<Optimizer> adam(std::vector<Tensor> parameters, const Recipe& recipe) {
+  return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = 1e-3f}, recipe);
+}
+
+std::unique_ptr<nn::Model> mlp(const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 128, 10}, recipe, rng);
+}
+std::unique_ptr<nn::Model> autoencoder(const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::Autoencoder>(std::vector<std::int64_t>{784, 64, 32, 64, 784}, recipe, rng);
+}
+
+std::unique_ptr<nn::Model> lenet(const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::LeNet>(recipe, rng);
+}
+std::unique_ptr<nn::Model> resnet20(const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::ResNet>(3, nn::ResNet::Images{.size = 32, .channels = 3}, recipe, rng);
+}
+
+constexpr std::array models = {
+    StepModel{"mlp", "MLP 784-128-10", 64, 784, Task::classify, mlp, sgd},
+    StepModel{"autoencoder", "autoencoder 784-64-32-64-784", 1024, 784, Task::reconstruct, autoencoder, adam},
+    StepModel{"lenet", "LeNet-5", 64, 28 * 28, Task::classify, lenet, sgd},
+    StepModel{"resnet20", "ResNet-20, 32x32x3", 128, 32 * 32 * 3, Task::classify, resnet20, sgd},
+};
+
+constexpr std::array recipes = {
+    StepRecipe{"f32", tinymp::recipes::fp32},
+    StepRecipe{"f16", tinymp::recipes::fp16_dynamic},
+    StepRecipe{"bf16", {.compute = DType::bf16, .gradient = DType::bf16}},
+};
+
+data::Batch batch_of(const StepModel& model) {
+  Rng rng(1);
+  data::Batch batch{Tensor({model.batch, model.values}), {}};
+  for (std::int64_t i = 0; i < batch.images.size(); ++i) batch.images.data<float>()[i] = rng.uniform(0, 1);
+  for (std::int64_t i = 0; i < model.batch; ++i) batch.labels.push_back(static_cast<std::int32_t>(i % 10));
+  return batch;
+}
+
+std::unique_ptr<nn::Model> made(const StepModel& model, const Recipe& recipe) {
+  Rng rng(0);
+  return model.model(recipe, rng);
+}
+
+}  // namespace
+
+std::span<const StepModel> step_models() { return models; }
+std::span<const StepRecipe> step_recipes() { return recipes; }
+
+Training::Training(const StepModel& model, const Recipe& recipe)
+    : task_(model.task),
+      model_(made(model, recipe)),
+      optimizer_(model.optimizer(model_->parameters(), recipe)),
+      scaler_(recipe.scaling),
+      batch_(batch_of(model)) {}
+
+void Training::step() {
+  {
+    Tape tape;
+    const Tensor loss = train::loss_of(task_, *model_, batch_);
+    tape.backward(scaler_.scale(loss));
+  }
+  Gradients gradients = optimizer_->gradients();
+  GradCheck check = scaler_.unscale(gradients);
+  optimizer_->step(gradients, check);
+  scaler_.update(std::move(check));
+  optimizer_->zero_grad();
+}
+
+std::int64_t Training::parameters() const {
+  std::int64_t count = 0;
+  for (const Tensor& parameter : model_->parameters()) count += parameter.size();
+  return count;
+}
+
+double Training::loss() { return train::loss_of(task_, *model_, batch_).item(); }
+
+}  // namespace tinymp::kernels::bench

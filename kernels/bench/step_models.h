@@ -1,0 +1,53 @@
+#pragma once
+
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/nn/model.h>
+#include <tinymp/optim/optimizer.h>
+#include <tinymp/train/task.h>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Whole training steps of the models that are measured.
+namespace tinymp::kernels::bench {
+
+using ModelMaker = std::unique_ptr<nn::Model> (*)(const Recipe&, Rng&);
+using OptimizerMaker = std::unique_ptr<Optimizer> (*)(std::vector<Tensor>, const Recipe&);
+
+/// pytorch.py has the same under the same name.
+struct StepModel {
+  const char* name;            ///< "mlp"
+  const char* what;            ///< "MLP 784-128-10"
+  std::int64_t batch, values;  ///< of the batch, and of an image
+  train::Task task;
+  ModelMaker model;
+  OptimizerMaker optimizer;
+};
+std::span<const StepModel> step_models();
+
+struct StepRecipe {
+  const char* name;  ///< "f16", as pytorch.py calls it
+  Recipe recipe;
+};
+/// FP32; FP16 under dynamic loss scaling; BF16. Both of the latter with FP32 masters.
+std::span<const StepRecipe> step_recipes();
+
+/// One model, its optimizer, its scaler and one batch that lies in memory.
+class Training {
+ public:
+  Training(const StepModel& model, const Recipe& recipe);
+
+  void step();  ///< forward, loss, backward, unscale, update
+  std::int64_t parameters() const;
+  double loss();  ///< of the batch, now
+
+ private:
+  train::Task task_;
+  std::unique_ptr<nn::Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  LossScaler scaler_;
+  data::Batch batch_;
+};
+
+}  // namespace tinymp::kernels::bench

@@ -1,0 +1,81 @@
+#include <kernels/bench/report_text.h>
+#include <kernels/bench/steps.h>
+#include <tinymp/base/error.h>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace tinymp::kernels::bench {
+namespace {
+
+std::string why_no_pytorch(PyTorch& pytorch, const StepModel& model, const StepRecipe& recipe,
+                           std::int64_t parameters) {
+  if (!pytorch.why_not().empty()) return pytorch.why_not();
+  try {
+    const auto theirs = pytorch.ask(concat("model ", model.name)).at("parameters").get<std::int64_t>();
+    if (theirs != parameters) return concat("its model has ", theirs, " parameters and ours ", parameters);
+    pytorch.ask(concat("step ", model.name, " ", recipe.name, " 1"));
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, const RaceRules& rules) {
+  std::vector<StepRow> rows;
+  for (const StepRecipe& recipe : step_recipes()) rows.push_back({.model = &model, .recipe = &recipe});
+  std::vector<std::unique_ptr<Training>> trainings;
+  std::vector<Contender> contenders;
+  std::vector<Timing*> results;
+  const auto add = [&](Timing& result, const char* name, std::function<double(int)> seconds) {
+    contenders.push_back({name, std::move(seconds)});
+    results.push_back(&result);
+  };
+  for (StepRow& row : rows) {
+    trainings.push_back(std::make_unique<Training>(model, row.recipe->recipe));
+    Training& training = *trainings.back();
+    add(row.ours, "ours", [&training](int runs) { return seconds_of([&] { training.step(); }, runs); });
+    row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters());
+    if (!row.no_pytorch.empty()) continue;
+    add(row.pytorch, "PyTorch",
+        [&pytorch, request = concat("step ", model.name, " ", row.recipe->name, " ")](int runs) {
+          return pytorch.seconds(concat(request, runs));
+        });
+  }
+  const std::vector<Timing> timings = race(contenders, rules);
+  for (std::size_t i = 0; i < timings.size(); ++i) *results[i] = timings[i];
+  for (StepRow& row : rows) {
+    row.pytorch_fp32 = rows[0].pytorch;
+    row.of_fp32 = row.ours.median / rows[0].ours.median;
+  }
+  return rows;
+}
+
+}  // namespace
+
+StepsReport bench_steps(PyTorch& pytorch, std::span<const StepModel* const> models, const RaceRules& rules,
+                        const Progress& progress) {
+  StepsReport report{.pytorch = about(pytorch)};
+  for (const StepModel* model : models) {
+    progress(concat("training steps, ", model->what, ", batch ", model->batch));
+    for (const StepRow& row : race_of(pytorch, *model, rules)) report.rows.push_back(row);
+  }
+  return report;
+}
+
+StepProfile profile_steps(const StepModel& model, const StepRecipe& recipe, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  Training training(model, recipe.recipe);
+  training.step();
+  const double once = seconds_of([&] { training.step(); }, 1);
+  StepProfile profile{.model = &model, .recipe = &recipe};
+  profile.steps = static_cast<int>(std::clamp(std::ceil(seconds / std::max(once, 1e-9)), 1.0, 1e6));
+  const Profile watching;
+  const auto start = Clock::now();
+  for (int i = 0; i < profile.steps; ++i) training.step();
+  profile.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  profile.lines = watching.lines();
+  return profile;
+}
+
+}  // namespace tinymp::kernels::bench

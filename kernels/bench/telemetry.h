@@ -1,0 +1,27 @@
+#pragma once
+
+#include <kernels/bench/race.h>
+#include <tinymp/report/table.h>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+/// What it costs a training run to be watched.
+namespace tinymp::kernels::bench {
+
+struct Telemetry {
+  std::int64_t steps = 0, every = 50;
+  double plain_seconds = 0;        ///< of a run that logs its first and last step only; median
+  std::vector<double> logged{};    ///< each run that logs every 50 steps / the plain run beside it
+  std::vector<double> shadowed{};  ///< the same for one that also counts flushed gradients every 50 steps
+
+  nlohmann::ordered_json json() const;
+  report::Table table() const;
+  std::string notes() const;
+};
+
+/// train::run on the MLP, batch 64, FP16 under dynamic scaling, on the images that come with tinymp. In each
+/// of `pairs` rounds every kind of run has its turn, in changing order.
+Telemetry bench_telemetry(int pairs, std::int64_t steps);
+
+}  // namespace tinymp::kernels::bench

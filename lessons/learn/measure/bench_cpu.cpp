@@ -1,0 +1,216 @@
+#include <unistd.h>
+
+#include <kernels/bench/cpu_gemm.h>
+#include <kernels/bench/cpu_machine.h>
+#include <kernels/bench/steps.h>
+#include <kernels/bench/telemetry.h>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/measure/measure.h>
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/train/run_log.h>
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+
+// ./learn bench, and its measurements on this CPU: cpu-gemm, steps, telemetry.
+namespace tinymp::lab {
+namespace {
+
+using namespace kernels;
+using Json = nlohmann::ordered_json;
+
+struct CpuFlags {
+  std::string out;
+  std::vector<std::string> models;
+  int threads = 0;
+  bool plain = false, quick = false, profile = false;
+
+  bench::RaceRules rules() const { return quick ? bench::RaceRules::quick() : bench::RaceRules{}; }
+};
+
+/// What is measured together: tables go to the terminal as they come, figures are kept for --out.
+class Session {
+ public:
+  Session(const CpuFlags& flags, std::string command)
+      : flags_(flags),
+        style_(report::terminal_style(STDOUT_FILENO, flags.plain)),
+        json_{{"command", command}} {
+    json_["machine"] = bench::cpu_machine();
+    std::cout << bench::cpu_headline() << "\n";
+    const std::string warning = bench::busy_warning();
+    if (!warning.empty()) std::cout << warning << "\n";
+    std::cout << std::flush;
+    if (!flags_.out.empty())
+      write_json(flags_.out, json_);  // what cannot be written is told now, not in minutes
+  }
+
+  void cpu_gemm() {
+    const bench::CpuGemmReport report =
+        bench::bench_cpu_gemm(openblas(), pytorch(), flags_.rules(), flags_.quick, progress());
+    show("Matrix products", report.table(), report.notes());
+    keep("cpu-gemm", report.json());
+    good_ = good_ && report.good();
+  }
+
+  void steps() {
+    const std::vector<const bench::StepModel*> models = chosen();
+    const bench::StepsReport report = bench::bench_steps(pytorch(), models, flags_.rules(), progress());
+    show("Training steps", report.table(), report.notes());
+    keep("steps", report.json());
+  }
+
+  void profile() {
+    Json profiles = Json::array();
+    for (const bench::StepModel* model : chosen()) {
+      for (const bench::StepRecipe& recipe : bench::step_recipes()) {
+        const bench::StepProfile profile = bench::profile_steps(*model, recipe, flags_.quick ? 0.01 : 1);
+        show(concat(model->what, ", batch ", model->batch, ", ", recipe.name), profile.table(), "");
+        profiles.push_back(profile.json());
+      }
+    }
+    keep("profiles", profiles);
+  }
+
+  void telemetry() {
+    progress()("telemetry");
+    const bench::Telemetry telemetry =
+        flags_.quick ? bench::bench_telemetry(1, 4) : bench::bench_telemetry(15, 500);
+    show("Telemetry", telemetry.table(), telemetry.notes());
+    keep("telemetry", telemetry.json());
+  }
+
+  /// The exit code.
+  int finish() {
+    json_["machine"]["load_at_end"] = bench::cpu_machine()["load"];
+    if (!flags_.out.empty()) write_json(flags_.out, json_);
+    return good_ ? 0 : 1;
+  }
+
+ private:
+  bench::Progress progress() const {
+    return [watched = isatty(STDERR_FILENO) != 0](const std::string& next) {
+      if (watched) std::cerr << next << "\n";
+    };
+  }
+  const bench::OpenBlas& openblas() {
+    if (!openblas_) openblas_ = std::make_unique<bench::OpenBlas>(threads());
+    return *openblas_;
+  }
+  bench::PyTorch& pytorch() {
+    if (!pytorch_) {
+      progress()("looking for PyTorch");
+      pytorch_ = std::make_unique<bench::PyTorch>(threads());
+    }
+    return *pytorch_;
+  }
+  std::vector<const bench::StepModel*> chosen() const {
+    std::vector<const bench::StepModel*> models;
+    for (const bench::StepModel& model : bench::step_models()) {
+      if (flags_.models.empty() || std::ranges::find(flags_.models, model.name) != flags_.models.end())
+        models.push_back(&model);
+    }
+    return models;
+  }
+  void show(const std::string& title, const report::Table& table, const std::string& notes) const {
+    std::cout << "\n" << title << "\n\n" << report::format_table(table, style_);
+    if (!notes.empty()) std::cout << "\n" << notes;
+    std::cout << std::flush;
+  }
+  void keep(const char* name, Json json) { json_["parts"][name] = std::move(json); }
+
+  const CpuFlags& flags_;
+  report::TerminalStyle style_;
+  Json json_;
+  bool good_ = true;
+  std::unique_ptr<bench::OpenBlas> openblas_;
+  std::unique_ptr<bench::PyTorch> pytorch_;
+};
+
+constexpr const char* all = "./learn bench";
+constexpr const char* about_all =
+    "Without a NAME all that is measured on this CPU, in a few minutes: cpu-gemm, steps, telemetry.\n"
+    "Each has options of its own: ./learn bench NAME --help.\n\n"
+    "  cpu-gemm    matrix products in each format, beside OpenBLAS, PyTorch and the processor's peak\n"
+    "  steps       training steps a second in FP32, FP16 and BF16, beside PyTorch\n"
+    "  telemetry   what the log and its meters cost a training run\n"
+    "  micro       kernel by kernel, with Google Benchmark, whose options go behind --\n"
+    "  gemm        on an NVIDIA GPU: every rung of the ladder of matrix products, beside cuBLAS\n";
+
+void add_flags(CLI::App& app, CpuFlags& flags, bool with_models) {
+  if (with_models) {
+    std::vector<std::string> names;
+    for (const bench::StepModel& model : bench::step_models()) names.emplace_back(model.name);
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    app.add_option("--model", flags.models, concat("One of ", list, "; more with commas (all)"))
+        ->type_name("NAME")
+        ->delimiter(',')
+        ->check(CLI::IsMember(names).description(""));
+    app.add_flag("--profile", flags.profile,
+                 "No race, but where the time of a step goes: calls and time of each kernel");
+  }
+  app.add_option("--threads", flags.threads, "Of ours, of OpenBLAS and of PyTorch (all cores)")
+      ->type_name("N")
+      ->check(whole(1, 1024));
+  app.add_option("--out", flags.out, "Write the figures as JSON, with machine, compiler, date, commit")
+      ->type_name("FILE");
+  app.add_flag("--quick", flags.quick,
+               "Seconds instead of minutes, to see that it works: the figures mean little");
+  app.add_flag("--plain", flags.plain, "ASCII only, no colour");
+  app.footer(
+      "All contenders take turns; medians are compared. PyTorch runs in Python: TINYMP_PYTHON, else python3 "
+      "or\n"
+      "python. OpenBLAS is TINYMP_OPENBLAS (a file), else what the loader finds. Both may be missing.");
+}
+
+int measured(int argc, char** argv, const char* about, const std::string& command, bool with_models,
+             const std::function<void(Session&, const CpuFlags&)>& work) {
+  CpuFlags flags;
+  CLI::App app(about, command == all ? command + " [NAME]" : command);
+  add_flags(app, flags, with_models);
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  if (flags.threads > 0) set_threads(flags.threads);
+  Session session(flags, typed(command, argc, argv));
+  work(session, flags);
+  return session.finish();
+}
+
+}  // namespace
+
+void write_json(const std::string& path, const Json& json) {
+  std::ofstream out(path);
+  out << json.dump(2) << "\n";
+  out.flush();
+  expect(out.good(), "cannot write ", path, "; --out takes a file in a folder that is there");
+}
+
+int bench_all(int argc, char** argv) {
+  return measured(argc, argv, about_all, all, true, [](Session& session, const CpuFlags& flags) {
+    if (flags.profile) return session.profile();
+    session.cpu_gemm();
+    session.steps();
+    session.telemetry();
+  });
+}
+
+int bench_cpu_gemm(int argc, char** argv) {
+  return measured(
+      argc, argv,
+      "Our matrix product on this CPU, format by format, beside OpenBLAS, PyTorch and the most that "
+      "the processor can do.",
+      "./learn bench cpu-gemm", false, [](Session& session, const CpuFlags&) { session.cpu_gemm(); });
+}
+
+int bench_steps(int argc, char** argv) {
+  return measured(argc, argv, "Training steps a second in FP32, FP16 and BF16, beside PyTorch.",
+                  "./learn bench steps", true, [](Session& session, const CpuFlags& flags) {
+                    flags.profile ? session.profile() : session.steps();
+                  });
+}
+
+int bench_telemetry(int argc, char** argv) {
+  return measured(argc, argv, "What the log and its meters cost a training run.", "./learn bench telemetry",
+                  false, [](Session& session, const CpuFlags&) { session.telemetry(); });
+}
+
+}  // namespace tinymp::lab

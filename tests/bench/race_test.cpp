@@ -1,0 +1,81 @@
+#include <kernels/bench/race.h>
+#include <kernels/bench/step_models.h>
+#include <tests/catch.h>
+#include <set>
+
+// How ./learn bench compares: turns, medians, and that what it calls a training step trains.
+namespace tinymp::test {
+namespace {
+
+using namespace kernels::bench;
+
+/// Takes as long as it is told, and writes down its turn.
+Contender pretended(const char* name, std::vector<double> seconds, std::vector<std::string>& turns) {
+  return {name, [name, seconds, &turns, next = std::size_t{0}](int) mutable {
+            turns.emplace_back(name);
+            return seconds[next++ % seconds.size()];
+          }};
+}
+
+TEST_CASE("bench race: contenders take turns, and medians and minima are theirs") {
+  std::vector<std::string> turns;
+  const std::vector<Contender> contenders = {pretended("even", {0.005}, turns),
+                                             pretended("uneven", {0.1, 0.1, 0.4, 0.2, 0.9}, turns)};
+  const std::vector<Timing> timings = race(contenders, {.rounds = 5, .sample_seconds = 0.02, .patience = 10});
+  REQUIRE(timings.size() == 2);
+  CHECK((timings[0].runs == 4 && timings[0].samples == 5));  // 4 x 5 ms fill 20 ms
+  CHECK((timings[1].runs == 1 && timings[1].samples == 5));
+  CHECK(timings[0].median == 0.005);
+  CHECK(timings[1].median == 0.2);  // of 0.1 0.4 0.2 0.9 0.1: the first look does not count
+  CHECK(timings[1].fastest == 0.1);
+  REQUIRE(turns.size() == 3 + 10);
+  for (std::size_t i = 3; i < turns.size(); ++i) CHECK(turns[i] != turns[i - 1]);
+}
+
+TEST_CASE("bench race: who is slow gets fewer samples, at least three, evenly spread") {
+  std::vector<std::string> turns;
+  const std::vector<Contender> contenders = {pretended("fast", {0.001}, turns), pretended("slow", {7}, turns),
+                                             pretended("slower", {100}, turns)};
+  const std::vector<Timing> timings = race(contenders, {.rounds = 9, .sample_seconds = 0.02, .patience = 29});
+  CHECK(timings[0].samples == 9);
+  CHECK(timings[1].samples == 4);
+  CHECK(timings[2].samples == 3);
+  turns.erase(turns.begin(), turns.begin() + 4);
+  std::string order;
+  for (const std::string& turn : turns) order += turn == "fast" ? "." : turn == "slow" ? "s" : "x";
+  CHECK(order == "...sx..s.x.s..sx");
+}
+
+TEST_CASE("bench race: medians") {
+  CHECK(median({}) == 0);
+  CHECK(median({3}) == 3);
+  CHECK(median({9, 1, 5}) == 5);
+  CHECK(median({4, 1, 2, 9}) == 3);
+}
+
+TEST_CASE("bench race: a sample begins with a run that does not count, unless it is a single one") {
+  int calls = 0;
+  CHECK(seconds_of([&] { ++calls; }, 3) >= 0);
+  CHECK(calls == 4);
+  seconds_of([&] { ++calls; }, 1);
+  CHECK(calls == 5);
+}
+
+TEST_CASE("bench steps: a step trains, under every recipe") {
+  std::set<std::string> names;
+  for (StepModel model : step_models()) {
+    names.insert(model.name);
+    model.batch = 8;
+    for (const StepRecipe& recipe : step_recipes()) {
+      INFO(model.what << ", " << recipe.name);
+      Training training(model, recipe.recipe);
+      const double before = training.loss();
+      for (int i = 0; i < 4; ++i) training.step();
+      CHECK(training.loss() < before);
+    }
+  }
+  CHECK(names.size() == step_models().size());
+}
+
+}  // namespace
+}  // namespace tinymp::test
