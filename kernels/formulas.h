@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/step.h>
+#include <kernels/unary.h>
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/exp_log.h>
 #include <cmath>
@@ -47,8 +48,6 @@ struct Tanh {
     return dy * (C(1) - y * y);
   }
 };
-
-enum class Unary : std::uint8_t { relu, sigmoid, tanh };
 
 template <class F>
 void visit_unary(Unary f, F&& body) {

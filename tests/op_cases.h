@@ -167,6 +167,30 @@ inline OpCase add_bias_case() {
               }};
 }
 
+/// Halves up to 2, and few terms: no sum needs more digits than bfloat16 has, so that what is rounded on the
+/// way is the activation alone. (That the rest is rounded as in matmul and add_bias: ops/linear_test.cpp.)
+inline OpCase linear_case(std::optional<Activation> f) {
+  return {.name = f ? "linear with sigmoid" : "linear",
+          .shapes = {{{3, 4}, {4, 5}, {5}},
+                     {{1, 1}, {1, 1}, {1}},
+                     {{4, 2}, {2, 33}, {33}},
+                     {{2, 0}, {0, 3}, {3}}},
+          .call = [f](std::span<const Tensor> in) { return linear(in[0], in[1], in[2], {.activation = f}); },
+          .oracle =
+              [f](std::span<const Input> in) {
+                std::vector<Exact> y;
+                for (std::int64_t b = 0; b < in[0].shape[0]; ++b) {
+                  for (std::int64_t o = 0; o < in[2].size(); ++o) {
+                    long double z = in[2][o];
+                    for (std::int64_t i = 0; i < in[1].shape[0]; ++i) z += in[0].at(b, i) * in[1].at(i, o);
+                    y.push_back(f ? Exact{1 / (1 + std::exp(-z)), 2} : Exact{z});
+                  }
+                }
+                return y;
+              },
+          .grid = 0.5};
+}
+
 inline OpCase add_case() {
   return {.name = "add",
           .shapes = {{{}, {}},
@@ -531,6 +555,8 @@ inline const std::vector<OpCase>& op_cases() {
                             scale_by_tensor_case(),
                             batch_norm_case()};
     for (OpCase& op : image_cases()) all.push_back(std::move(op));
+    all.push_back(linear_case({}));
+    all.push_back(linear_case(Activation::sigmoid));
     return all;
   }();
   return cases;

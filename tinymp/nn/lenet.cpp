@@ -17,8 +17,8 @@ Tensor LeNet::operator()(const Tensor& images) const {
   // quarter of the work.
   const Tensor x = relu(max_pool2d(first_(pixels), 2, 2));
   const Tensor y = relu(max_pool2d(second_(x), 2, 2));
-  const Tensor z = relu(third_(reshape(y, {batch, 400})));
-  return out_(relu(fourth_(z)));
+  const Tensor z = third_(reshape(y, {batch, 400}), Activation::relu);
+  return out_(fourth_(z, Activation::relu));
 }
 
 std::vector<Tensor> LeNet::parameters() const {

@@ -21,7 +21,10 @@ struct Linear {
   Linear(std::int64_t inputs, std::int64_t outputs, const Recipe& recipe, Rng& rng,
          float gain = gain_default);
 
-  Tensor operator()(const Tensor& x) const { return add_bias(matmul(x, weight, {accumulate}), bias); }
+  /// f(y), where an activation is given.
+  Tensor operator()(const Tensor& x, std::optional<Activation> f = {}) const {
+    return linear(x, weight, bias, {accumulate, f});
+  }
 };
 
 }  // namespace tinymp::nn

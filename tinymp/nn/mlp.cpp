@@ -34,9 +34,9 @@ std::string Stack::name() const {
 
 Tensor Mlp::operator()(const Tensor& images) const {
   const std::vector<Linear>& layers = stack_.layers;
-  Tensor x = layers.front()(as_input(images, layers.front()));
-  for (std::size_t i = 1; i < layers.size(); ++i) x = layers[i](relu(x));
-  return x;
+  Tensor x = as_input(images, layers.front());
+  for (std::size_t i = 0; i + 1 < layers.size(); ++i) x = layers[i](x, Activation::relu);
+  return layers.back()(x);
 }
 
 BatchNormMlp::BatchNormMlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng,
@@ -73,7 +73,7 @@ std::vector<Tensor> BatchNormMlp::buffers() const {
 
 Tensor Autoencoder::operator()(const Tensor& images) const {
   Tensor x = as_input(images, stack_.layers.front());
-  for (const Linear& layer : stack_.layers) x = sigmoid(layer(x));
+  for (const Linear& layer : stack_.layers) x = layer(x, Activation::sigmoid);
   return x;
 }
 
@@ -96,7 +96,7 @@ std::vector<ResidualMlp::Block> ResidualMlp::make_blocks(std::int64_t width, int
 
 Tensor ResidualMlp::operator()(const Tensor& images) const {
   Tensor x = in_(as_input(images, in_));
-  for (const Block& block : blocks_) x = add(x, block.second(relu(block.first(x))));
+  for (const Block& block : blocks_) x = add(x, block.second(block.first(x, Activation::relu)));
   return out_(relu(x));
 }
 

@@ -6,30 +6,66 @@ namespace tinymp {
 
 using kernels::Trans;
 
+namespace {
+
+void expect_fits(const char* op, const Tensor& x, const Tensor& w, DType accumulate) {
+  expect_same_dtype(op, x, w);
+  expect(x.shape().rank() == 2 && w.shape().rank() == 2 && x.shape()[1] == w.shape()[0], op, ": x", x.shape(),
+         " . w", w.shape(), " does not fit: x is (B,I), w is (I,O)");
+  const bool f64_sums = accumulate == DType::f64 && x.dtype() == DType::f64;
+  expect(f64_sums || accumulate == DType::f32 || accumulate == DType::f16, op, ": sums of ", x.dtype(),
+         " values are kept in f32 or f16, not ", accumulate);
+}
+
+Tensor product(const Tensor& a, Trans ta, const Tensor& b, Trans tb, const Shape& shape, DType accumulate,
+               const kernels::Epilogue& after = {}) {
+  Tensor c(shape, a.dtype(), a.device());
+  kernels::gemm(a.view(), ta, b.view(), tb, c.view(), accumulate, after);
+  return c;
+}
+
+Tensor column_sums(const Tensor& x, const Shape& shape) {
+  Tensor sums(shape, x.dtype(), x.device());
+  kernels::column_sums(x.view(), sums.view());
+  return sums;
+}
+
+}  // namespace
+
 //   y = x . w          (B,O) = (B,I)(I,O)
 //  dx = dy . w^T       (B,I) = (B,O)(O,I)
 //  dw = x^T . dy       (I,O) = (I,B)(B,O)
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
-  expect_same_dtype("matmul", x, w);
-  expect(x.shape().rank() == 2 && w.shape().rank() == 2 && x.shape()[1] == w.shape()[0], "matmul: x",
-         x.shape(), " . w", w.shape(), " does not fit: x is (B,I), w is (I,O)");
-  const bool f64_sums = options.accumulate == DType::f64 && x.dtype() == DType::f64;
-  expect(f64_sums || options.accumulate == DType::f32 || options.accumulate == DType::f16, "matmul: sums of ",
-         x.dtype(), " values are kept in f32 or f16, not ", options.accumulate);
-  Tensor y({x.shape()[0], w.shape()[1]}, x.dtype(), x.device());
-  kernels::gemm(x.view(), Trans::no, w.view(), Trans::no, y.view(), options.accumulate, {});
-  return record("matmul", {x, w}, y, [x, w, options](const Tensor& dy, const Needs& needs) {
-    std::vector<Tensor> grads(2);
-    if (needs(0)) {
-      grads[0] = Tensor(x.shape(), x.dtype(), x.device());
-      kernels::gemm(dy.view(), Trans::no, w.view(), Trans::yes, grads[0].view(), options.accumulate, {});
-    }
-    if (needs(1)) {
-      grads[1] = Tensor(w.shape(), w.dtype(), w.device());
-      kernels::gemm(x.view(), Trans::yes, dy.view(), Trans::no, grads[1].view(), options.accumulate, {});
-    }
-    return grads;
+  const DType sums = options.accumulate;
+  expect_fits("matmul", x, w, sums);
+  const Tensor y = product(x, Trans::no, w, Trans::no, {x.shape()[0], w.shape()[1]}, sums);
+  return record("matmul", {x, w}, y, [x, w, sums](const Tensor& dy, const Needs& needs) {
+    return std::vector{needs(0) ? product(dy, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
+                       needs(1) ? product(x, Trans::yes, dy, Trans::no, w.shape(), sums) : Tensor()};
   });
+}
+
+//   y = f(x . w + bias)       (B,O) = (B,I)(I,O) + (O)
+//  dz = f'(y) dy              (B,O): before f; then as for matmul and add_bias
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOptions options) {
+  const auto [sums, f] = options;
+  expect_fits("linear", x, w, sums);
+  expect_same_dtype("linear", w, bias);
+  expect(bias.shape() == Shape{w.shape()[1]}, "linear: w", w.shape(), " and bias", bias.shape(),
+         " do not fit: w is (I,O), bias is (O)");
+  const Shape shape{x.shape()[0], w.shape()[1]};
+  const Tensor y = product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
+  return record(
+      "linear", {x, w, bias}, y, [x, w, bias, y, sums = sums, f = f](const Tensor& dy, const Needs& needs) {
+        Tensor dz = dy;
+        if (f) {
+          dz = Tensor(y.shape(), y.dtype(), y.device());
+          kernels::unary_backward(*f, y.view(), dy.view(), dz.view());
+        }
+        return std::vector{needs(0) ? product(dz, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
+                           needs(1) ? product(x, Trans::yes, dz, Trans::no, w.shape(), sums) : Tensor(),
+                           needs(2) ? column_sums(dz, bias.shape()) : Tensor()};
+      });
 }
 
 //   y = x + bias       (B,O) = (B,O) + (O); of more dimensions all but the last are rows
@@ -43,10 +79,7 @@ Tensor add_bias(const Tensor& x, const Tensor& bias) {
   kernels::add_bias(x.view(), bias.view(), y.view());
   return record("add_bias", {x, bias}, y, [bias](const Tensor& dy, const Needs& needs) {
     std::vector<Tensor> grads{dy, Tensor()};
-    if (needs(1)) {
-      grads[1] = Tensor(bias.shape(), bias.dtype(), bias.device());
-      kernels::column_sums(dy.view(), grads[1].view());
-    }
+    if (needs(1)) grads[1] = column_sums(dy, bias.shape());
     return grads;
   });
 }

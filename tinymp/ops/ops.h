@@ -1,8 +1,10 @@
 #pragma once
 
+#include <kernels/unary.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/numeric/accumulation.h>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 /// Every public op. Capital letters are dimensions: B batch, I inputs, O outputs, C classes or channels, and
@@ -18,6 +20,16 @@ struct MatmulOptions {
 };
 
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
+
+using Activation = kernels::Unary;  ///< relu, sigmoid, tanh
+struct LinearOptions {
+  DType accumulate = DType::f32;
+  std::optional<Activation> activation{};
+};
+/// (B,O) = activation((B,I)(I,O) + (O)): matmul, add_bias and the activation in one pass, each rounded as it
+/// is there, so with the same bits.
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOptions options = {});
+
 Tensor add_bias(const Tensor& x, const Tensor& bias);  ///< (...,O) = (...,O) + (O), of two dimensions and up
 Tensor add(const Tensor& a, const Tensor& b);          ///< a + b, equal shapes
 Tensor scale(const Tensor& x, float factor);           ///< factor x
