@@ -38,9 +38,6 @@ struct Slide {
   std::int64_t outputs;
   Window window;
 
-  TINYMP_HD bool inside(std::int64_t h, std::int64_t w) const {
-    return h >= 0 && h < height && w >= 0 && w < width;
-  }
   /// Where pixel (h,w) of an image begins in x.
   TINYMP_HD std::int64_t pixel(std::int64_t image, std::int64_t h, std::int64_t w) const {
     return ((image * height + h) * width + w) * channels;

@@ -53,12 +53,59 @@ void for_windows(const Slide& s, F&& body) {
   }
 }
 
-/// Calls body(offset) for every pixel of a window: how far behind its corner.
-template <class F>
+/// Calls body(offset) for every pixel of a window: how far behind its corner. `side` is its height and width
+/// where the compiler is to know them, else 0.
+template <int side = 0, class F>
 void for_pixels(const Slide& s, F&& body) {
-  for (std::int64_t kh = 0; kh < s.window.height; ++kh) {
-    for (std::int64_t kw = 0; kw < s.window.width; ++kw) body((kh * s.width + kw) * s.channels);
+  const std::int64_t height = side > 0 ? side : s.window.height, width = side > 0 ? side : s.window.width;
+  for (std::int64_t kh = 0; kh < height; ++kh) {
+    for (std::int64_t kw = 0; kw < width; ++kw) body((kh * s.width + kw) * s.channels);
   }
+}
+
+/// f.operator()<side>() for the windows that nearly every network has, whose four values then stay in
+/// registers, and for all others.
+template <class F>
+void with_side(const Window& window, F&& f) {
+  if (window.height == 2 && window.width == 2) return f.template operator()<2>();
+  f.template operator()<0>();
+}
+
+/// The largest values of one image's windows.
+template <int side, class C>
+void take_maxima(const Slide& s, const C* from, C* to) {
+  for_windows(s, [&](std::int64_t corner, std::int64_t place) {
+    const C* pixel = from + corner;
+    C* best = to + place;
+    for (std::int64_t c = 0; c < s.channels; ++c) {
+      C largest = pixel[c];
+      for_pixels<side>(s, [&](std::int64_t offset) {
+        const C value = pixel[offset + c];
+        largest = is_larger(value, largest) ? value : largest;
+      });
+      best[c] = largest;
+    }
+  });
+}
+
+/// Adds dy to dx where they lie.
+template <int side, class C>
+void hand_to_maxima(const Slide& s, const C* from, const C* dy, C* dx) {
+  for_windows(s, [&](std::int64_t corner, std::int64_t place) {
+    const C *pixel = from + corner, *error = dy + place;
+    C* to = dx + corner;
+    for (std::int64_t c = 0; c < s.channels; ++c) {
+      C largest = pixel[c];
+      std::int64_t where = c;
+      for_pixels<side>(s, [&](std::int64_t offset) {
+        const C value = pixel[offset + c];
+        const bool larger = is_larger(value, largest);
+        largest = larger ? value : largest;
+        where = larger ? offset + c : where;
+      });
+      to[where] += error[c];
+    }
+  });
 }
 
 }  // namespace
@@ -71,15 +118,7 @@ void max_pool2d(const View& x, const Window& window, const View& y) {
       for (std::int64_t image = first; image < last; ++image) {
         const C* from = in.read(image);
         C* to = out.room(image);
-        for_windows(s, [&](std::int64_t corner, std::int64_t place) {
-          C* best = to + place;
-          std::copy_n(from + corner, s.channels, best);
-          for_pixels(s, [&](std::int64_t offset) {
-            const C* pixel = from + corner + offset;
-            for (std::int64_t c = 0; c < s.channels; ++c)
-              best[c] = is_larger(pixel[c], best[c]) ? pixel[c] : best[c];
-          });
-        });
+        with_side(window, [&]<int side> { take_maxima<side>(s, from, to); });
         out.write(to, image);
       }
     });
@@ -91,26 +130,10 @@ void max_pool2d_backward(const View& x, const View& dy, const Window& window, co
   with_compute_type(x.dtype, [&]<class C> {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> in(x, size_in_x(s)), error(dy, size_in_y(s)), out(dx, size_in_x(s));
-      const Scratch<C> largest(s.channels);
-      const Scratch<std::int64_t> places(s.channels);
-      C* best = largest.data();
-      std::int64_t* where = places.data();
       for (std::int64_t image = first; image < last; ++image) {
         const C *from = in.read(image), *d = error.read(image);
         C* to = out.zeros(image);
-        for_windows(s, [&](std::int64_t corner, std::int64_t place) {
-          std::copy_n(from + corner, s.channels, best);
-          std::fill_n(where, s.channels, corner);
-          for_pixels(s, [&](std::int64_t offset) {
-            const C* pixel = from + corner + offset;
-            for (std::int64_t c = 0; c < s.channels; ++c) {
-              const bool larger = is_larger(pixel[c], best[c]);
-              best[c] = larger ? pixel[c] : best[c];
-              where[c] = larger ? corner + offset : where[c];
-            }
-          });
-          for (std::int64_t c = 0; c < s.channels; ++c) to[where[c] + c] += d[place + c];
-        });
+        with_side(window, [&]<int side> { hand_to_maxima<side>(s, from, d, to); });
         out.write(to, image);
       }
     });

@@ -98,6 +98,7 @@ use() {
   learn 2 train --data cut --model autoencoder --widths 784,64,10 && complains 'ends with 784'
   learn 2 train --data cut --model residual --widths 784,10 && complains '--blocks'
   learn 2 train --data cut --blocks 3 && complains '--widths'
+  learn 2 train --data cut --model lenet --widths 784,10 && complains 'lenet'
   learn 2 train --data cut --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'
   learn 2 train --data cut --optimizer lion && complains 'lion'
 
@@ -171,10 +172,11 @@ runs() {
     prints 'mlp 784-64-10 on fashion-mnist-cut' && prints 'fp16_static, state f16, S 8, skips'
     learn 0 train $few --model autoencoder --scaling dynamic --compute f16 --gradient f16 --growth-interval 2 --clip 1
     learn 0 train $few --model residual --blocks 2 --width 16 --optimizer adagrad --name 'a curve'
+    learn 0 train $few --model lenet --recipe fp16_dynamic && prints 'lenet on fashion-mnist-cut'
     learn 0 train $few --lr 1e38 --momentum 0.9 # ends in NaN: that is a result
     prints 'NaN'
   }
-  [ "$(find runs -path 'runs/train-00[1-4]/*-seed0.jsonl' | wc -l)" = 4 ] || fail 'wanted four runs'
+  [ "$(find runs -path 'runs/train-00[1-5]/*-seed0.jsonl' | wc -l)" = 5 ] || fail 'wanted five runs'
 
   # shellcheck disable=SC2086
   learn 0 train $few --compute bf16 --gradient bf16 && prints 'bf16, master f32'

@@ -14,8 +14,7 @@ Conv2d::Conv2d(const Sizes& sizes, const Recipe& recipe, Rng& rng, float gain)
 }
 
 Tensor Conv2d::operator()(const Tensor& x) const {
-  const Tensor y = conv2d(x, weight, options);
-  return bias ? add_bias(y, bias) : y;
+  return bias ? conv2d(x, weight, bias, options) : conv2d(x, weight, options);
 }
 
 }  // namespace tinymp::nn

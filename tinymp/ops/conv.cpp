@@ -27,28 +27,47 @@ Shape output_shape(const Tensor& x, const Tensor& w, const Conv2dOptions& option
   return {x.shape()[0], down, across, w.shape()[3]};
 }
 
-}  // namespace
-
-//   y = x * w          (B,Ho,Wo,O) = (B,H,W,I) * (kh,kw,I,O): every window, as a row, times w as a matrix
+//   y = x * w + bias   (B,Ho,Wo,O) = (B,H,W,I) * (kh,kw,I,O) + (O): every window, as a row, times w as a
+//   matrix
 //  dx = dy * w         (B,H,W,I): each pixel gets back from every window that it was in
 //  dw = x * dy         (kh,kw,I,O): summed over all places of the window
-Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options) {
+//  db = sum of dy      (O): over all pixels
+Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options) {
+  const Tensor x = inputs[0], w = inputs[1];
+  const bool biased = inputs.size() == 3;
   Tensor y(output_shape(x, w, options), x.dtype(), x.device());
   const kernels::Window window = window_of(w, options);
-  kernels::conv2d(x.view(), w.view(), window, y.view(), options.accumulate, {});
-  return record("conv2d", {x, w}, y,
-                [x, w, window, accumulate = options.accumulate](const Tensor& dy, const Needs& needs) {
-                  std::vector<Tensor> grads(2);
-                  if (needs(0)) {
-                    grads[0] = Tensor(x.shape(), x.dtype(), x.device());
-                    kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate);
-                  }
-                  if (needs(1)) {
-                    grads[1] = Tensor(w.shape(), w.dtype(), w.device());
-                    kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate);
-                  }
-                  return grads;
-                });
+  kernels::conv2d(x.view(), w.view(), window, y.view(), options.accumulate,
+                  {.bias = biased ? inputs[2].view() : View{}});
+  return record(
+      "conv2d", inputs, y,
+      [x, w, window, biased, accumulate = options.accumulate](const Tensor& dy, const Needs& needs) {
+        std::vector<Tensor> grads(biased ? 3 : 2);
+        if (needs(0)) {
+          grads[0] = Tensor(x.shape(), x.dtype(), x.device());
+          kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate);
+        }
+        if (needs(1)) {
+          grads[1] = Tensor(w.shape(), w.dtype(), w.device());
+          kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate);
+        }
+        if (biased && needs(2)) {
+          grads[2] = Tensor({dy.shape()[3]}, dy.dtype(), dy.device());
+          kernels::column_sums(dy.view(), grads[2].view());
+        }
+        return grads;
+      });
+}
+
+}  // namespace
+
+Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options) { return convolve({x, w}, options); }
+
+Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& bias, Conv2dOptions options) {
+  expect_same_dtype("conv2d", x, bias);
+  expect(w.shape().rank() == 4 && bias.shape() == Shape{w.shape()[3]}, "conv2d: w", w.shape(), " and bias",
+         bias.shape(), " do not fit: w is (kh,kw,I,O), bias is (O)");
+  return convolve({x, w, bias}, options);
 }
 
 //   y = x at every stride-th pixel, then zeros     (B,Ho,Wo,O) out of (B,H,W,C)

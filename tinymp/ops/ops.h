@@ -55,7 +55,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Batc
                   BatchStatistics* found = nullptr);
 
 struct Conv2dOptions {
-  std::int64_t stride = 1, padding = 0;  ///< pixels; the padding is zeros around each image, which take part
+  std::int64_t stride = 1, padding = 0;  ///< pixels; the padding is zeros around each image
   DType accumulate = DType::f32;         ///< the running sum, as for matmul
 };
 
@@ -63,6 +63,8 @@ struct Conv2dOptions {
 /// x[b, i stride + m - padding, j stride + n - padding] . w[m,n];  Ho = (H + 2 padding - kh) / stride + 1,
 /// rounded down.
 Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options = {});
+/// And then bias (O), with the bits of add_bias.
+Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& bias, Conv2dOptions options = {});
 
 /// (B,Ho,Wo,C) of (B,H,W,C), out of windows of size x size pixels, `stride` apart: the largest value, where a
 /// NaN counts as largest, or the mean. Ho = (H - size) / stride + 1, rounded down.

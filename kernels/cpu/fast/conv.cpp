@@ -78,7 +78,7 @@ class TurnedWeights {
     }
   }
 
-  const float* of(std::int64_t down, std::int64_t across) {
+  const float* of(std::int64_t down, std::int64_t across) const {
     return memory_.data() + begin(down * window_.stride + across);
   }
 
@@ -97,38 +97,34 @@ class TurnedWeights {
   Scratch<float> memory_;
 };
 
-/// dy in a frame that has a zero for every window that begins before or ends behind it.
-struct Margins {
-  Margins(const Slide& s)
-      : above((s.window.height - 1) / s.window.stride),
-        beside((s.window.width - 1) / s.window.stride),
-        frame{above, beside, above + (s.height - 1 + s.window.padding) / s.window.stride + 1,
-              beside + (s.width - 1 + s.window.padding) / s.window.stride + 1} {}
-  std::int64_t above, beside;
-  Frame frame;
-};
+/// dy in a frame that has a zero for every window that begins left or ends right of it.
+Frame frame_of_dy(const Slide& s) {
+  const std::int64_t beside = (s.window.width - 1) / s.window.stride;
+  return {beside, beside + (s.width - 1 + s.window.padding) / s.window.stride + 1};
+}
 
-/// One row h of dx, phase by phase across.
-void row_of_dx(const Slide& s, const Tile& tile, const Padded& dy, const Margins& margins, TurnedWeights& w,
-               std::int64_t h, bool half_sums, float* sums) {
-  const std::int64_t stride = s.window.stride;
+/// One row h of dx, phase by phase across. Tap j of a phase meets row `last` - j of dy.
+void row_of_dx(const Slide& s, const Tile& tile, const Padded& dy, const TurnedWeights& w, std::int64_t h,
+               bool half_sums, float* sums) {
+  const std::int64_t stride = s.window.stride, last = (h + s.window.padding) / stride;
   const Phase down = phase_of((h + s.window.padding) % stride, s.window.height, stride);
-  const std::int64_t last_row = (h + s.window.padding) / stride + margins.above;
+  const std::int64_t first_tap = std::min(down.taps - 1, last);
+  const std::int64_t rows = first_tap - std::max<std::int64_t>(0, last - s.down + 1) + 1;
   for (std::int64_t v = 0; v < std::min(stride, s.width); ++v) {
     const Phase across = phase_of((v + s.window.padding) % stride, s.window.width, stride);
-    const std::int64_t last_column = (v + s.window.padding) / stride + margins.beside;
+    const std::int64_t column = (v + s.window.padding) / stride + frame_of_dy(s).left - across.taps + 1;
     TileWork work;
-    work.a_row = s.outputs;
-    work.k = {.outer = down.taps, .outer_step = dy.row, .inner = across.taps * s.outputs};
-    if (down.taps * across.taps == 0) work.k = {};
-    work.a = dy.values;
-    if (down.taps * across.taps > 0)
-      work.a += (last_row - down.taps + 1) * dy.row + (last_column - across.taps + 1) * s.outputs;
-    work.b = w.of(down.first, across.first);
     work.b_row = s.channels;
     work.c = sums + v * s.channels;
     work.c_row = stride * s.channels;
     work.half_sums = half_sums;
+    if (rows > 0 && across.taps > 0) {
+      work.a = dy.values + (last - first_tap) * dy.row + column * s.outputs;
+      work.a_row = s.outputs;
+      work.k = {rows, dy.row, across.taps * s.outputs};
+      work.b =
+          w.of(down.first, across.first) + (down.taps - 1 - first_tap) * across.taps * s.outputs * s.channels;
+    }
     multiply_all(tile, work, (s.width - v + stride - 1) / stride, s.channels);
   }
 }
@@ -140,14 +136,13 @@ void conv2d(const View& x, const View& w, const Window& window, const View& y, D
   if (y.size() == 0) return;
   if (by_definition(y, accumulate)) return conv2d_reference(x, w, window, y, accumulate, after);
   const Slide s(x.shape, window, y.shape);
-  const Frame frame{window.padding, window.padding, s.height + 2 * window.padding,
-                    s.width + 2 * window.padding};
+  const Frame frame{window.padding, s.width + 2 * window.padding};
   const RowsOfPixels rows(y, after);
   const Tile& tile = best_tile();
   Scratch<float> wide(size_if_narrow(w));
+  const float* weights = widened(w, wide.data());
   TileWork all;
   all.a_row = window.stride * s.channels;
-  all.b = widened(w, wide.data());
   all.b_row = all.c_row = s.outputs;
   all.half_sums = accumulate == DType::f16;
   parallel_for(s.images, images_at_a_time(s.images, s.down * s.across * w.size()),
@@ -156,9 +151,13 @@ void conv2d(const View& x, const View& w, const Window& window, const View& y, D
                  TileWork work = all;
                  for (std::int64_t image = first; image < last; ++image) {
                    const Padded from = padded(x, image, frame, memory.data());
-                   work.k = {window.height, from.row, window.width * s.channels};
                    for (std::int64_t oh = 0; oh < s.down; ++oh) {
-                     work.a = from.values + oh * window.stride * from.row;
+                     const std::int64_t top = oh * window.stride - window.padding;
+                     const std::int64_t kh = std::max<std::int64_t>(0, -top);
+                     const std::int64_t rows_inside = std::min(window.height, s.height - top) - kh;
+                     work.k = {rows_inside, from.row, window.width * s.channels};
+                     work.a = from.values + (top + kh) * from.row;
+                     work.b = weights + kh * window.width * s.channels * s.outputs;
                      work.c = rows.sums(image * s.down + oh, beside.data());
                      multiply_all(tile, work, s.across, s.outputs);
                      rows.finish_row(image * s.down + oh, work.c);
@@ -171,18 +170,18 @@ void conv2d_dx(const View& dy, const View& w, const Window& window, const View& 
   if (dx.size() == 0) return;
   if (by_definition(dx, accumulate)) return conv2d_dx_reference(dy, w, window, dx, accumulate);
   const Slide s(dx.shape, window, dy.shape);
-  const Margins margins(s);
+  const Frame frame = frame_of_dy(s);
   const RowsOfPixels rows(dx, {});
   const Tile& tile = best_tile();
-  TurnedWeights turned(w, window);
+  const TurnedWeights turned(w, window);
   parallel_for(s.images, images_at_a_time(s.images, s.down * s.across * w.size()),
                [&](std::int64_t first, std::int64_t last) {
-                 Scratch<float> memory(size_of_frame(dy, margins.frame)), beside(rows.beside());
+                 Scratch<float> memory(size_of_frame(dy, frame)), beside(rows.beside());
                  for (std::int64_t image = first; image < last; ++image) {
-                   const Padded from = padded(dy, image, margins.frame, memory.data());
+                   const Padded from = padded(dy, image, frame, memory.data());
                    for (std::int64_t h = 0; h < s.height; ++h) {
                      float* sums = rows.sums(image * s.height + h, beside.data());
-                     row_of_dx(s, tile, from, margins, turned, h, accumulate == DType::f16, sums);
+                     row_of_dx(s, tile, from, turned, h, accumulate == DType::f16, sums);
                      rows.finish_row(image * s.height + h, sums);
                    }
                  }

@@ -35,9 +35,7 @@ void conv2d_dw(const View& x, const View& dy, const Window& window, const View& 
   if (dw.dtype == DType::f64 || (half_sums && !matches_f16c))
     return conv2d_dw_reference(x, dy, window, dw, accumulate);
   const Slide s(x.shape, window, dy.shape);
-  const Frame frame{window.padding, window.padding, s.height + 2 * window.padding,
-                    s.width + 2 * window.padding};
-  const Frame bare{0, 0, s.down, s.across};
+  const Frame frame{window.padding, s.width + 2 * window.padding}, bare{0, s.across};
   const Tile& tile = best_tile();
   const std::int64_t groups = groups_of(s.images);
   Scratch<float> sums(groups * dw.size());
@@ -48,10 +46,16 @@ void conv2d_dw(const View& x, const View& dy, const Window& window, const View& 
   const auto add_image = [&](std::int64_t image, TileWork work, float* to, const Scratch<float>& memory,
                              const Scratch<float>& errors) {
     const Padded from = padded(x, image, frame, memory.data());
-    work.b = padded(dy, image, bare, errors.data()).values;
-    work.k = {s.down, window.stride * from.row, s.across, window.stride * s.channels};
+    const float* error = padded(dy, image, bare, errors.data()).values;
     for (std::int64_t kh = 0; kh < window.height; ++kh) {
-      work.a = from.values + kh * from.row;
+      const std::int64_t above = std::max<std::int64_t>(0, window.padding - kh);
+      const std::int64_t oh = (above + window.stride - 1) / window.stride;  // the first inside
+      const std::int64_t top = oh * window.stride + kh - window.padding;
+      const std::int64_t inside = top < s.height ? (s.height - 1 - top) / window.stride + 1 : 0;
+      work.k = {std::min(inside, s.down - oh), window.stride * from.row, s.across,
+                window.stride * s.channels};
+      work.a = from.values + top * from.row;
+      work.b = error + oh * s.across * s.outputs;
       work.c = to + kh * window.width * s.channels * s.outputs;
       multiply_all(tile, work, window.width * s.channels, s.outputs);
     }

@@ -5,14 +5,13 @@ namespace tinymp::kernels::cpu {
 namespace {
 
 bool lies_as_wanted(const View& x, const Frame& frame) {
-  return x.dtype == DType::f32 && frame.top == 0 && frame.left == 0 && frame.height <= x.shape[1] &&
-         frame.width <= x.shape[2];
+  return x.dtype == DType::f32 && frame.left == 0 && frame.width <= x.shape[2];
 }
 
 }  // namespace
 
 std::int64_t size_of_frame(const View& x, const Frame& frame) {
-  return lies_as_wanted(x, frame) ? 0 : frame.height * frame.width * x.shape[3];
+  return lies_as_wanted(x, frame) ? 0 : x.shape[1] * frame.width * x.shape[3];
 }
 
 Padded padded(const View& x, std::int64_t image, const Frame& frame, float* memory) {
@@ -21,15 +20,12 @@ Padded padded(const View& x, std::int64_t image, const Frame& frame, float* memo
     return {x.data<float>() + image * height * width * channels, width * channels};
   const std::int64_t row = frame.width * channels, before = frame.left * channels;
   const std::int64_t inside = std::min(width, frame.width - frame.left) * channels;
-  const std::int64_t rows = std::min(height, frame.height - frame.top);
-  std::fill_n(memory, frame.top * row, 0.0f);
-  for (std::int64_t h = 0; h < rows; ++h) {
-    float* to = memory + (frame.top + h) * row;
+  for (std::int64_t h = 0; h < height; ++h) {
+    float* to = memory + h * row;
     std::fill_n(to, before, 0.0f);
     copy_block({x.memory, x.dtype, width * channels}, image * height + h, 1, 0, inside, to + before, 0);
     std::fill_n(to + before + inside, row - before - inside, 0.0f);
   }
-  std::fill_n(memory + (frame.top + rows) * row, (frame.height - frame.top - rows) * row, 0.0f);
   return {memory, row};
 }
 

@@ -3,13 +3,12 @@
 #include <kernels/cpu/fast/pack.h>
 #include <kernels/window.h>
 
-/// Images as the tiles want them: in FP32, with their padding around them.
+/// Images as the tiles want them: in FP32, with their padding beside them.
 namespace tinymp::kernels::cpu {
 
-/// An image of height x width pixels inside a frame of zeros. Rows and columns that do not fit are cut off.
+/// Each row of an image inside a row of zeros; pixels that do not fit are cut off.
 struct Frame {
-  std::int64_t top, left;      ///< of the image in the frame
-  std::int64_t height, width;  ///< of the frame
+  std::int64_t left, width;  ///< where the image begins in the frame; of the frame
 };
 
 /// A padded image: pixel (h,w) of the frame begins at values + h * row + w * channels.
