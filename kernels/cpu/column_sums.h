@@ -11,7 +11,7 @@ namespace tinymp::kernels::cpu {
 
 /// Columns c .. c + n, of which `height` rows fill a block.
 struct Strip {
-  static constexpr std::int64_t width = 64;
+  static constexpr std::int64_t width = 128;
   std::int64_t c, n, height;
 };
 

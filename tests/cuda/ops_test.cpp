@@ -2,6 +2,7 @@
 #include <tests/kernels/rig.h>
 #include <tests/ops/check_forward.h>
 #include <tests/ops/gradients.h>
+#include <tuple>
 
 /// Every op on Device::cuda, from the same table as on the CPU: forward against the float64 oracle, forward
 /// and backward against the CPU.
@@ -112,6 +113,32 @@ TEST_CASE("special values pass through as on the CPU") {
     }
     for (const DType to : {DType::f16, DType::bf16, DType::f32, DType::f64})
       CHECK(bits_equal(cast(x, to), cast(x.to(Device::cuda), to)));
+  }
+}
+
+TEST_CASE("sums over more than 4096 rows have the bits of the CPU") {
+  NEEDS_CUDA();
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    for (const Accumulation& how : {Accumulation{}, Accumulation{.format = DType::f16}}) {
+      std::vector<Tensor> found[2];
+      for (const Device device : {Device::cpu, Device::cuda}) {
+        const auto there = [&](const Tensor& t) { return t.to(device); };
+        const Tensor x = there(drawn({9001, 3}, dtype, 21)), dy = there(drawn({9001, 3}, dtype, 22));
+        std::vector<Tensor> columns;
+        for (int i = 0; i < 5; ++i) columns.emplace_back(Shape{3}, DType::f32, device);
+        const auto& [sums, mean, variance, dgamma, dbeta] =
+            std::tie(columns[0], columns[1], columns[2], columns[3], columns[4]);
+        kernels::column_sums(x.view(), sums.view());
+        kernels::column_moments(x.view(), how, mean.view(), variance.view());
+        kernels::batch_norm_sums(x.view(), {mean.view(), variance.view(), 1e-5}, dy.view(), how,
+                                 dgamma.view(), dbeta.view());
+        for (const Tensor& t : columns) found[device == Device::cuda].push_back(t.to(Device::cpu));
+      }
+      for (std::size_t i = 0; i < found[0].size(); ++i) {
+        INFO(dtype << ", sums in " << how.format << ", result " << i);
+        CHECK(bits_equal(found[1][i], found[0][i]));
+      }
+    }
   }
 }
 

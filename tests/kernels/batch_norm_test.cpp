@@ -18,11 +18,13 @@ double sum_in_order(const std::vector<double>& terms, const Accumulation& how, b
     const float in_f32 = static_cast<float>(sum) + static_cast<float>(term);
     return rounded_to(how.format, static_cast<long double>(in_f32));
   };
-  const std::size_t chunk = how.chunk == 0 ? terms.size() : static_cast<std::size_t>(how.chunk);
+  const bool one_chain = how.chunk == 0 && how.format == DType::f16;
+  const auto chunk = static_cast<std::size_t>(how.chunk == 0 ? 4096 : how.chunk);
   double total = 0;
-  for (std::size_t begin = 0; begin < terms.size(); begin += chunk) {
+  for (std::size_t begin = 0; begin < terms.size();) {
+    const std::size_t end = one_chain ? terms.size() : std::min(begin + chunk, terms.size());
     double sum = 0;
-    for (std::size_t i = begin; i < std::min(begin + chunk, terms.size()); ++i) sum = add(sum, terms[i]);
+    for (; begin < end; ++begin) sum = add(sum, terms[begin]);
     total = add(total, sum);
   }
   return total;
@@ -62,7 +64,8 @@ void check_moments(const Tensor& x, const Accumulation& how) {
 
 TEST_CASE("batch norm: mean and variance are summed in their order, each addition rounded") {
   for (const Accumulation& how : {f32_chain, f16_chain, f16_chunks, f32_chunks}) {
-    for (const Shape& shape : {Shape{2, 1}, Shape{200, 63}, Shape{129, 64}, Shape{64, 65}, Shape{300, 130}}) {
+    for (const Shape& shape : {Shape{2, 1}, Shape{200, 63}, Shape{129, 64}, Shape{64, 65}, Shape{300, 130},
+                               Shape{4096, 2}, Shape{9001, 5}}) {
       for (const DType dtype : {DType::f16, DType::bf16, DType::f32})
         check_moments<float>(drawn(shape, dtype, 21), how);
       check_moments<double>(drawn(shape, DType::f64, 21), how);
@@ -98,7 +101,7 @@ Sums sums_of(const Tensor& x, const Moments& by, const Tensor& dy, const Accumul
 TEST_CASE("batch norm: backward sums dy and dy xhat in the order that forward has, each addition rounded") {
   for (const Accumulation& how : {f32_chain, f16_chain, f16_chunks}) {
     for (const DType dtype : {DType::f16, DType::f32}) {
-      const Tensor x = drawn({150, 66}, dtype, 22), dy = drawn({150, 66}, dtype, 23);
+      const Tensor x = drawn({4500, 66}, dtype, 22), dy = drawn({4500, 66}, dtype, 23);
       const Moments by = moments_of(x, f32_chain);
       const Sums found = sums_of(x, by, dy, how);
       const std::vector<float> v = x.to_floats(), d = dy.to_floats();
@@ -122,27 +125,29 @@ TEST_CASE("batch norm: backward sums dy and dy xhat in the order that forward ha
 TEST_CASE("batch norm: the same bits for 1, 2, 3 and 7 threads") {
   for (const Accumulation& how : {f32_chain, f16_chunks}) {
     for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
-      const Tensor x = drawn({400, 1100}, dtype, 24), dy = drawn({400, 1100}, dtype, 25);
-      const Tensor gamma = drawn({1100}, dtype, 26), beta = drawn({1100}, dtype, 27);
-      const Moments by = moments_of(x, how);
-      const kernels::Normalizer normalizer{by.mean.view(), by.variance.view(), 1e-5};
-      const Sums sums = sums_of(x, by, dy, how);
-      INFO(dtype << ", sums in " << how.format);
-      CHECK(same_for_all_threads([&] { return moments_of(x, how).mean; }));
-      CHECK(same_for_all_threads([&] { return moments_of(x, how).variance; }));
-      CHECK(same_for_all_threads([&] { return sums_of(x, by, dy, how).dgamma; }));
-      CHECK(same_for_all_threads([&] { return sums_of(x, by, dy, how).dbeta; }));
-      CHECK(same_for_all_threads([&] {
-        Tensor y(x.shape(), dtype);
-        kernels::batch_norm(x.view(), normalizer, gamma.view(), beta.view(), y.view());
-        return y;
-      }));
-      CHECK(same_for_all_threads([&] {
-        Tensor dx(x.shape(), dtype);
-        kernels::batch_norm_dx(x.view(), normalizer, gamma.view(), dy.view(), sums.dgamma.view(),
-                               sums.dbeta.view(), dx.view());
-        return dx;
-      }));
+      for (const Shape& shape : {Shape{400, 1100}, Shape{9000, 16}}) {
+        const Tensor x = drawn(shape, dtype, 24), dy = drawn(shape, dtype, 25);
+        const Tensor gamma = drawn({shape[1]}, dtype, 26), beta = drawn({shape[1]}, dtype, 27);
+        const Moments by = moments_of(x, how);
+        const kernels::Normalizer normalizer{by.mean.view(), by.variance.view(), 1e-5};
+        const Sums sums = sums_of(x, by, dy, how);
+        INFO(dtype << ", sums in " << how.format);
+        CHECK(same_for_all_threads([&] { return moments_of(x, how).mean; }));
+        CHECK(same_for_all_threads([&] { return moments_of(x, how).variance; }));
+        CHECK(same_for_all_threads([&] { return sums_of(x, by, dy, how).dgamma; }));
+        CHECK(same_for_all_threads([&] { return sums_of(x, by, dy, how).dbeta; }));
+        CHECK(same_for_all_threads([&] {
+          Tensor y(x.shape(), dtype);
+          kernels::batch_norm(x.view(), normalizer, gamma.view(), beta.view(), y.view());
+          return y;
+        }));
+        CHECK(same_for_all_threads([&] {
+          Tensor dx(x.shape(), dtype);
+          kernels::batch_norm_dx(x.view(), normalizer, gamma.view(), dy.view(), sums.dgamma.view(),
+                                 sums.dbeta.view(), dx.view());
+          return dx;
+        }));
+      }
     }
   }
 }

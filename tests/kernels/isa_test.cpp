@@ -1,0 +1,192 @@
+#include <tests/base/child.h>
+#include <tests/catch.h>
+#include <tests/kernels/rig.h>
+#include <tinymp/base/isa.h>
+#include <tinymp/tensor/device_value.h>
+#include <bit>
+#include <limits>
+#include <utility>
+
+/// Every loop gives the same bits under each instruction set: run in a process for each, boiled down to a
+/// number each.
+namespace tinymp::test {
+namespace {
+
+constexpr DType formats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+
+/// FNV-1a over the values, all NaNs one.
+class Bits {
+ public:
+  void add(double x) {
+    const auto bits = x == x ? std::bit_cast<std::uint64_t>(x) : 0x7ff8'0000'0000'0000;
+    for (int i = 0; i < 8; ++i) value_ = (value_ ^ ((bits >> (8 * i)) & 0xff)) * 0x100000001b3;
+  }
+  void add(const Tensor& x) {
+    for (const double v : x.to_doubles()) add(v);
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+/// Ordinary numbers, and among them all that is not: the lengths leave a rest in any register.
+Tensor mixed(Shape shape, DType dtype, std::uint64_t seed, float spread = 4) {
+  const double strange[] = {0.0,  -0.0,    1e-7,     -6e-8,  1e-40,
+                            1e30, 65519.0, -1e-3,    3000.0, std::numeric_limits<double>::infinity(),
+                            NAN,  -NAN,    -INFINITY};
+  std::vector<double> values = drawn(shape, DType::f64, seed, spread).to_doubles();
+  for (std::size_t i = 5; i < values.size(); i += 37) values[i] = strange[i / 37 % std::size(strange)];
+  const std::vector<float> narrow(values.begin(), values.end());
+  return dtype == DType::f64 ? Tensor::from(shape, std::span<const double>(values))
+                             : Tensor::from(shape, narrow, dtype);
+}
+
+DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+void elementwise(DType dtype, Bits& bits) {
+  using namespace kernels;
+  for (const Shape& shape : {Shape{37, 501}, Shape{300, 10}, Shape{3, 2500}}) {
+    const Tensor x = mixed(shape, dtype, 1), z = mixed(shape, dtype, 2), b = mixed({shape[1]}, dtype, 3);
+    const Tensor y(shape, dtype);
+    for (const Unary f : {Unary::relu, Unary::sigmoid, Unary::tanh}) {
+      unary(f, x.view(), y.view());
+      bits.add(y);
+      unary_backward(f, x.view(), z.view(), y.view());
+      bits.add(y);
+    }
+    add(x.view(), z.view(), y.view());
+    accumulate(x.view(), y.view());
+    scale(y.view(), 0.3, y.view());
+    bits.add(y);
+    add_bias(x.view(), b.view(), y.view());
+    bits.add(y);
+    for (const DType to : formats) {
+      const Tensor other(shape, to);
+      cast(x.view(), other.view());
+      bits.add(other);
+    }
+  }
+}
+
+void sums(DType dtype, Bits& bits) {
+  using namespace kernels;
+  for (const Shape& shape : {Shape{1037, 21}, Shape{5000, 3}, Shape{40, 300}}) {
+    const Tensor x = drawn(shape, dtype, 4), target = drawn(shape, wide_of(dtype), 5), dx(shape, dtype);
+    const Tensor one = from({1}, wide_of(dtype)), scalar(Shape{}, wide_of(dtype));
+    const Tensor columns({shape[1]}, wide_of(dtype)), rows({shape[0]}, wide_of(dtype));
+    std::vector<std::int32_t> labels;
+    for (std::int64_t b = 0; b < shape[0]; ++b) labels.push_back(static_cast<std::int32_t>(b % shape[1]));
+    sum(x.view(), 3, scalar.view());
+    bits.add(scalar);
+    mse(x.view(), target.view(), scalar.view());
+    bits.add(scalar);
+    mse_backward(x.view(), target.view(), one.view(), dx.view());
+    bits.add(dx);
+    column_sums(x.view(), columns.view());
+    bits.add(columns);
+    cross_entropy(x.view(), labels, rows.view(), scalar.view());
+    bits.add(rows);
+    bits.add(scalar);
+    cross_entropy_backward(x.view(), labels, rows.view(), one.view(), dx.view());
+    bits.add(dx);
+  }
+}
+
+void batch_norm(DType dtype, Bits& bits) {
+  using namespace kernels;
+  for (const Accumulation& how : {Accumulation{}, Accumulation{.format = DType::f16},
+                                  Accumulation{.format = DType::f32, .chunk = 50}}) {
+    for (const Shape& shape : {Shape{4200, 16}, Shape{300, 67}, Shape{20, 1100}}) {
+      const Tensor x = drawn(shape, dtype, 6), dy = drawn(shape, dtype, 7), y(shape, dtype);
+      const Tensor gamma = drawn({shape[1]}, dtype, 8), beta = drawn({shape[1]}, dtype, 9);
+      const auto columns = [&] { return Tensor({shape[1]}, wide_of(dtype)); };
+      const Tensor mean = columns(), variance = columns(), dgamma = columns(), dbeta = columns();
+      const Normalizer by{mean.view(), variance.view(), 1e-5};
+      column_moments(x.view(), how, mean.view(), variance.view());
+      kernels::batch_norm(x.view(), by, gamma.view(), beta.view(), y.view());
+      bits.add(y);
+      batch_norm_sums(x.view(), by, dy.view(), how, dgamma.view(), dbeta.view());
+      batch_norm_dx(x.view(), by, gamma.view(), dy.view(), dgamma.view(), dbeta.view(), y.view());
+      for (const Tensor& t : {mean, variance, dgamma, dbeta, y}) bits.add(t);
+    }
+  }
+}
+
+/// `dtype` is that of the gradients, the weights, the moments and, but for a last round, the master.
+void step(DType dtype, Bits& bits) {
+  using namespace kernels;
+  if (dtype == DType::f64) return;
+  const UpdateRule rules[] = {SgdRule<false>{0, 0.1f}, SgdRule<true>{0.9f, 0.1f},
+                              AdamRule<false>{1e-8f, 0.1f, 0.9, 0.999, 0.9f, 0.999f, 0.1f, 0.001f},
+                              AdamRule<true>{1e-8f, 0.1f, 0.9, 0.999, 0.9f, 0.999f, 0.1f, 0.001f},
+                              AdagradRule{1e-10f, 0.1f}};
+  for (const DType of_master : {dtype, DType::f32}) {
+    for (const UpdateRule& rule : rules) {
+      const Tensor w = drawn({3001}, dtype, 10), g = mixed({3001}, dtype, 11, 1e-3f);
+      const Tensor m = drawn({3001}, of_master, 12), m0 = drawn({3001}, dtype, 13, 1e-2f);
+      const Tensor m1 = drawn({3001}, dtype, 14, 1e-3f), norm(Shape{}, DType::f32);
+      kernels::unary(Unary::relu, m1.view(), m1.view());  // Adam's second moment has a root
+      const DeviceValue<ScaleState> scale(Device::cpu, {.scale = 8});
+      const DeviceValue<GradientScan> found(Device::cpu, {});
+      const DeviceValue<float> factor(Device::cpu, 1);
+      const DeviceValue<StepState> state(Device::cpu, {.steps = 3, .lr = 0.01f});
+      const DeviceValue<StepReport> report(Device::cpu, {});
+      const DeviceValue<FlushCounts> flushed(Device::cpu, {});
+      unscale(g.view(), scale.cell(), found.cell(), factor.cell());
+      clip(w.view(), 1, factor.cell(), norm.view());
+      begin_step(rule, found.cell(), false, state.cell(), report.cell());
+      update(rule, {w.view(), m.view(), g.view(), {m0.view(), m1.view()}}, factor.cell(), state.cell(),
+             report.cell());
+      count_flushed(g.view(), m.view(), flushed.cell());
+      for (const Tensor& t : {w, m, m0, m1, norm}) bits.add(t);
+      const GradientScan scan = found.read();
+      const UpdateCounts lost = report.read().updates;
+      for (const std::int64_t count : {scan.nonfinite, scan.zeros, scan.subnormals, lost.values,
+                                       lost.underflowed, lost.absorbed, flushed.read().flushed})
+        bits.add(static_cast<double>(count));
+    }
+  }
+}
+
+using Family = void (*)(DType, Bits&);
+const std::vector<std::pair<std::string, Family>> families{
+    {"element-wise", elementwise}, {"sums and losses", sums}, {"batch norm", batch_norm}, {"step", step}};
+
+TEST_CASE("the loops of the instruction set in use") {
+  for (const auto& [name, run] : families) {
+    for (const DType dtype : formats) {
+      Bits bits;
+      run(dtype, bits);
+      std::printf("%s in %s: %016llx\n", name.c_str(), std::string(name_of(dtype)).c_str(),
+                  static_cast<unsigned long long>(bits.value()));
+    }
+  }
+  std::printf("instruction set: %d\n", static_cast<int>(isa()));
+}
+
+TEST_CASE("the loops give the same bits under every instruction set") {
+  const std::string test = "the loops of the instruction set in use";
+  const std::optional<ChildResult> portable = run_again("TINYMP_ISA=portable", test);
+  if (!portable) SKIP_TEST("this system does not say where the running program lies");
+  CHECK(portable->line("instruction set: ") == "0");
+  int compared = 0;
+  for (const std::string name : {"avx2", "avx512"}) {
+    const ChildResult other = *run_again("TINYMP_ISA=" + name, test);
+    if (other.output.find("which this processor cannot run") != std::string::npos) continue;
+    ++compared;
+    CHECK(other.line("instruction set: ") == (name == "avx2" ? "1" : "2"));
+    for (const auto& [family, run] : families) {
+      for (const DType dtype : formats) {
+        const std::string label = family + " in " + std::string(name_of(dtype)) + ": ";
+        INFO(label << name);
+        CHECK(other.line(label) != "(none)");
+        CHECK(other.line(label) == portable->line(label));
+      }
+    }
+  }
+  if (compared == 0) SKIP_TEST("this processor does not have AVX2");
+}
+
+}  // namespace
+}  // namespace tinymp::test
