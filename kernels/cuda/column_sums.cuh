@@ -1,7 +1,7 @@
 #pragma once
 
-#include <kernels/cuda/values.cuh>
 #include <kernels/row_chunks.h>
+#include <kernels/cuda/values.cuh>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {

@@ -19,6 +19,18 @@ if [ "${2:-Release}" = Release ]; then
   fi
 fi
 
+# The same of single functions: what is compiled for AVX inside a common file (tinymp/base/best_isa.h) is nobody else's.
+if command -v objdump >/dev/null; then
+  shared=$(printf '%s\n' "$symbols" | awk '$(NF - 1) ~ /^[VWuvw]$/ { print "<" $NF ">:" }' | sort -u)
+  avx=$(objdump -d --no-show-raw-insn "$library" |
+    awk '/^[0-9a-f]+ <.*>:$/ { name = $2 } /%[yz]mm|\tv[a-z0-9]+ .*%xmm/ { print name }' | sort -u)
+  both=$(comm -12 <(printf '%s\n' "$shared") <(printf '%s\n' "$avx") | grep .)
+  if [ -n "$both" ]; then
+    printf '%s\n' "$both" 'AVX code in weak functions, which the linker may keep for every machine: give them internal linkage'
+    failed=1
+  fi
+fi
+
 # Whatever the text says, these must not be called.
 calls=$(printf '%s\n' "$symbols" |
   grep -E ' U (exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|tan|sincos|asin|acos|atan|atan2|sinh|cosh|tanh|cbrt|hypot|erf|tgamma|fmin|fmax|rand|random)[fl]?(@|$)')

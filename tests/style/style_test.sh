@@ -115,6 +115,16 @@ if command -v g++ >/dev/null && command -v nm >/dev/null && [ "$(uname -s)" != D
   objects 0 'a weak symbol in a common object'
   archive gemm_avx512.cpp.o 'static int f(int x) { return x + 1; } int g(int x) { return f(x); }'
   objects 0 'internal linkage in an AVX-512 object'
+  if [ "$(uname -m)" = x86_64 ] && command -v objdump >/dev/null; then
+    wide='__attribute__((target("avx2"))) %s void f(float* x) { for (int i = 0; i < 8; ++i) x[i] = _mm256_cvtss_f32(_mm256_set1_ps(x[i])); }
+      void g(float* x) { f(x); }'
+    # shellcheck disable=SC2059
+    archive loops.cpp.o "$(printf '#include <immintrin.h>\n'; printf "$wide" inline)"
+    objects 1 'AVX2 code in a weak function'
+    # shellcheck disable=SC2059
+    archive loops.cpp.o "$(printf '#include <immintrin.h>\n'; printf "$wide" static)"
+    objects 0 'AVX2 code in a function with internal linkage'
+  fi
   archive ops.cpp.o 'extern "C" float tanhf(float); float g(float x) { return tanhf(x); }'
   objects 1 'a call of tanhf'
 fi
