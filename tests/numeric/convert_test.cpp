@@ -1,3 +1,4 @@
+#include <tests/base/child.h>
 #include <tests/catch.h>
 #include <tests/numeric/half_oracle.h>
 #include <tests/numeric/show.h>
@@ -35,17 +36,32 @@ std::vector<half> all_halves() {
   return halves;
 }
 
-/// Bulk conversion of every stride-th float against the codec.
-void check_floats(std::uint64_t stride, Mismatches& wrong) {
+/// Bulk conversion of every stride-th float against `one` called on each, and rounding there and back.
+template <class Narrow, class One>
+void check_floats(std::uint64_t stride, Mismatches& wrong, void (*round)(std::span<float>), One one) {
   sweep((std::uint64_t{1} << 32) / stride, [&](std::uint64_t first, std::uint64_t last) {
-    std::vector<float> in(1 << 14);
-    std::vector<half> out;
+    std::vector<float> in(1 << 14), back;
+    std::vector<Narrow> out;
     for (std::uint64_t block = first; block < last; block += in.size()) {
       for (std::uint64_t i = 0; i < in.size(); ++i)
         in[i] = std::bit_cast<float>(static_cast<std::uint32_t>((block + i) * stride));
-      check_bulk(in, out, wrong, [](float x) { return half::from_bits(half_bits_from_float(x)); });
+      check_bulk(in, out, wrong, one);
+      back = in;
+      round(back);
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        const auto expected = static_cast<float>(out[i]);
+        if (!same_bits(back[i], expected)) wrong.add([&] { return show_mismatch(in[i], back[i], expected); });
+      }
     }
   });
+}
+void check_floats(std::uint64_t stride) {
+  Mismatches wrong;
+  check_floats<half>(stride, wrong, tinymp::round_to_half,
+                     [](float x) { return half::from_bits(half_bits_from_float(x)); });
+  check_floats<bfloat16>(stride, wrong, tinymp::round_to_bfloat16, [](float x) { return bfloat16(x); });
+  INFO("half by the " << half_conversion());
+  CHECK_NONE(wrong);
 }
 
 TEST_CASE("convert: half to float in bulk is the codec, for all 65536") {
@@ -56,18 +72,27 @@ TEST_CASE("convert: half to float in bulk is the codec, for all 65536") {
   CHECK_NONE(wrong);
 }
 
-TEST_CASE("convert: float to half in bulk is the codec, for floats a stride apart") {
-  Mismatches wrong;
-  check_floats(251, wrong);
-  INFO("by the " << half_conversion());
-  CHECK_NONE(wrong);
+TEST_CASE("convert: floats narrowed in bulk are those of the codecs, for floats a stride apart") {
+  check_floats(251);
 }
 
-TEST_CASE("convert: float to half in bulk is the codec, for all 2^32 floats", "[exhaustive]") {
-  Mismatches wrong;
-  check_floats(1, wrong);
-  INFO("by the " << half_conversion());
-  CHECK_NONE(wrong);
+TEST_CASE("convert: floats narrowed in bulk are those of the codecs, for all 2^32 floats", "[exhaustive]") {
+  check_floats(1);
+}
+
+TEST_CASE("convert: TINYMP_ISA=avx2 is as good as the widest") {
+  for (const std::string test :
+       {"convert: half to float in bulk is the codec, for all 65536",
+        "convert: floats narrowed in bulk are those of the codecs, for floats a stride apart",
+        "convert: every length and alignment, and not one element further"}) {
+    const std::optional<ChildResult> result = run_again("TINYMP_ISA=avx2", test);
+    if (!result) SKIP_TEST("this system does not say where the running program lies");
+    if (result->output.find("which this processor cannot run") != std::string::npos)
+      SKIP_TEST("this processor does not have that instruction set");
+    INFO(result->output);
+    CHECK(result->status == 0);
+    CHECK(result->output.find("All tests passed") != std::string::npos);
+  }
 }
 
 TEST_CASE("convert: every length and alignment, and not one element further") {

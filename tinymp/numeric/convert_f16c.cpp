@@ -43,35 +43,45 @@ TINYMP_AVX2 void round_by_8(float* x, std::size_t n) {
 // 16 at a time, of the last only those in the mask. (All in masked forms: g++ 12 warns of an uninitialised
 // value inside the plain ones.)
 
-TINYMP_AVX512 inline __mmask16 first_of_16(std::size_t n) {
-  return static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1);
-}
+constexpr __mmask16 all = 0xffff;
+
 TINYMP_AVX512 inline __m512 canonical(__m512 x) {
-  const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-  return _mm512_mask_mov_ps(x, is_nan, _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc0'0000)));
+  // What is to become of each kind of number, 4 bits for a kind: 0, the first operand, of the quiet and the
+  // signalling NaN; 1, x, of zero, one, the infinities and all others.
+  return _mm512_fixupimm_ps(_mm512_castsi512_ps(_mm512_set1_epi32(0x7fc0'0000)), x,
+                            _mm512_set1_epi32(0x1111'1100), 0);
 }
-TINYMP_AVX512 inline __m256i narrow(__m512 x) { return _mm512_maskz_cvtps_ph(0xffff, canonical(x), nearest); }
-TINYMP_AVX512 inline __m512 widen(__m256i x) { return canonical(_mm512_maskz_cvtph_ps(0xffff, x)); }
+TINYMP_AVX512 inline __m256i narrow(__m512 x) { return _mm512_maskz_cvtps_ph(all, canonical(x), nearest); }
+TINYMP_AVX512 inline __m512 widen(__m256i x) { return canonical(_mm512_maskz_cvtph_ps(all, x)); }
+
+TINYMP_AVX512 inline void narrow_16(const float* in, std::uint16_t* out, __mmask16 mask) {
+  _mm256_mask_storeu_epi16(out, mask, narrow(_mm512_maskz_loadu_ps(mask, in)));
+}
+TINYMP_AVX512 inline void widen_16(const std::uint16_t* in, float* out, __mmask16 mask) {
+  _mm512_mask_storeu_ps(out, mask, widen(_mm256_maskz_loadu_epi16(mask, in)));
+}
+TINYMP_AVX512 inline void round_16(float* x, __mmask16 mask) {
+  _mm512_mask_storeu_ps(x, mask, widen(narrow(_mm512_maskz_loadu_ps(mask, x))));
+}
+
+TINYMP_AVX512 inline __mmask16 first(std::size_t n) { return static_cast<__mmask16>((1u << n) - 1); }
 
 TINYMP_AVX512 void narrow_by_16(const float* in, std::uint16_t* out, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 mask = first_of_16(n - i);
-    _mm256_mask_storeu_epi16(out + i, mask, narrow(_mm512_maskz_loadu_ps(mask, in + i)));
-  }
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) narrow_16(in + i, out + i, all);
+  if (i < n) narrow_16(in + i, out + i, first(n - i));
 }
 
 TINYMP_AVX512 void widen_by_16(const std::uint16_t* in, float* out, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 mask = first_of_16(n - i);
-    _mm512_mask_storeu_ps(out + i, mask, widen(_mm256_maskz_loadu_epi16(mask, in + i)));
-  }
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) widen_16(in + i, out + i, all);
+  if (i < n) widen_16(in + i, out + i, first(n - i));
 }
 
 TINYMP_AVX512 void round_by_16(float* x, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 mask = first_of_16(n - i);
-    _mm512_mask_storeu_ps(x + i, mask, widen(narrow(_mm512_maskz_loadu_ps(mask, x + i))));
-  }
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) round_16(x + i, all);
+  if (i < n) round_16(x + i, first(n - i));
 }
 
 }  // namespace

@@ -2,6 +2,22 @@
 #include <tinymp/optim/options.h>
 
 namespace tinymp {
+namespace {
+
+template <bool decoupled>
+kernels::UpdateRule rule_of(const Adam::Options& options) {
+  const auto& [_, beta1, beta2, epsilon, weight_decay] = options;
+  return kernels::AdamRule<decoupled>{.epsilon = epsilon,
+                                      .weight_decay = weight_decay,
+                                      .exact_beta1 = beta1,
+                                      .exact_beta2 = beta2,
+                                      .beta1 = static_cast<float>(beta1),
+                                      .beta2 = static_cast<float>(beta2),
+                                      .rest1 = static_cast<float>(1 - beta1),
+                                      .rest2 = static_cast<float>(1 - beta2)};
+}
+
+}  // namespace
 
 Adam::Adam(std::vector<Tensor> parameters, Options options, const Recipe& recipe)
     : Adam("Adam", std::move(parameters), options, recipe, false) {}
@@ -22,18 +38,8 @@ Adam::Adam(const char* name, std::vector<Tensor> parameters, Options options, co
 }
 
 kernels::UpdateRule Adam::rule() const {
-  const auto& [_, beta1, beta2, epsilon, weight_decay] = options_;
-  const auto rule_with = [&]<bool decoupled>(std::bool_constant<decoupled>) -> kernels::UpdateRule {
-    return kernels::AdamRule<decoupled>{.epsilon = epsilon,
-                                        .weight_decay = weight_decay,
-                                        .exact_beta1 = beta1,
-                                        .exact_beta2 = beta2,
-                                        .beta1 = static_cast<float>(beta1),
-                                        .beta2 = static_cast<float>(beta2),
-                                        .rest1 = static_cast<float>(1 - beta1),
-                                        .rest2 = static_cast<float>(1 - beta2)};
-  };
-  return decoupled_ ? rule_with(std::true_type{}) : rule_with(std::false_type{});
+  if (decoupled_) return rule_of<true>(options_);
+  return rule_of<false>(options_);
 }
 
 }  // namespace tinymp
