@@ -1,21 +1,22 @@
 #include <kernels/cpu/block.h>
 #include <kernels/cpu/epilogue.h>
+#include <kernels/cpu/rows.h>
 #include <kernels/executors.h>
 
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// Columns n .. n + count of one row: sum, bias, activation, each rounded to c's format.
-void finish_row(float* sums, std::int64_t count, const float* bias, const Epilogue& after, const View& c,
-                std::int64_t at) {
+/// Sum, bias, activation, each rounded to c's format, on `count` values from place `at` of c on.
+void finish_values(float* sums, std::int64_t count, const float* bias, const Epilogue& after, const View& c,
+                   std::int64_t at) {
   if (bias != nullptr) {
     round_to(c.dtype, sums, count);
-    for (std::int64_t i = 0; i < count; ++i) sums[i] += bias[i];
+    for_each_value<float>(count, [=](std::int64_t i) { sums[i] += bias[i]; });
   }
   if (after.activation) {
     round_to(c.dtype, sums, count);
     visit_unary(*after.activation, [&]<class F> {
-      for (std::int64_t i = 0; i < count; ++i) sums[i] = F::forward(sums[i]);
+      for_each_value<float>(count, [=](std::int64_t i) { sums[i] = F::forward(sums[i]); });
     });
   }
   store<float>(sums, c, at, count);
@@ -27,12 +28,22 @@ void finish(float* sums, std::int64_t stride, std::int64_t rows, std::int64_t co
             const View& c, std::int64_t m, std::int64_t n) {
   const bool biased = after.bias.memory != nullptr;
   if (!biased && !after.activation && sums == c.data<float>() + m * c.cols() + n) return;
+  // Short rows that lie one behind the other are finished several at a time.
+  const bool joined = stride == columns && c.cols() == columns;
+  const std::int64_t height = joined ? rows_in_block(columns) : 1;
   Block<float> wide;
   for (std::int64_t i = 0; i < columns; i += block_size) {
     const std::int64_t count = std::min(block_size, columns - i);
     const float* bias = biased ? load(after.bias, n + i, count, wide) : nullptr;
-    for (std::int64_t r = 0; r < rows; ++r)
-      finish_row(sums + r * stride + i, count, bias, after, c, (m + r) * c.cols() + n + i);
+    if (biased && height > 1) {
+      if (bias != wide.data()) std::copy_n(bias, count, wide.data());
+      repeat(wide.data(), count, std::min(height, rows));
+      bias = wide.data();
+    }
+    for (std::int64_t r = 0; r < rows; r += height) {
+      finish_values(sums + r * stride + i, std::min(height, rows - r) * count, bias, after, c,
+                    (m + r) * c.cols() + n + i);
+    }
   }
 }
 
