@@ -188,9 +188,17 @@ TEST_CASE("gemm gives the bits of gemm_reference") {
       REQUIRE(fast_is_reference(p));
     }
   }
-  // M and N around what one thread takes at a time, 96 x 192.
-  for (const auto& [M, N, K] :
-       {std::array{95, 33, 5}, {96, 192, 3}, {97, 193, 9}, {200, 20, 11}, {13, 400, 10}}) {
+  // M and N around the least that a thread takes, 96 rows, around the most, 384, and around the 256 columns
+  // that are packed together; and few columns of many rows, which are multiplied the other way round.
+  for (const auto& [M, N, K] : {std::array{95, 33, 5},
+                                {97, 193, 9},
+                                {200, 20, 11},
+                                {13, 400, 10},
+                                {385, 65, 3},
+                                {30, 257, 390},
+                                {130, 10, 64},
+                                {64, 15, 400},
+                                {100, 1, 7}}) {
     for (const Product& p : all_of(M, N, K)) {
       ++products;
       INFO(p);

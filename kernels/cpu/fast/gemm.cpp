@@ -5,6 +5,7 @@
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>
 #include <algorithm>
+#include <utility>
 
 /// The fast matrix multiplication. Threads take pieces of C, never pieces of K, and a block of K takes up the
 /// tile of C where the last block left it: so every chain stays in order.
@@ -175,28 +176,7 @@ void finish_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int6
   finish(sums, stride, rows, columns, p.after, p.c, m, n);
 }
 
-}  // namespace
-
-void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
-          const Epilogue& after) {
-  if (c.size() == 0) return;
-  // The tiles round to half as the processor does; a codec that rounds otherwise takes the plain way.
-  const bool half_sums = accumulate == DType::f16;
-  if (c.dtype == DType::f64 || (half_sums && !matches_f16c)) {
-    cpu::gemm_reference(a, ta, b, tb, c, accumulate);
-    return finish(after, c);
-  }
-  Product p{.tile = &best_tile(),
-            .a = {a.memory, a.dtype, a.cols()},
-            .b = {b.memory, b.dtype, b.cols()},
-            .ta = ta,
-            .tb = tb,
-            .M = c.rows(),
-            .N = c.cols(),
-            .K = ta == Trans::no ? a.cols() : a.rows(),
-            .c = c,
-            .after = after,
-            .half_sums = half_sums};
+void multiply(Product p) {
   const Cut cut = cut_for(p);
   const std::int64_t down = pieces_of(p.M, cut.rows), across = pieces_of(p.N, cut.columns);
   const bool share_b = down > 1 && !reads_b_as_it_lies(p, cut.rows);
@@ -211,6 +191,51 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
       finish_piece(p, m, std::min(cut.rows, p.M - m), n, std::min(cut.columns, p.N - n));
     }
   });
+}
+
+/// A few columns leave most of a register idle. Where A lies as the right operand of  C^T = B^T A^T  would,
+/// that product has the same sums, and its rows are long.
+bool is_better_turned(const Product& p) {
+  return p.ta == Trans::yes && p.tb == Trans::no && p.N < p.tile->width && p.M >= 2 * p.tile->columns;
+}
+
+void multiply_turned(const Product& p) {
+  const bool in_place = p.c.dtype == DType::f32;
+  const Scratch<float> turned(p.M * p.N), beside(in_place ? 0 : p.M * p.N);
+  float* sums = in_place ? p.c.data<float>() : beside.data();
+  Product q = p;
+  std::swap(q.a, q.b);
+  std::swap(q.M, q.N);
+  q.c = {turned.data(), DType::f32, Device::cpu, {p.N, p.M}};
+  q.after = {};
+  multiply(q);
+  transpose_block(turned.data(), p.M, p.N, p.M, sums, p.N);
+  finish(sums, p.N, p.M, p.N, p.after, p.c, 0, 0);
+}
+
+}  // namespace
+
+void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
+          const Epilogue& after) {
+  if (c.size() == 0) return;
+  // The tiles round to half as the processor does; a codec that rounds otherwise takes the plain way.
+  const bool half_sums = accumulate == DType::f16;
+  if (c.dtype == DType::f64 || (half_sums && !matches_f16c)) {
+    cpu::gemm_reference(a, ta, b, tb, c, accumulate);
+    return finish(after, c);
+  }
+  const Product p{.tile = &best_tile(),
+                  .a = {a.memory, a.dtype, a.cols()},
+                  .b = {b.memory, b.dtype, b.cols()},
+                  .ta = ta,
+                  .tb = tb,
+                  .M = c.rows(),
+                  .N = c.cols(),
+                  .K = ta == Trans::no ? a.cols() : a.rows(),
+                  .c = c,
+                  .after = after,
+                  .half_sums = half_sums};
+  is_better_turned(p) ? multiply_turned(p) : multiply(p);
 }
 
 const Tile& best_tile() {
