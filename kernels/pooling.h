@@ -10,7 +10,7 @@ namespace tinymp::kernels {
 /// all.
 template <class C>
 TINYMP_HD bool is_larger(C value, C largest) {
-  return value > largest || value != value;
+  return (value > largest) | (value != value);  // | and not ||: a branch here is guessed wrong
 }
 
 /// Where in x the largest value of a window lies, the first of equals.

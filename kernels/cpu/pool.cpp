@@ -88,24 +88,31 @@ void take_maxima(const Slide& s, const C* from, C* to) {
   });
 }
 
-/// Adds dy to dx where they lie.
+/// Adds dy to dx where the largest values lie. First the places of a row of windows are found, all values
+/// alike, without a branch that nobody can guess; `corners` and `places` have room for them.
 template <int side, class C>
-void hand_to_maxima(const Slide& s, const C* from, const C* dy, C* dx) {
-  for_windows(s, [&](std::int64_t corner, std::int64_t place) {
-    const C *pixel = from + corner, *error = dy + place;
-    C* to = dx + corner;
-    for (std::int64_t c = 0; c < s.channels; ++c) {
-      C largest = pixel[c];
-      std::int64_t where = c;
+void hand_to_maxima(const Slide& s, const C* from, const C* dy, C* dx, std::int32_t* corners,
+                    std::int32_t* places) {
+  const std::int64_t n = s.across * s.channels;
+  for (std::int64_t i = 0; i < n; ++i)
+    corners[i] = static_cast<std::int32_t>(s.pixel(0, 0, i / s.channels * s.window.stride) + i % s.channels);
+  for (std::int64_t oh = 0; oh < s.down; ++oh) {
+    const std::int64_t row = s.pixel(0, oh * s.window.stride, 0);
+    const C* pixels = from + row;
+    for_each_value<C>(n, [=](std::int64_t i) {
+      std::int32_t place = corners[i];
+      C largest = pixels[place];
       for_pixels<side>(s, [&](std::int64_t offset) {
-        const C value = pixel[offset + c];
+        const std::int32_t other = corners[i] + static_cast<std::int32_t>(offset);
+        const C value = pixels[other];
         const bool larger = is_larger(value, largest);
         largest = larger ? value : largest;
-        where = larger ? offset + c : where;
+        place = larger ? other : place;
       });
-      to[where] += error[c];
-    }
-  });
+      places[i] = place;
+    });
+    for (std::int64_t i = 0; i < n; ++i) dx[row + places[i]] += dy[oh * n + i];
+  }
 }
 
 }  // namespace
@@ -130,10 +137,12 @@ void max_pool2d_backward(const View& x, const View& dy, const Window& window, co
   with_compute_type(x.dtype, [&]<class C> {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> in(x, size_in_x(s)), error(dy, size_in_y(s)), out(dx, size_in_x(s));
+      const Scratch<std::int32_t> corners(s.across * s.channels), places(s.across * s.channels);
       for (std::int64_t image = first; image < last; ++image) {
         const C *from = in.read(image), *d = error.read(image);
         C* to = out.zeros(image);
-        with_side(window, [&]<int side> { hand_to_maxima<side>(s, from, d, to); });
+        with_side(window,
+                  [&]<int side> { hand_to_maxima<side>(s, from, d, to, corners.data(), places.data()); });
         out.write(to, image);
       }
     });
