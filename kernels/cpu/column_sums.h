@@ -64,7 +64,7 @@ void add_rounded(const Terms<C>& terms, std::int64_t rows, std::int64_t n, DType
   });
 }
 
-/// Several sums for each column of x at once. `Terms(strip)` is made for each strip, and its
+/// Several sums for each column of x at once. make_terms(strip) gives what a strip needs while it is summed:
 /// terms(row, count) are what rows row .. row + count add to each of the sums.
 template <class C, std::size_t several, class MakeTerms>
 void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
@@ -72,31 +72,31 @@ void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
   const std::int64_t rows = x.rows(), columns = x.cols(), length = rows_in_chunk(how, rows);
   const std::int64_t chunks = (rows + length - 1) / length;
   const std::int64_t strips = (columns + Strip::width - 1) / Strip::width;
-  const std::int64_t of_a_unit = std::min(length, rows) * std::min(columns, Strip::width);
   const Scratch<C> partial(static_cast<std::int64_t>(several) * chunks * columns);
-  const auto of = [&](std::size_t k, std::int64_t chunk) {
+  const auto sums_of = [&](std::size_t k, std::int64_t chunk) {
     return partial.data() + (static_cast<std::int64_t>(k) * chunks + chunk) * columns;
   };
-  parallel_for(chunks * strips, std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, of_a_unit)),
+  const auto sum_strip = [&](std::int64_t chunk, std::int64_t c) {
+    const std::int64_t n = std::min(Strip::width, columns - c), end = std::min(rows, (chunk + 1) * length);
+    const Strip strip{c, n, std::min(length, block_size / n)};
+    auto terms = make_terms(strip);
+    for (std::size_t k = 0; k < several; ++k) std::fill_n(sums_of(k, chunk) + c, n, C(0));
+    for (std::int64_t row = chunk * length; row < end; row += strip.height) {
+      const std::int64_t count = std::min(strip.height, end - row);
+      const std::array<Terms<C>, several> added = terms(row, count);
+      for (std::size_t k = 0; k < several; ++k)
+        add_rounded(added[k], count, n, how.format, sums_of(k, chunk) + c);
+    }
+  };
+  const std::int64_t of_a_strip = std::max<std::int64_t>(1, std::min(length, rows) * Strip::width);
+  parallel_for(chunks * strips, std::max<std::int64_t>(1, grain / of_a_strip),
                [&](std::int64_t first, std::int64_t last) {
-                 for (std::int64_t unit = first; unit < last; ++unit) {
-                   const std::int64_t chunk = unit / strips, c = unit % strips * Strip::width;
-                   const std::int64_t n = std::min(Strip::width, columns - c);
-                   const Strip strip{c, n, std::min(length, block_size / n)};
-                   auto terms = make_terms(strip);
-                   for (std::size_t k = 0; k < several; ++k) std::fill_n(of(k, chunk) + c, n, C(0));
-                   const std::int64_t end = std::min(rows, (chunk + 1) * length);
-                   for (std::int64_t row = chunk * length; row < end; row += strip.height) {
-                     const std::int64_t count = std::min(strip.height, end - row);
-                     const std::array<Terms<C>, several> added = terms(row, count);
-                     for (std::size_t k = 0; k < several; ++k)
-                       add_rounded(added[k], count, n, how.format, of(k, chunk) + c);
-                   }
-                 }
+                 for (std::int64_t unit = first; unit < last; ++unit)
+                   sum_strip(unit / strips, unit % strips * Strip::width);
                });
   for (std::size_t k = 0; k < several; ++k) {
     std::fill_n(totals[k], columns, C(0));
-    add_rounded<C>({of(k, 0), columns}, chunks, columns, how.format, totals[k]);
+    add_rounded<C>({sums_of(k, 0), columns}, chunks, columns, how.format, totals[k]);
   }
 }
 

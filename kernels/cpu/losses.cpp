@@ -3,7 +3,6 @@
 #include <kernels/executors.h>
 
 namespace tinymp::kernels::cpu {
-
 namespace {
 
 std::int64_t label_of(std::span<const std::int32_t> labels, std::int64_t b) {
@@ -16,7 +15,7 @@ template <class C, class F>
 void for_row_groups(const View& x, F&& body) {
   const std::int64_t rows = x.rows(), columns = x.cols(), height = rows_in_block(columns);
   constexpr std::int64_t blocks = 4;  // exp takes its time: a fourth of `grain` is enough for a thread
-  const std::int64_t enough = std::max<std::int64_t>(1, blocks * block_size / (height * columns));
+  const std::int64_t enough = blocks * block_size / std::max<std::int64_t>(1, height * columns);
   parallel_for((rows + height - 1) / height, enough, [&](std::int64_t first, std::int64_t last) {
     const Scratch<C> values(height * columns);
     for (std::int64_t unit = first; unit < last; ++unit)

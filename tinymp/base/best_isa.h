@@ -23,7 +23,7 @@ namespace tinymp {
 #endif
 
 #if defined(__x86_64__)
-// Not AVX-512's or FMA's fused arithmetic: -ffp-contract=off holds here as everywhere.
+// With FMA, but -ffp-contract=off holds here as everywhere: nothing is fused that the text does not fuse.
 #define TINYMP_AVX2 __attribute__((target("avx2,fma,f16c")))
 #define TINYMP_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c")))
 #endif
