@@ -92,7 +92,7 @@ Json StepProfile::json() const {
 }
 
 report::Table StepProfile::table() const {
-  report::Table table{{"kernel", "calls a step", "ms a step", "share", "us a call", "operands"},
+  report::Table table{{"kernel", "calls", "ms", "share", "us/call", "operands"},
                       {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left},
                       {}};
   double outside = seconds;
@@ -111,7 +111,7 @@ report::Table StepProfile::table() const {
     }
   }
   if (small.calls > 0) add(small.kernel, static_cast<double>(small.calls), small.seconds, small.operands);
-  add("between kernels", 0, outside, "the tape, tensors, the optimizer's and the scaler's bookkeeping");
+  add("between kernels", 0, outside, "tape, tensors, bookkeeping");
   add("a step", steps, seconds, "");
   return table;
 }

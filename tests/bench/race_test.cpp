@@ -21,7 +21,8 @@ TEST_CASE("bench race: contenders take turns, and medians and minima are theirs"
   std::vector<std::string> turns;
   const std::vector<Contender> contenders = {pretended("even", {0.005}, turns),
                                              pretended("uneven", {0.1, 0.1, 0.4, 0.2, 0.9}, turns)};
-  const std::vector<Timing> timings = race(contenders, {.rounds = 5, .sample_seconds = 0.02, .patience = 10});
+  const std::vector<Timing> timings =
+      race(contenders, {.rounds = 5, .sample_seconds = 0.02, .patience = 10, .least = 3});
   REQUIRE(timings.size() == 2);
   CHECK((timings[0].runs == 4 && timings[0].samples == 5));  // 4 x 5 ms fill 20 ms
   CHECK((timings[1].runs == 1 && timings[1].samples == 5));
@@ -36,7 +37,8 @@ TEST_CASE("bench race: who is slow gets fewer samples, at least three, evenly sp
   std::vector<std::string> turns;
   const std::vector<Contender> contenders = {pretended("fast", {0.001}, turns), pretended("slow", {7}, turns),
                                              pretended("slower", {100}, turns)};
-  const std::vector<Timing> timings = race(contenders, {.rounds = 9, .sample_seconds = 0.02, .patience = 29});
+  const std::vector<Timing> timings =
+      race(contenders, {.rounds = 9, .sample_seconds = 0.02, .patience = 29, .least = 3});
   CHECK(timings[0].samples == 9);
   CHECK(timings[1].samples == 4);
   CHECK(timings[2].samples == 3);

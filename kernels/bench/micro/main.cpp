@@ -112,15 +112,14 @@ void add(const std::string& name, Body body) {
 void add_all() {
   const std::pair<const char*, Unary> functions[] = {
       {"relu", Unary::relu}, {"sigmoid", Unary::sigmoid}, {"tanh", Unary::tanh}};
-  const AdamRule adam{.epsilon = 1e-8f,
-                      .weight_decay = 0,
-                      .decoupled = false,
-                      .exact_beta1 = 0.9,
-                      .exact_beta2 = 0.999,
-                      .beta1 = 0.9f,
-                      .beta2 = 0.999f,
-                      .rest1 = 0.1f,
-                      .rest2 = 0.001f};
+  const AdamRule<false> adam{.epsilon = 1e-8f,
+                             .weight_decay = 0,
+                             .exact_beta1 = 0.9,
+                             .exact_beta2 = 0.999,
+                             .beta1 = 0.9f,
+                             .beta2 = 0.999f,
+                             .rest1 = 0.1f,
+                             .rest2 = 0.001f};
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     const std::string in = concat("/", dtype);
     if (dtype != DType::f32) {
@@ -135,8 +134,9 @@ void add_all() {
     add("column_sums" + in, [=](State& state) { run_column_sums(state, dtype); });
     add("cross_entropy" + in, [=](State& state) { run_cross_entropy(state, dtype); });
     add("unscale" + in, [=](State& state) { run_unscale(state, dtype); });
-    add("sgd" + in,
-        [=](State& state) { run_update(state, SgdRule{.momentum = 0.9f, .weight_decay = 0}, 1, dtype); });
+    add("sgd" + in, [=](State& state) {
+      run_update(state, SgdRule<true>{.momentum = 0.9f, .weight_decay = 0}, 1, dtype);
+    });
     add("adam" + in, [=](State& state) { run_update(state, adam, 2, dtype); });
     for (const std::int64_t n : {256, 1024})
       add(concat("gemm", in, "/", n), [=](State& state) { run_gemm(state, n, dtype, DType::f32); });
