@@ -119,7 +119,7 @@ def resnet20():
 
 
 def sgd(parameters):
-    return torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
+    return torch.optim.SGD(parameters, lr=0.01, momentum=0.9)
 
 
 def adam(parameters):
@@ -134,6 +134,9 @@ MODELS = {  # model, batch, shape of an image, optimizer; without labels the ima
 }
 
 
+BATCHES = 16  # as in step_models.cpp
+
+
 class Training:
     """FP32, or autocast: FP16 with a GradScaler, BF16 without. The weights stay FP32 either way."""
 
@@ -142,7 +145,8 @@ class Training:
         make, batch, shape, optimizer = MODELS[name]
         self.model = make()
         self.optimizer = optimizer(self.model.parameters())
-        self.images = torch.rand(batch, *shape)
+        self.batches = [torch.rand(batch, *shape) for _ in range(BATCHES)]
+        self.taken = 0
         self.labels = None if name == "autoencoder" else torch.arange(batch) % 10
         self.cast = contextlib.nullcontext
         if mode != "f32":
@@ -150,11 +154,13 @@ class Training:
         self.scaler = torch.amp.GradScaler("cpu", enabled=mode == "f16")
 
     def step(self):
+        images = self.batches[self.taken % BATCHES]
+        self.taken += 1
         self.optimizer.zero_grad(set_to_none=True)
         with self.cast():
-            y = self.model(self.images)
+            y = self.model(images)
             if self.labels is None:
-                loss = nn.functional.mse_loss(y.float(), self.images)
+                loss = nn.functional.mse_loss(y.float(), images)
             else:
                 loss = nn.functional.cross_entropy(y.float(), self.labels)
         self.scaler.scale(loss).backward()

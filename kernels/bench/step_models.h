@@ -33,21 +33,22 @@ struct StepRecipe {
 /// FP32; FP16 under dynamic loss scaling; BF16. Both of the latter with FP32 masters.
 std::span<const StepRecipe> step_recipes();
 
-/// One model, its optimizer, its scaler and one batch that lies in memory.
+/// One model, its optimizer, its scaler, and batches that lie in memory.
 class Training {
  public:
   Training(const StepModel& model, const Recipe& recipe);
 
   void step();  ///< forward, loss, backward, unscale, update
   std::int64_t parameters() const;
-  double loss();  ///< of the batch, now
+  double loss();  ///< of the first batch, now
 
  private:
   train::Task task_;
   std::unique_ptr<nn::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;
-  data::Batch batch_;
+  std::vector<data::Batch> batches_;
+  std::size_t taken_ = 0;
 };
 
 }  // namespace tinymp::kernels::bench
