@@ -85,10 +85,10 @@ TEST_CASE("convolutional models: in the long run a step asks for no memory") {
     Rng rng(1);
     const nn::ResNet model(1, {.size = 6}, recipes::fp16_master, rng);
     nn::move_to(model, device);
-    const Tensor images = drawn({9, 36}, DType::f32, 1, 1).to(device);
+    const Tensor images = drawn({2, 36}, DType::f32, 1, 1).to(device);
     const auto step = [&] {
       Tape tape;
-      tape.backward(cross_entropy(model(images), std::vector<std::int32_t>{3, 1, 4, 1, 5, 9, 2, 6, 5}));
+      tape.backward(cross_entropy(model(images), std::vector<std::int32_t>{3, 1}));
       for (const Tensor& p : model.parameters()) p.clear_grad();
     };
     for (int i = 0; i < 3; ++i) step();
