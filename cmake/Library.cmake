@@ -21,7 +21,7 @@ target_link_libraries(tinymp PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB
                       $<BUILD_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 
 # The tiles of matrix products: one source, one object for each instruction set, chosen at run time.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set_source_files_properties(kernels/cpu/fast/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
   set_source_files_properties(kernels/cpu/fast/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c")
 endif()

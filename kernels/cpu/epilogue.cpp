@@ -27,7 +27,8 @@ void finish_values(float* sums, std::int64_t count, const float* bias, const Epi
 void finish(float* sums, std::int64_t stride, std::int64_t rows, std::int64_t columns, const Epilogue& after,
             const View& c, std::int64_t m, std::int64_t n) {
   const bool biased = after.bias.memory != nullptr;
-  if (!biased && !after.activation && sums == c.data<float>() + m * c.cols() + n) return;
+  const bool in_place = c.dtype == DType::f32 && sums == c.data<float>() + m * c.cols() + n;
+  if (in_place && !biased && !after.activation) return;
   // Short rows that lie one behind the other are finished several at a time.
   const bool joined = stride == columns && c.cols() == columns;
   const std::int64_t height = joined ? rows_in_block(columns) : 1;

@@ -56,7 +56,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
   const Shape shape{x.shape()[0], w.shape()[1]};
   const Tensor y = product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
   return record(
-      "linear", {x, w, bias}, y, [x, w, bias, y, sums = sums, f = f](const Tensor& dy, const Needs& needs) {
+      "linear", {x, w, bias}, y, [x, w, bias, y = f ? y : Tensor(), sums = sums, f = f](const Tensor& dy, const Needs& needs) {
         Tensor dz = dy;
         if (f) {
           dz = Tensor(y.shape(), y.dtype(), y.device());

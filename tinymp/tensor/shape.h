@@ -10,7 +10,7 @@
 
 namespace tinymp {
 
-/// The extent of each dimension, outermost first; at most four, (B,C,H,W). No dimension at all is a scalar:
+/// The extent of each dimension, outermost first; at most four, (B,H,W,C). No dimension at all is a scalar:
 /// one value.
 class Shape {
  public:

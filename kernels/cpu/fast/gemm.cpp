@@ -12,9 +12,9 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-constexpr std::int64_t block_depth = 256;    ///< of K: a panel of B that is so deep stays in the L1 cache
-constexpr std::int64_t group_columns = 256;  ///< of B, packed at a time
-constexpr std::int64_t most_rows = 384;      ///< of a piece: a block of A stays in the L2 cache
+constexpr std::int64_t block_depth = 384;    ///< of K: so deep, a tile's rows of A fit the L1 cache
+constexpr std::int64_t group_columns = 256;  ///< of B: so many, and so deep, fit the L2 cache
+constexpr std::int64_t most_rows = 384;      ///< of a piece: its block of A fits there too
 constexpr std::int64_t alone = 1 << 18;      ///< multiplications that are done before another thread is awake
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t length) { return (n + length - 1) / length; }
@@ -240,14 +240,9 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
 
 const Tile& best_tile() {
   static const Tile tile = [] {
-    switch (isa()) {
-      case Isa::avx512:
-        return tile_avx512();
-      case Isa::avx2:
-        return tile_avx2();
-      case Isa::portable:
-        break;
-    }
+    // A build for another processor has no text for the wide ones.
+    if (isa() >= Isa::avx512 && tile_avx512().multiply != nullptr) return tile_avx512();
+    if (isa() >= Isa::avx2 && tile_avx2().multiply != nullptr) return tile_avx2();
     return tile_portable();
   }();
   return tile;

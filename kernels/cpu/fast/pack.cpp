@@ -5,6 +5,7 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
+#if defined(__clang__) || __GNUC__ >= 12
 using Four = float __attribute__((vector_size(16)));
 
 Four load_four(const float* p) {
@@ -25,6 +26,13 @@ void transpose_four(const float* from, std::int64_t from_stride, float* to, std:
   store_four(to + 2 * to_stride, __builtin_shufflevector(ca, db, 0, 4, 1, 5));
   store_four(to + 3 * to_stride, __builtin_shufflevector(ca, db, 2, 6, 3, 7));
 }
+#else
+void transpose_four(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride) {
+  for (std::int64_t i = 0; i < 4; ++i) {
+    for (std::int64_t j = 0; j < 4; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+  }
+}
+#endif
 
 }  // namespace
 
