@@ -25,7 +25,7 @@ Share share_of(const Contender& contender, const RaceRules& rules) {
   const double wanted = std::ceil(rules.sample_seconds / std::max(once, 1e-9));
   const int runs = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(most_runs)));
   const double affordable = std::floor(rules.patience / std::max(once * runs, 1e-9));
-  const int least = std::min(rules.least, rules.rounds);
+  const int least = once > rules.patience ? 1 : std::min(rules.least, rules.rounds);
   return {runs, static_cast<int>(
                     std::clamp(affordable, static_cast<double>(least), static_cast<double>(rules.rounds)))};
 }

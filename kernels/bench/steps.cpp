@@ -9,12 +9,12 @@ namespace tinymp::kernels::bench {
 namespace {
 
 std::string why_no_pytorch(PyTorch& pytorch, const StepModel& model, const StepRecipe& recipe,
-                           std::int64_t parameters) {
+                           std::int64_t parameters, double& first) {
   if (!pytorch.why_not().empty()) return pytorch.why_not();
   try {
     const auto theirs = pytorch.ask(concat("model ", model.name)).at("parameters").get<std::int64_t>();
     if (theirs != parameters) return concat("its model has ", theirs, " parameters and ours ", parameters);
-    pytorch.ask(concat("step ", model.name, " ", recipe.name, " 1"));
+    first = pytorch.seconds(concat("step ", model.name, " ", recipe.name, " 1"));
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -35,8 +35,13 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, const Rac
     trainings.push_back(std::make_unique<Training>(model, row.recipe->recipe));
     Training& training = *trainings.back();
     add(row.ours, "ours", [&training](int runs) { return seconds_of([&] { training.step(); }, runs); });
-    row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters());
+    double first = 0;
+    row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters(), first);
     if (!row.no_pytorch.empty()) continue;
+    if (first > rules.patience) {  // PyTorch's FP16 can take minutes: once is enough
+      row.pytorch = {first, first, 1, 1};
+      continue;
+    }
     add(row.pytorch, "PyTorch",
         [&pytorch, request = concat("step ", model.name, " ", row.recipe->name, " ")](int runs) {
           return pytorch.seconds(concat(request, runs));

@@ -33,19 +33,23 @@ TEST_CASE("bench race: contenders take turns, and medians and minima are theirs"
   for (std::size_t i = 3; i < turns.size(); ++i) CHECK(turns[i] != turns[i - 1]);
 }
 
-TEST_CASE("bench race: who is slow gets fewer samples, at least three, evenly spread") {
+TEST_CASE(
+    "bench race: who is slow gets fewer samples, at least three, evenly spread, and who has no end, one") {
   std::vector<std::string> turns;
   const std::vector<Contender> contenders = {pretended("fast", {0.001}, turns), pretended("slow", {7}, turns),
-                                             pretended("slower", {100}, turns)};
+                                             pretended("slower", {15}, turns),
+                                             pretended("endless", {100}, turns)};
   const std::vector<Timing> timings =
       race(contenders, {.rounds = 9, .sample_seconds = 0.02, .patience = 29, .least = 3});
   CHECK(timings[0].samples == 9);
   CHECK(timings[1].samples == 4);
   CHECK(timings[2].samples == 3);
-  turns.erase(turns.begin(), turns.begin() + 4);
+  CHECK(timings[3].samples == 1);
+  turns.erase(turns.begin(), turns.begin() + 5);
   std::string order;
-  for (const std::string& turn : turns) order += turn == "fast" ? "." : turn == "slow" ? "s" : "x";
-  CHECK(order == "...sx..s.x.s..sx");
+  for (const std::string& turn : turns)
+    order += turn == "fast" ? "." : turn == "slow" ? "s" : turn == "slower" ? "x" : "e";
+  CHECK(order == "...sx..s.x.s..sxe");
 }
 
 TEST_CASE("bench race: medians") {
