@@ -34,7 +34,7 @@ struct Chain {
 /// y[b, oh, ow, o] = sum over kh, kw, c of  x[b, oh stride + kh - padding, ow stride + kw - padding, c]
 ///                                          w[kh, kw, c, o]
 /// Rows of the window above and below the image are left out; beside it the window meets zeros, which take
-/// part.
+/// part: so a row of the window is one walk over values that lie side by side, wherever it stands.
 template <class C, class X, class W>
 TINYMP_HD C conv2d_value(const Slide& s, const X& x, const W& w, bool half_sums, std::int64_t image,
                          std::int64_t oh, std::int64_t ow, std::int64_t o) {

@@ -6,14 +6,15 @@
 /// the channels (O = C), and its windows do not reach over the edges.
 namespace tinymp::kernels {
 
-/// Whether `value` takes the place of the largest so far: of equals the first stays, and a NaN goes before
-/// all.
+/// Whether `value` takes the place of the largest so far: of equals, and of NaNs, the first stays; a NaN goes
+/// before all numbers.
 template <class C>
 TINYMP_HD bool is_larger(C value, C largest) {
-  return (value > largest) | (value != value);  // | and not ||: a branch here is guessed wrong
+  // | and not ||: a branch here is guessed wrong.
+  return (value > largest) | ((value != value) & (largest == largest));
 }
 
-/// Where in x the largest value of a window lies, the first of equals.
+/// Where in x the largest value of a window lies, as is_larger() has it.
 template <class C, class X>
 TINYMP_HD std::int64_t place_of_maximum(const Slide& s, const X& x, std::int64_t image, std::int64_t oh,
                                         std::int64_t ow, std::int64_t c) {

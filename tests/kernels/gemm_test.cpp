@@ -1,3 +1,4 @@
+#include <kernels/cpu/epilogue.h>
 #include <kernels/cpu/fast/tile.h>
 #include <tests/base/child.h>
 #include <tests/catch.h>
@@ -63,6 +64,28 @@ TEST_CASE("what follows a product changes no bit") {
       }
     }
   }
+}
+
+TEST_CASE("what follows a product that is multiplied the other way round") {
+  const Product p = with_sizes({.ta = Trans::yes, .dtype = DType::f16}, 130, 7, 40);
+  const Tensor a = random_matrix(p.a_shape(), p.dtype, 11), b = random_matrix(p.b_shape(), p.dtype, 12);
+  const Tensor bias = random_matrix({7}, p.dtype, 13), alone = multiply(plain_gemm, p, a, b),
+               fused({130, 7}, p.dtype);
+  kernels::add_bias(alone.view(), bias.view(), alone.view());
+  kernels::unary(kernels::Unary::tanh, alone.view(), alone.view());
+  kernels::gemm(a.view(), Trans::yes, b.view(), Trans::no, fused.view(), DType::f32,
+                {bias.view(), kernels::Unary::tanh});
+  CHECK(same(fused, alone));
+}
+
+TEST_CASE("a 16-bit result is written wherever its sums lie") {
+  // Sums behind a 16-bit c, where an FP32 c would have its row 1: they are not c itself all the same.
+  std::vector<float> memory(64, 0);
+  const View c{memory.data(), DType::f16, Device::cpu, {4, 8}};
+  float* sums = memory.data() + 8;
+  std::fill_n(sums, 8, 1.5f);
+  kernels::cpu::finish(sums, 8, 1, 8, {}, c, 1, 0);
+  for (int i = 0; i < 8; ++i) CHECK(c.data<half>()[8 + i].bits() == half(1.5f).bits());
 }
 
 TEST_CASE("gemm_reference is the chain of fused multiply-adds, in order, from +0") {
@@ -198,7 +221,8 @@ TEST_CASE("gemm gives the bits of gemm_reference") {
                                 {30, 257, 390},
                                 {130, 10, 64},
                                 {64, 15, 400},
-                                {100, 1, 7}}) {
+                                {100, 1, 7},
+                                {400, 300, 513}}) {
     for (const Product& p : all_of(M, N, K)) {
       ++products;
       INFO(p);
@@ -299,7 +323,7 @@ bool machine_has(const std::string& isa) {
   if (isa == "avx2") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (isa == "avx512")
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bw");
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 #endif
   return isa == "portable";
 }

@@ -477,5 +477,23 @@ TEST_CASE("a state without tensors is refused") {
   CHECK_ERROR_SAYS("restore", sgd.restore({}));
 }
 
+TEST_CASE("a moment that is no longer fed comes to 0, and is never subnormal on the way") {
+  const kernels::SgdRule<true> sgd{.momentum = 0.9f, .weight_decay = 0};
+  const kernels::AdamRule<false> adam{1e-8f, 0, 0.9, 0.999, 0.9f, 0.999f, 0.1f, 0.001f};
+  for (const float first : {1.0f, -3e-5f}) {
+    float of_sgd[2] = {first, 0}, of_adam[2] = {first, 0};
+    for (int step = 0; step < 1000; ++step) {
+      sgd.moments(0, 0, of_sgd);
+      adam.moments(0, 0, of_adam);
+      for (const float m : {of_sgd[0], of_adam[0]}) CHECK((m == 0 || std::fabs(m) >= 0x1p-126f));
+    }
+    CHECK(of_sgd[0] == 0);
+    CHECK(of_adam[0] == 0);
+  }
+  float small[2] = {0x1p-110f, 0};  // small, but kept
+  sgd.moments(0, 0, small);
+  CHECK(small[0] == 0.9f * 0x1p-110f);
+}
+
 }  // namespace
 }  // namespace tinymp::test

@@ -55,13 +55,14 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Batc
                   BatchStatistics* found = nullptr);
 
 struct Conv2dOptions {
-  std::int64_t stride = 1, padding = 0;  ///< pixels; the padding is zeros around each image
+  std::int64_t stride = 1, padding = 0;  ///< pixels; the padding is zeros, on all sides
   DType accumulate = DType::f32;         ///< the running sum, as for matmul
 };
 
 /// (B,Ho,Wo,O) of images (B,H,W,I) and w (kh,kw,I,O): y[b,i,j] = sum over all (m,n) of the window of
 /// x[b, i stride + m - padding, j stride + n - padding] . w[m,n];  Ho = (H + 2 padding - kh) / stride + 1,
-/// rounded down.
+/// rounded down. Zeros above and below an image are left out, those beside it take part: an infinite weight
+/// tells the difference.
 Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options = {});
 /// And then bias (O), with the bits of add_bias.
 Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& bias, Conv2dOptions options = {});

@@ -12,6 +12,8 @@ Tensor output(const char* op, const Tensor& x, const Window& window) {
   expect(x.shape().rank() == 4, op, ": x", x.shape(), "; x is (B,H,W,C)");
   expect(window.height > 0 && window.width > 0 && window.stride > 0, op, ": a window of ", window.height,
          " x ", window.width, " and a stride of ", window.stride, "; all must be above 0");
+  expect(x.shape()[1] * x.shape()[2] * x.shape()[3] < std::int64_t{1} << 31, op, ": images x", x.shape(),
+         " have more than 2^31 values each, too many to remember where the largest lies");
   const std::int64_t down = kernels::places(x.shape()[1], window.height, window),
                      across = kernels::places(x.shape()[2], window.width, window);
   expect(down > 0 && across > 0, op, ": a window of ", window.height, " x ", window.width,

@@ -114,6 +114,8 @@ void row_of_dx(const Slide& s, const Tile& tile, const Padded& dy, const TurnedW
     const Phase across = phase_of((v + s.window.padding) % stride, s.window.width, stride);
     const std::int64_t column = (v + s.window.padding) / stride + frame_of_dy(s).left - across.taps + 1;
     TileWork work;
+    work.a = dy.values;  // where no tap meets dy, k has no values
+    work.b = w.of(0, 0);
     work.b_row = s.channels;
     work.c = sums + v * s.channels;
     work.c_row = stride * s.channels;

@@ -36,7 +36,6 @@ const float* widened(const View& x, float* memory) {
 }
 
 std::int64_t images_at_a_time(std::int64_t images, std::int64_t multiplications) {
-  constexpr std::int64_t alone = 1 << 18;  // done before another thread is awake
   return images * multiplications <= alone ? std::max<std::int64_t>(images, 1) : 1;
 }
 

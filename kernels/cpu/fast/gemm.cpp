@@ -15,7 +15,6 @@ namespace {
 constexpr std::int64_t block_depth = 384;    ///< of K: so deep, a tile's rows of A fit the L1 cache
 constexpr std::int64_t group_columns = 256;  ///< of B: so many, and so deep, fit the L2 cache
 constexpr std::int64_t most_rows = 384;      ///< of a piece: its block of A fits there too
-constexpr std::int64_t alone = 1 << 18;      ///< multiplications that are done before another thread is awake
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t length) { return (n + length - 1) / length; }
 std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return pieces_of(n, multiple) * multiple; }

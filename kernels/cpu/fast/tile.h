@@ -39,6 +39,9 @@ struct Tile {
   int rows_for(std::int64_t n) const { return n <= width ? narrow_rows : rows; }
 };
 
+/// Multiplications that are done before another thread is awake.
+inline constexpr std::int64_t alone = 1 << 18;
+
 Tile tile_portable();
 Tile tile_avx2();
 Tile tile_avx512();
