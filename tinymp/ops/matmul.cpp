@@ -55,17 +55,18 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
          " do not fit: w is (I,O), bias is (O)");
   const Shape shape{x.shape()[0], w.shape()[1]};
   const Tensor y = product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
-  return record(
-      "linear", {x, w, bias}, y, [x, w, bias, y = f ? y : Tensor(), sums = sums, f = f](const Tensor& dy, const Needs& needs) {
-        Tensor dz = dy;
-        if (f) {
-          dz = Tensor(y.shape(), y.dtype(), y.device());
-          kernels::unary_backward(*f, y.view(), dy.view(), dz.view());
-        }
-        return std::vector{needs(0) ? product(dz, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
-                           needs(1) ? product(x, Trans::yes, dz, Trans::no, w.shape(), sums) : Tensor(),
-                           needs(2) ? column_sums(dz, bias.shape()) : Tensor()};
-      });
+  return record("linear", {x, w, bias}, y,
+                [x, w, bias, y = f ? y : Tensor(), sums = sums, f = f](const Tensor& dy, const Needs& needs) {
+                  Tensor dz = dy;
+                  if (f) {
+                    dz = Tensor(y.shape(), y.dtype(), y.device());
+                    kernels::unary_backward(*f, y.view(), dy.view(), dz.view());
+                  }
+                  return std::vector{
+                      needs(0) ? product(dz, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
+                      needs(1) ? product(x, Trans::yes, dz, Trans::no, w.shape(), sums) : Tensor(),
+                      needs(2) ? column_sums(dz, bias.shape()) : Tensor()};
+                });
 }
 
 //   y = x + bias       (B,O) = (B,O) + (O); of more dimensions all but the last are rows
