@@ -10,8 +10,7 @@ namespace tinymp::kernels {
 /// before all numbers.
 template <class C>
 TINYMP_HD bool is_larger(C value, C largest) {
-  // | and not ||: a branch here is guessed wrong.
-  return (value > largest) | ((value != value) & (largest == largest));
+  return !(value <= largest) & (largest == largest);  // & and not &&: a branch here is guessed wrong
 }
 
 /// Where in x the largest value of a window lies, as is_larger() has it.
