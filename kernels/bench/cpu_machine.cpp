@@ -4,6 +4,7 @@
 #include <tinymp/base/isa.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/provenance.h>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>

@@ -44,7 +44,7 @@ CpuProduct::CpuProduct(const ProductShape& shape) : shape_(shape) {
     operands_[i] = {Tensor(a.shape(), formats[i]), Tensor(b.shape(), formats[i]), Tensor({M, N}, formats[i])};
     cast(a.view(), operands_[i].a.view());
     cast(b.view(), operands_[i].b.view());
-    fill(operands_[i].c.view(), std::nan(""));
+    poison(formats[i]);
   }
 }
 
@@ -53,6 +53,8 @@ const CpuProduct::Operands& CpuProduct::in(DType format) const {
     if (formats[i] == format) return operands_[i];
   throw Error(concat("no product in ", format, " is measured"));
 }
+
+void CpuProduct::poison(DType format) const { fill(c(format).view(), std::nan("")); }
 
 void CpuProduct::multiply(ProductFormat format) const {
   const Operands& x = in(format.values);

@@ -31,6 +31,7 @@ class CpuProduct {
  public:
   explicit CpuProduct(const ProductShape& shape);
 
+  void poison(DType format) const;            ///< all of c becomes NaN: what was there is no result
   void multiply(ProductFormat format) const;  ///< by our gemm, into c
   const Tensor& a(DType format) const { return in(format).a; }
   const Tensor& b(DType format) const { return in(format).b; }

@@ -40,8 +40,10 @@ OpenBlas::OpenBlas(int threads) {
   void* const library = open_library();
   if (library == nullptr) {
     const char* const wish = std::getenv("TINYMP_OPENBLAS");
+    const char* const reason = dlerror();
     why_not_ = wish != nullptr
-                   ? concat("TINYMP_OPENBLAS=", wish, " cannot be loaded")
+                   ? concat("TINYMP_OPENBLAS=", wish, " cannot be loaded (",
+                            reason != nullptr ? reason : "why is not told", ")")
                    : std::string("it is not on this machine (Debian, Ubuntu: apt-get install libopenblas0)");
     return;
   }
