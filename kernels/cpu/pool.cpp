@@ -3,10 +3,6 @@
 #include <kernels/executors.h>
 #include <kernels/pooling.h>
 
-#if defined(__clang__)  // where it cannot vectorise the look for the largest, it may do without
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-
 /// Threads share out the images. Windows are looked at in their order, and within a window pixel by pixel, so
 /// that the innermost loop runs over channels, which lie side by side.
 namespace tinymp::kernels::cpu {
