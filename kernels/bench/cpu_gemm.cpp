@@ -27,6 +27,7 @@ std::string difference(const std::vector<double>& got, const std::vector<double>
 double slack_of(DType format) { return format == DType::f32 ? 0 : format == DType::f16 ? 0x1p-6 : 0x1p-5; }
 
 std::string fault_of(const CpuProduct& product, ProductFormat format) {
+  product.poison(format.values);
   product.multiply(format);
   return difference(product.samples(format.values), product.expected(format), 0);
 }
@@ -39,6 +40,7 @@ void sgemm(const OpenBlas& openblas, const ProductShape& shape, const CpuProduct
 
 std::string why_no_openblas(const OpenBlas& openblas, const ProductShape& shape, const CpuProduct& product) {
   if (!openblas.why_not().empty()) return openblas.why_not();
+  product.poison(DType::f32);
   sgemm(openblas, shape, product);
   return difference(product.samples(DType::f32), product.expected(product_formats[0]), 0);
 }
@@ -48,9 +50,9 @@ std::string why_no_pytorch(PyTorch& pytorch, const ProductShape& shape, ProductF
   if (!pytorch.why_not().empty()) return pytorch.why_not();
   if (format.sums == DType::f16) return "it has no FP16 sums to choose";
   try {
-    const auto answer = pytorch.ask(concat("product ", request_of(shape, format.values)));
-    return difference(answer.at("values").get<std::vector<double>>(), product.expected(format),
-                      slack_of(format.values));
+    const auto values =
+        pytorch.ask<std::vector<double>>(concat("product ", request_of(shape, format.values)), "values");
+    return difference(values, product.expected(format), slack_of(format.values));
   } catch (const Error& error) {
     return error.what();
   }
@@ -85,6 +87,9 @@ class ShapeRace {
     for (std::size_t i = 0; i < timings.size(); ++i) *results_[i] = timings[i];
     for (CpuGemmRow& row : rows_) {
       row.openblas = openblas_;
+      if (!row.ours.fault.empty()) row.fault = row.ours.fault;
+      if (!row.openblas.fault.empty()) row.no_openblas = row.openblas.fault;
+      if (!row.pytorch.fault.empty()) row.no_pytorch = row.pytorch.fault;
       if (row.ours.median > 0) row.of_fp32 = rows_[0].ours.median / row.ours.median;
       if (peak_.median > 0)
         row.peak = 1e-9 * threads() * fma_loops().back().operations * peak_rounds / peak_.median;

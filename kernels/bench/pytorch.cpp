@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 extern char** environ;
@@ -25,10 +27,12 @@ constexpr int quietly = MSG_NOSIGNAL;  // a child that is gone is an error to re
 constexpr int quietly = 0;
 #endif
 
-/// Starts `python pytorch.py` with both ends of its standard streams in `channel`; 0 when it cannot.
+constexpr const char* cannot_start = "it cannot be started: ";
+
+/// Starts `python pytorch.py`, its standard input and output at the other end of `channel`. Throws Error.
 pid_t spawn(const std::string& python, int& channel) {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 0;
+  expect(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, cannot_start, std::strerror(errno));
   for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
 #if defined(SO_NOSIGPIPE)
   const int on = 1;
@@ -42,16 +46,13 @@ pid_t spawn(const std::string& python, int& channel) {
   std::array<std::string, 2> words = {python, TINYMP_BENCH_PYTORCH};
   const std::array<char*, 3> arguments = {words[0].data(), words[1].data(), nullptr};
   pid_t child = 0;
-  const bool started =
-      posix_spawnp(&child, python.c_str(), &actions, nullptr, arguments.data(), environ) == 0;
+  const int fault = posix_spawnp(&child, python.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  if (started) {
-    channel = ends[0];
-    return child;
-  }
-  close(ends[0]);
-  return 0;
+  if (fault != 0) close(ends[0]);
+  expect(fault == 0, cannot_start, std::strerror(fault));
+  channel = ends[0];
+  return child;
 }
 
 constexpr const char* how_to_get_it =
@@ -65,23 +66,24 @@ PyTorch::PyTorch(int threads) {
     if (!start(wish, threads)) why_not_ = concat("TINYMP_PYTHON=", wish, ": ", why_not_);
     return;
   }
+  std::string reasons;
   for (const char* python : {"python3", "python"}) {
     if (start(python, threads)) return;
+    reasons += concat(reasons.empty() ? "" : "; ", python, ": ", why_not_);
   }
-  why_not_ = concat("no Python here has it; ", how_to_get_it);
+  why_not_ = concat("no Python here has it (", reasons, "); ", how_to_get_it);
 }
 
 PyTorch::~PyTorch() { stop(); }
 
 bool PyTorch::start(const std::string& python, int threads) {
   why_not_.clear();
-  child_ = spawn(python, channel_);
-  if (child_ == 0) {
-    why_not_ = "it cannot be started";
-    return false;
-  }
   try {
-    about_ = ask(concat("hello ", threads));
+    child_ = spawn(python, channel_);
+    const std::string request = concat("hello ", threads);
+    about_ = ask(request);
+    for (const char* name : {"version", "built with"}) value_of<std::string>(about_, request, name);
+    value_of<int>(about_, request, "threads");
     return true;
   } catch (const Error& error) {
     why_not_ = error.what();
@@ -92,9 +94,11 @@ bool PyTorch::start(const std::string& python, int threads) {
 
 void PyTorch::stop() {
   if (channel_ >= 0) close(channel_);  // its input ends, and so does it
-  if (child_ > 0) waitpid(child_, nullptr, 0);
+  while (child_ > 0 && waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+  }
   channel_ = -1;
   child_ = 0;
+  received_.clear();  // the next to be started has said nothing yet
 }
 
 Json PyTorch::ask(const std::string& request) {
@@ -106,18 +110,20 @@ Json PyTorch::ask(const std::string& request) {
   } while (line.empty() || line[0] != '{');  // libraries talk
   const Json answer = Json::parse(line, nullptr, false);
   expect(answer.is_object(), "PyTorch's process answers '", request, "' with what is no JSON: ", line);
-  expect(!answer.contains("error"), "PyTorch, ", request, ": ", answer.value("error", ""));
+  if (answer.contains("error"))
+    throw Error(concat("PyTorch, ", request, ": ", value_of<std::string>(answer, request, "error")));
   return answer;
 }
 
 double PyTorch::seconds(const std::string& request) {
   wait_for_threads();
-  return ask(request).at("seconds").get<double>();
+  return ask<double>(request, "seconds");
 }
 
 void PyTorch::send_line(const std::string& line) {
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t n = send(channel_, line.data() + sent, line.size() - sent, quietly);
+    if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
     sent += static_cast<std::size_t>(n);
   }
@@ -128,6 +134,7 @@ bool PyTorch::receive_line(std::string& line) {
   while ((end = received_.find('\n')) == std::string::npos) {
     std::array<char, 4096> piece;
     const ssize_t n = recv(channel_, piece.data(), piece.size(), 0);
+    if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     received_.append(piece.data(), static_cast<std::size_t>(n));
   }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <tinymp/base/error.h>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -22,10 +23,25 @@ class PyTorch {
 
   /// One line out, one JSON object back. Throws Error when it answers with an error, or not at all.
   nlohmann::ordered_json ask(const std::string& request);
+  /// What it answers by that name; throws Error too when it is not there, or something else.
+  template <class Value>
+  Value ask(const std::string& request, const char* name) {
+    return value_of<Value>(ask(request), request, name);
+  }
   /// The same for what takes time; begins when our own threads have come to rest.
   double seconds(const std::string& request);
 
  private:
+  template <class Value>
+  static Value value_of(const nlohmann::ordered_json& answer, const std::string& request, const char* name) {
+    try {
+      return answer.at(name).get<Value>();
+    } catch (const nlohmann::json::exception& error) {
+      throw Error(concat("PyTorch's process answers '", request, "' without '", name,
+                         "' as it should be: ", answer.dump(), " (", error.what(), ")"));
+    }
+  }
+
   bool start(const std::string& python, int threads);
   void stop();
   void send_line(const std::string& line);

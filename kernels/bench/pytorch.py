@@ -15,8 +15,9 @@ import time
 try:
     import torch
     from torch import nn
-except ImportError as error:
-    print(json.dumps({"error": f"this Python has no PyTorch ({error})"}), flush=True)
+except Exception as error:  # not only ImportError: a library of it may not load, say
+    reason = f"{type(error).__name__}: {error}".splitlines()[0]
+    print(json.dumps({"error": f"this Python has no PyTorch ({reason})"}), flush=True)
     sys.exit(0)
 
 FORMATS = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
@@ -68,6 +69,7 @@ class Product:
         torch.mm(self.a, self.b, out=self.c)
 
     def samples(self):
+        self.c.fill_(float("nan"))
         self.multiply()
         size = self.c.numel()
         return self.c.view(-1)[scattered(torch.arange(64), 3) % size].double().tolist()

@@ -1,4 +1,5 @@
 #include <kernels/bench/race.h>
+#include <tinymp/base/error.h>
 
 #include <algorithm>
 #include <chrono>
@@ -45,19 +46,29 @@ double median(std::vector<double> values) {
 }
 
 std::vector<Timing> race(std::span<const Contender> contenders, const RaceRules& rules) {
-  std::vector<Share> shares;
-  for (const Contender& contender : contenders) shares.push_back(share_of(contender, rules));
+  std::vector<Timing> timings(contenders.size());
+  std::vector<Share> shares(contenders.size());
   std::vector<std::vector<double>> samples(contenders.size());
+  const auto unless_out = [&](std::size_t i, const auto& work) {
+    if (!timings[i].fault.empty()) return;
+    try {
+      work();
+    } catch (const Error& error) {
+      timings[i].fault = concat("not timed: ", error.what());
+    }
+  };
+  for (std::size_t i = 0; i < contenders.size(); ++i)
+    unless_out(i, [&] { shares[i] = share_of(contenders[i], rules); });
   for (int round = 0; round < rules.rounds; ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       if (takes_part(round, shares[i].samples, rules.rounds))
-        samples[i].push_back(contenders[i].seconds(shares[i].runs));
+        unless_out(i, [&] { samples[i].push_back(contenders[i].seconds(shares[i].runs)); });
     }
   }
-  std::vector<Timing> timings;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
-    timings.push_back({median(samples[i]), *std::ranges::min_element(samples[i]),
-                       static_cast<int>(samples[i].size()), shares[i].runs});
+    if (!timings[i].fault.empty()) continue;
+    timings[i] = {median(samples[i]), *std::ranges::min_element(samples[i]),
+                  static_cast<int>(samples[i].size()), shares[i].runs};
   }
   return timings;
 }

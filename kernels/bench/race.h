@@ -27,9 +27,10 @@ struct RaceRules {
 struct Timing {
   double median = 0, fastest = 0;  ///< seconds; 0: not timed
   int samples = 0, runs = 0;       ///< samples, and runs in each
+  std::string fault{};             ///< why it was not timed
 };
 
-/// One Timing for each contender, in their order.
+/// One Timing for each contender, in their order. Who throws an Error is out, and the others go on.
 std::vector<Timing> race(std::span<const Contender> contenders, const RaceRules& rules);
 
 double median(std::vector<double> values);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <memory>
 
 namespace tinymp::kernels::bench {
 namespace {
@@ -12,7 +14,7 @@ std::string why_no_pytorch(PyTorch& pytorch, const StepModel& model, const StepR
                            std::int64_t parameters, double& first) {
   if (!pytorch.why_not().empty()) return pytorch.why_not();
   try {
-    const auto theirs = pytorch.ask(concat("model ", model.name)).at("parameters").get<std::int64_t>();
+    const auto theirs = pytorch.ask<std::int64_t>(concat("model ", model.name), "parameters");
     if (theirs != parameters) return concat("its model has ", theirs, " parameters and ours ", parameters);
     first = pytorch.seconds(concat("step ", model.name, " ", recipe.name, " 1"));
     return "";
@@ -50,6 +52,8 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, const Rac
   const std::vector<Timing> timings = race(contenders, rules);
   for (std::size_t i = 0; i < timings.size(); ++i) *results[i] = timings[i];
   for (StepRow& row : rows) {
+    expect(row.ours.fault.empty(), model.what, ", ", row.recipe->name, ": ", row.ours.fault);
+    if (!row.pytorch.fault.empty()) row.no_pytorch = row.pytorch.fault;
     row.pytorch_fp32 = rows[0].pytorch;
     row.of_fp32 = row.ours.median / rows[0].ours.median;
   }

@@ -9,8 +9,12 @@
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/run_log.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <memory>
 
 // ./learn bench, and its measurements on this CPU: cpu-gemm, steps, telemetry.
 namespace tinymp::lab {
@@ -18,6 +22,7 @@ namespace {
 
 using namespace kernels;
 using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
 
 struct CpuFlags {
   std::string out;
@@ -27,6 +32,36 @@ struct CpuFlags {
 
   bench::RaceRules rules() const { return quick ? bench::RaceRules::quick() : bench::RaceRules{}; }
 };
+
+void expect_written(const std::ofstream& out, const std::string& path) {
+  expect(out.good(), "cannot write ", path,
+         "; --out takes a file in a folder that is there and may be written to");
+}
+
+/// Where `path` is written first, so that a full disk leaves what was there; itself when that is no file
+/// (/dev/stdout), which can be neither lost nor replaced.
+fs::path beside(const fs::path& path) {
+  std::error_code fault;
+  return fs::exists(path, fault) && !fs::is_regular_file(path, fault) ? path
+                                                                      : fs::path(path.string() + ".new");
+}
+
+/// Where links lead, so that it is not the link that is replaced.
+fs::path target_of(const std::string& path) {
+  std::error_code fault;
+  const fs::path target = fs::weakly_canonical(path, fault);
+  return fault ? fs::path(path) : target;
+}
+
+/// Throws Error; leaves what is there as it is.
+void expect_writable(const std::string& path) {
+  const fs::path target = target_of(path), first = beside(target);
+  std::error_code fault;
+  if (fs::exists(target, fault)) expect_written(std::ofstream(target, std::ios::app), path);
+  if (first == target) return;
+  expect_written(std::ofstream(first), path);
+  fs::remove(first, fault);
+}
 
 /// What is measured together: tables go to the terminal as they come, figures are kept for --out.
 class Session {
@@ -40,8 +75,7 @@ class Session {
     const std::string warning = bench::busy_warning();
     if (!warning.empty()) std::cout << warning << "\n";
     std::cout << std::flush;
-    if (!flags_.out.empty())
-      write_json(flags_.out, json_);  // what cannot be written is told now, not in minutes
+    if (!flags_.out.empty()) expect_writable(flags_.out);  // told now, not in minutes
   }
 
   void cpu_gemm() {
@@ -81,9 +115,14 @@ class Session {
 
   /// The exit code.
   int finish() {
-    json_["machine"]["load_at_end"] = bench::cpu_machine()["load"];
-    if (!flags_.out.empty()) write_json(flags_.out, json_);
+    save();
     return good_ ? 0 : 1;
+  }
+  /// What there is, if there is something.
+  void save() {
+    if (flags_.out.empty() || !json_.contains("parts")) return;
+    json_["machine"]["load_at_end"] = bench::cpu_machine()["load"];
+    write_json(flags_.out, json_);
   }
 
  private:
@@ -171,17 +210,27 @@ int measured(int argc, char** argv, const char* about, const std::string& comman
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   if (flags.threads > 0) set_threads(flags.threads);
   Session session(flags, typed(command, argc, argv));
-  work(session, flags);
+  try {
+    work(session, flags);
+  } catch (const Error&) {
+    session.save();
+    throw;
+  }
   return session.finish();
 }
 
 }  // namespace
 
 void write_json(const std::string& path, const Json& json) {
-  std::ofstream out(path);
+  const fs::path target = target_of(path), first = beside(target);
+  std::ofstream out(first);
   out << json.dump(2) << "\n";
-  out.flush();
-  expect(out.good(), "cannot write ", path, "; --out takes a file in a folder that is there");
+  out.close();
+  std::error_code fault;
+  if (!out.good() && first != target) fs::remove(first, fault);
+  expect_written(out, path);
+  if (first != target) fs::rename(first, target, fault);
+  expect(!fault, "cannot write ", path, ": ", fault.message());
 }
 
 int bench_all(int argc, char** argv) {
