@@ -80,7 +80,8 @@ struct Readable {
   std::int64_t stride;
 };
 
-/// Rows m .. m + rows of op(A), k .. k + depth, lying as A does.
+/// Rows m .. m + rows of op(A), k .. k + depth, lying as A does. Rows of a copy are an odd number of values
+/// apart: they do not want a new cache line all at the same k, nor the same set of the cache.
 Readable block_of_a(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t k, std::int64_t depth,
                     float* copy) {
   const bool by_rows = p.ta == Trans::no;
