@@ -36,7 +36,8 @@ if(CASE STREQUAL "readme")  # the ```cpp block after  <!-- program: readme -->
 endif()
 
 if(CASE STREQUAL "add_subdirectory")
-  set(where "-DTINYMP_TREE=${SOURCE}")
+  # No ccache knows what nvcc makes, and the installed package is linked with it already.
+  set(where "-DTINYMP_TREE=${SOURCE}" -DTINYMP_CUDA=OFF)
   if(NOT OPTIONS MATCHES "CMAKE_CXX_COMPILER_LAUNCHER")  # no ccache knows the objects: the quickest build will do
     list(APPEND where -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
   endif()
