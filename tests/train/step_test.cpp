@@ -167,7 +167,8 @@ void check_steady_step(const nn::Model& model, const Recipe& recipe, const data:
   LossScaler scaler(recipe.scaling);
   PoolStatistics before;
   int large_before = 0;
-  for (int step = 1; step <= 10; ++step) {
+  const int steps = 30;
+  for (int step = 1; step <= steps; ++step) {
     if (step == 4) before = pool_statistics(), large_before = large_requests;
     Tape tape;
     tape.backward(scaler.scale(train::loss_of(train::Task::classify, model, batch)));
@@ -180,10 +181,12 @@ void check_steady_step(const nn::Model& model, const Recipe& recipe, const data:
   }
   const PoolStatistics after = pool_statistics();
   INFO(model.name() << ", " << describe(recipe) << ", " << count << " threads");
-  // Each thread wants three blocks for its piece of C; the first time that all do so at once may come late.
-  CHECK(after.from_system - before.from_system <= static_cast<std::size_t>(3 * (count - 1)));
+  // Each thread wants blocks of its own for its piece of a product; the first time that all do so at once may
+  // come late. What asks in every step is more than that.
+  const std::size_t late = count == 1 ? 0 : steps / 2;
+  CHECK(after.from_system - before.from_system <= late);
   CHECK(large_requests == large_before);  // nobody goes past the pool
-  CHECK(after.from_pool > before.from_pool + 8 * 7);
+  CHECK(after.from_pool > before.from_pool + 8 * (steps - 3));
   CHECK(after.bytes_in_use == before.bytes_in_use);
 }
 
