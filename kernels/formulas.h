@@ -166,6 +166,18 @@ struct AdamRule {
   }
 };
 
+template <bool decoupled>
+AdamRule<decoupled> adam_rule(double beta1, double beta2, float epsilon, float weight_decay) {
+  return {.epsilon = epsilon,
+          .weight_decay = weight_decay,
+          .exact_beta1 = beta1,
+          .exact_beta2 = beta2,
+          .beta1 = static_cast<float>(beta1),
+          .beta2 = static_cast<float>(beta2),
+          .rest1 = static_cast<float>(1 - beta1),
+          .rest2 = static_cast<float>(1 - beta2)};
+}
+
 /// Duchi, Hazan and Singer 2011:  s = s + g^2,  u = lr g / (sqrt(s) + eps).
 struct AdagradRule {
   float epsilon, weight_decay;

@@ -63,14 +63,7 @@ TINYMP_HD void evaluate(float x, float y, std::uint64_t* out) {
   const kernels::SgdRule<true> sgd{.momentum = 0.9f, .weight_decay = 1e-4f};
   sgd.moments(x, y, m);
   record(sgd.update(x, y, m, state));
-  const kernels::AdamRule<false> adam{.epsilon = 1e-8f,
-                                      .weight_decay = 0.01f,
-                                      .exact_beta1 = 0.9,
-                                      .exact_beta2 = 0.999,
-                                      .beta1 = 0.9f,
-                                      .beta2 = 0.999f,
-                                      .rest1 = 0.1f,
-                                      .rest2 = 0.001f};
+  const auto adam = kernels::adam_rule<false>(0.9, 0.999, 1e-8f, 0.01f);
   adam.begin(state);
   record(state.correction1);
   record(state.correction2);

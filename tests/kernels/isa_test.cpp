@@ -143,9 +143,8 @@ void step(DType dtype, Bits& bits) {
   using namespace kernels;
   if (dtype == DType::f64) return;
   const UpdateRule rules[] = {SgdRule<false>{0, 0.1f}, SgdRule<true>{0.9f, 0.1f},
-                              AdamRule<false>{1e-8f, 0.1f, 0.9, 0.999, 0.9f, 0.999f, 0.1f, 0.001f},
-                              AdamRule<true>{1e-8f, 0.1f, 0.9, 0.999, 0.9f, 0.999f, 0.1f, 0.001f},
-                              AdagradRule{1e-10f, 0.1f}};
+                              adam_rule<false>(0.9, 0.999, 1e-8f, 0.1f),
+                              adam_rule<true>(0.9, 0.999, 1e-8f, 0.1f), AdagradRule{1e-10f, 0.1f}};
   for (const DType of_master : {dtype, DType::f32}) {
     for (const UpdateRule& rule : rules) {
       const Tensor w = drawn({3001}, dtype, 10), g = mixed({3001}, dtype, 11, 1e-3f);

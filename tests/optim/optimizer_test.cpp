@@ -479,7 +479,7 @@ TEST_CASE("a state without tensors is refused") {
 
 TEST_CASE("a moment that is no longer fed comes to 0, and is never subnormal on the way") {
   const kernels::SgdRule<true> sgd{.momentum = 0.9f, .weight_decay = 0};
-  const kernels::AdamRule<false> adam{1e-8f, 0, 0.9, 0.999, 0.9f, 0.999f, 0.1f, 0.001f};
+  const auto adam = kernels::adam_rule<false>(0.9, 0.999, 1e-8f, 0);
   for (const float first : {1.0f, -3e-5f}) {
     float of_sgd[2] = {first, 0}, of_adam[2] = {first, 0};
     for (int step = 0; step < 1000; ++step) {

@@ -2,23 +2,6 @@
 #include <tinymp/optim/options.h>
 
 namespace tinymp {
-namespace {
-
-template <bool decoupled>
-kernels::UpdateRule rule_of(const Adam::Options& options) {
-  const auto& [_, beta1, beta2, epsilon, weight_decay] = options;
-  return kernels::AdamRule<decoupled>{.epsilon = epsilon,
-                                      .weight_decay = weight_decay,
-                                      .exact_beta1 = beta1,
-                                      .exact_beta2 = beta2,
-                                      .beta1 = static_cast<float>(beta1),
-                                      .beta2 = static_cast<float>(beta2),
-                                      .rest1 = static_cast<float>(1 - beta1),
-                                      .rest2 = static_cast<float>(1 - beta2)};
-}
-
-}  // namespace
-
 Adam::Adam(std::vector<Tensor> parameters, Options options, const Recipe& recipe)
     : Adam("Adam", std::move(parameters), options, recipe, false) {}
 
@@ -38,8 +21,9 @@ Adam::Adam(const char* name, std::vector<Tensor> parameters, Options options, co
 }
 
 kernels::UpdateRule Adam::rule() const {
-  if (decoupled_) return rule_of<true>(options_);
-  return rule_of<false>(options_);
+  const auto& [_, beta1, beta2, epsilon, weight_decay] = options_;
+  if (decoupled_) return kernels::adam_rule<true>(beta1, beta2, epsilon, weight_decay);
+  return kernels::adam_rule<false>(beta1, beta2, epsilon, weight_decay);
 }
 
 }  // namespace tinymp

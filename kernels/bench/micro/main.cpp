@@ -112,14 +112,7 @@ void add(const std::string& name, Body body) {
 void add_all() {
   const std::pair<const char*, Unary> functions[] = {
       {"relu", Unary::relu}, {"sigmoid", Unary::sigmoid}, {"tanh", Unary::tanh}};
-  const AdamRule<false> adam{.epsilon = 1e-8f,
-                             .weight_decay = 0,
-                             .exact_beta1 = 0.9,
-                             .exact_beta2 = 0.999,
-                             .beta1 = 0.9f,
-                             .beta2 = 0.999f,
-                             .rest1 = 0.1f,
-                             .rest2 = 0.001f};
+  const auto adam = adam_rule<false>(0.9, 0.999, 1e-8f, 0);
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     const std::string in = concat("/", dtype);
     if (dtype != DType::f32) {

@@ -42,11 +42,6 @@ struct RowsOfPixels {
   Epilogue follows;
 };
 
-bool by_definition(const View& y, DType accumulate) {
-  // The tiles round to half as the processor does; a codec that rounds otherwise takes the plain way.
-  return y.dtype == DType::f64 || (accumulate == DType::f16 && !matches_f16c);
-}
-
 /// The taps of dx whose kh has the same remainder by the stride, along one dimension: kh = first, first +
 /// stride, ...
 struct Phase {
@@ -136,7 +131,7 @@ void row_of_dx(const Slide& s, const Tile& tile, const Padded& dy, const TurnedW
 void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
             const Epilogue& after) {
   if (y.size() == 0) return;
-  if (by_definition(y, accumulate)) return conv2d_reference(x, w, window, y, accumulate, after);
+  if (by_definition(y.dtype, accumulate)) return conv2d_reference(x, w, window, y, accumulate, after);
   const Slide s(x.shape, window, y.shape);
   const Frame frame{window.padding, s.width + 2 * window.padding};
   const RowsOfPixels rows(y, after);
@@ -170,7 +165,7 @@ void conv2d(const View& x, const View& w, const Window& window, const View& y, D
 
 void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {
   if (dx.size() == 0) return;
-  if (by_definition(dx, accumulate)) return conv2d_dx_reference(dy, w, window, dx, accumulate);
+  if (by_definition(dx.dtype, accumulate)) return conv2d_dx_reference(dy, w, window, dx, accumulate);
   const Slide s(dx.shape, window, dy.shape);
   const Frame frame = frame_of_dy(s);
   const RowsOfPixels rows(dx, {});

@@ -32,8 +32,7 @@ void add_groups(const float* sums, std::int64_t groups, const View& dw, DType ac
 
 void conv2d_dw(const View& x, const View& dy, const Window& window, const View& dw, DType accumulate) {
   const bool half_sums = accumulate == DType::f16;
-  if (dw.dtype == DType::f64 || (half_sums && !matches_f16c))
-    return conv2d_dw_reference(x, dy, window, dw, accumulate);
+  if (by_definition(dw.dtype, accumulate)) return conv2d_dw_reference(x, dy, window, dw, accumulate);
   const Slide s(x.shape, window, dy.shape);
   const Frame frame{window.padding, s.width + 2 * window.padding}, bare{0, s.across};
   const Tile& tile = best_tile();

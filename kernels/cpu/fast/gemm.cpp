@@ -218,9 +218,7 @@ void multiply_turned(const Product& p) {
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
           const Epilogue& after) {
   if (c.size() == 0) return;
-  // The tiles round to half as the processor does; a codec that rounds otherwise takes the plain way.
-  const bool half_sums = accumulate == DType::f16;
-  if (c.dtype == DType::f64 || (half_sums && !matches_f16c)) {
+  if (by_definition(c.dtype, accumulate)) {
     cpu::gemm_reference(a, ta, b, tb, c, accumulate);
     return finish(after, c);
   }
@@ -234,7 +232,7 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
                   .K = ta == Trans::no ? a.cols() : a.rows(),
                   .c = c,
                   .after = after,
-                  .half_sums = half_sums};
+                  .half_sums = accumulate == DType::f16};
   is_better_turned(p) ? multiply_turned(p) : multiply(p);
 }
 

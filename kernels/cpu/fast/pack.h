@@ -2,10 +2,17 @@
 
 #include <kernels/cpu/fast/tile.h>
 #include <kernels/cpu/scratch.h>
+#include <tinymp/numeric/half.h>
 #include <tinymp/tensor/view.h>
 
 /// Operands as the tiles want them: in FP32, and side by side in memory.
 namespace tinymp::kernels::cpu {
+
+/// Whether a product goes the plain way, by the definition: f64, and sums in half where the codec rounds
+/// otherwise than the processor, which the tiles ask.
+inline bool by_definition(DType dtype, DType accumulate) {
+  return dtype == DType::f64 || (accumulate == DType::f16 && !matches_f16c);
+}
 
 /// A matrix that is read block by block: element (i,j) is values[i * stride + j].
 struct Matrix {

@@ -58,14 +58,7 @@ std::vector<Timed> kernels_of(const Arrays& x, double n) {
   const DeviceValue<float> factor(Device::cuda, 1);
   const DeviceValue<kernels::StepState> state(Device::cuda, {.steps = 1, .lr = 1e-3f});
   const DeviceValue<kernels::StepReport> report(Device::cuda, {.taken = true, .updates = {}});
-  const kernels::UpdateRule adam = kernels::AdamRule<false>{.epsilon = 1e-8f,
-                                                            .weight_decay = 0,
-                                                            .exact_beta1 = 0.9,
-                                                            .exact_beta2 = 0.999,
-                                                            .beta1 = 0.9f,
-                                                            .beta2 = 0.999f,
-                                                            .rest1 = 0.1f,
-                                                            .rest2 = 1e-3f};
+  const kernels::UpdateRule adam = kernels::adam_rule<false>(0.9, 0.999, 1e-8f, 0);
   const kernels::UpdateArenas arenas{x.f16.view(), x.f32.view(), x.g16.view(), {x.g32.view(), x.h32.view()}};
   using kernels::Unary;
   return {
