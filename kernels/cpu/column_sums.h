@@ -43,6 +43,13 @@ TINYMP_INLINE void add_rows(const Terms<C>& terms, std::int64_t rows, C* sums) {
   for (int i = 0; i < width; ++i) sums[i] = kept[i];
 }
 
+/// The same for the n <= width columns that are left.
+template <int width, class C>
+TINYMP_INLINE void add_last_rows(const Terms<C>& terms, std::int64_t rows, std::int64_t n, C* sums) {
+  if (n == width) return add_rows<width>(terms, rows, sums);
+  if constexpr (width > 1) add_last_rows<width - 1>(terms, rows, n, sums);
+}
+
 /// Adds rows of n terms to n sums, each addition rounded to the format of the sums.
 template <class C>
 void add_rounded(const Terms<C>& terms, std::int64_t rows, std::int64_t n, DType format, C* sums) {
@@ -58,9 +65,7 @@ void add_rounded(const Terms<C>& terms, std::int64_t rows, std::int64_t n, DType
     std::int64_t c = 0;
     for (; c + 64 <= n; c += 64) add_rows<64>(from(c), rows, sums + c);
     for (; c + 16 <= n; c += 16) add_rows<16>(from(c), rows, sums + c);
-    for (std::int64_t row = 0; row < rows && c < n; ++row) {
-      for (std::int64_t i = c; i < n; ++i) sums[i] += terms.values[row * terms.stride + i];
-    }
+    add_last_rows<15>(from(c), rows, n - c, sums + c);
   });
 }
 

@@ -3,8 +3,7 @@
 #include <kernels/executors.h>
 #include <kernels/pooling.h>
 
-/// Threads share out the images. Windows are looked at in their order, and within a window pixel by pixel, so
-/// that the innermost loop runs over channels, which lie side by side.
+/// Threads share out the images. The windows of an image are looked at together, tap by tap.
 namespace tinymp::kernels::cpu {
 namespace {
 
@@ -53,66 +52,83 @@ void for_windows(const Slide& s, F&& body) {
   }
 }
 
-/// Calls body(offset) for every pixel of a window: how far behind its corner. `side` is its height and width
-/// where the compiler is to know them, else 0.
-template <int side = 0, class F>
-void for_pixels(const Slide& s, F&& body) {
-  const std::int64_t height = side > 0 ? side : s.window.height, width = side > 0 ? side : s.window.width;
-  for (std::int64_t kh = 0; kh < height; ++kh) {
-    for (std::int64_t kw = 0; kw < width; ++kw) body((kh * s.width + kw) * s.channels);
+/// f.operator()<channels>() where they are few and the compiler is to know how many, else f.operator()<0>().
+template <int most = 16, class F>
+void with_channels(std::int64_t channels, F&& f) {
+  if (channels == most) return f.template operator()<most>();
+  if constexpr (most > 1) {
+    with_channels<most - 1>(channels, f);
+  } else {
+    f.template operator()<0>();
   }
 }
 
-/// f.operator()<side>() for the windows that nearly every network has, whose four values then stay in
-/// registers, and for all others.
-template <class F>
-void with_side(const Window& window, F&& f) {
-  if (window.height == 2 && window.width == 2) return f.template operator()<2>();
-  f.template operator()<0>();
-}
+/// A tap of the windows: pixel (kh,kw) of each. What they meet has the shape of y, and its values lie side by
+/// side, however few channels there are.
+struct Tap {
+  std::int64_t kh, kw;
 
-/// The largest values of one image's windows.
-template <int side, class C>
-void take_maxima(const Slide& s, const C* from, C* to) {
-  for_windows(s, [&](std::int64_t corner, std::int64_t place) {
-    const C* pixel = from + corner;
-    C* best = to + place;
-    for (std::int64_t c = 0; c < s.channels; ++c) {
-      C largest = pixel[c];
-      for_pixels<side>(s, [&](std::int64_t offset) {
-        const C value = pixel[offset + c];
-        largest = is_larger(value, largest) ? value : largest;
-      });
-      best[c] = largest;
-    }
-  });
-}
-
-/// Adds dy to dx where the largest values lie. First the places of a row of windows are found, all values
-/// alike, without a branch that nobody can guess; `corners` and `places` have room for them.
-template <int side, class C>
-void hand_to_maxima(const Slide& s, const C* from, const C* dy, C* dx, std::int32_t* corners,
-                    std::int32_t* places) {
-  const std::int64_t n = s.across * s.channels;
-  for (std::int64_t i = 0; i < n; ++i)
-    corners[i] = static_cast<std::int32_t>(s.pixel(0, 0, i / s.channels * s.window.stride) + i % s.channels);
-  for (std::int64_t oh = 0; oh < s.down; ++oh) {
-    const std::int64_t row = s.pixel(0, oh * s.window.stride, 0);
-    const C* pixels = from + row;
-    for_each_value<C>(n, [=](std::int64_t i) {
-      std::int32_t place = corners[i];
-      C largest = pixels[place];
-      for_pixels<side>(s, [&](std::int64_t offset) {
-        const std::int32_t other = corners[i] + static_cast<std::int32_t>(offset);
-        const C value = pixels[other];
-        const bool larger = is_larger(value, largest);
-        largest = larger ? value : largest;
-        place = larger ? other : place;
-      });
-      places[i] = place;
+  template <class C>
+  void take(const Slide& s, const C* image, C* values) const {
+    const C* from = image + s.pixel(0, kh, kw);
+    with_channels(s.channels, [&]<int known> {
+      const std::int64_t n = known > 0 ? known : s.channels;
+      for_windows(
+          s, [=](std::int64_t corner, std::int64_t place) { std::copy_n(from + corner, n, values + place); });
     });
-    for (std::int64_t i = 0; i < n; ++i) dx[row + places[i]] += dy[oh * n + i];
   }
+
+  template <class C>
+  void add(const Slide& s, const C* values, C* image) const {
+    C* to = image + s.pixel(0, kh, kw);
+    with_channels(s.channels, [&]<int known> {
+      const std::int64_t n = known > 0 ? known : s.channels;
+      for_windows(s, [=](std::int64_t corner, std::int64_t place) {
+        for (std::int64_t c = 0; c < n; ++c) to[corner + c] += values[place + c];
+      });
+    });
+  }
+};
+
+/// body(tap) in the order of a window's pixels.
+template <class F>
+void for_taps(const Window& window, F&& body) {
+  for (std::int64_t kh = 0; kh < window.height; ++kh) {
+    for (std::int64_t kw = 0; kw < window.width; ++kw) body(Tap{kh, kw});
+  }
+}
+
+/// body(tap) from the last to the first: so a pixel of several windows meets them from the first to the last.
+template <class F>
+void for_taps_back(const Window& window, F&& body) {
+  for (std::int64_t kh = window.height - 1; kh >= 0; --kh) {
+    for (std::int64_t kw = window.width - 1; kw >= 0; --kw) body(Tap{kh, kw});
+  }
+}
+
+/// The largest values of one image's windows, and the taps that meet them where `taps` is not null. `met` has
+/// room for what one tap meets.
+template <class C>
+void find_maxima(const Slide& s, const C* image, C* met, C* largest, std::int32_t* taps) {
+  const std::int64_t n = size_in_y(s);
+  Tap{0, 0}.take(s, image, largest);
+  if (taps != nullptr) std::fill_n(taps, n, 0);
+  std::int32_t number = 0;
+  for_taps(s.window, [&](const Tap& tap) {
+    const std::int32_t of_this = number++;
+    if (of_this == 0) return;
+    tap.take(s, image, met);
+    if (taps == nullptr) {
+      for_each_value<C>(
+          n, [=](std::int64_t i) { largest[i] = is_larger(met[i], largest[i]) ? met[i] : largest[i]; });
+      return;
+    }
+    for_each_value<C>(n, [=](std::int64_t i) {
+      const bool larger = is_larger(met[i], largest[i]);
+      largest[i] = larger ? met[i] : largest[i];
+      taps[i] = larger ? of_this : taps[i];
+    });
+  });
 }
 
 }  // namespace
@@ -122,10 +138,11 @@ void max_pool2d(const View& x, const Window& window, const View& y) {
   with_compute_type(x.dtype, [&]<class C> {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
       Image<C> in(x, size_in_x(s)), out(y, size_in_y(s));
+      const Scratch<C> met(size_in_y(s));
       for (std::int64_t image = first; image < last; ++image) {
         const C* from = in.read(image);
         C* to = out.room(image);
-        with_side(window, [&]<int side> { take_maxima<side>(s, from, to); });
+        find_maxima<C>(s, from, met.data(), to, nullptr);
         out.write(to, image);
       }
     });
@@ -134,15 +151,22 @@ void max_pool2d(const View& x, const Window& window, const View& y) {
 
 void max_pool2d_backward(const View& x, const View& dy, const Window& window, const View& dx) {
   const Slide s(x.shape, window, dy.shape);
+  const std::int64_t n = size_in_y(s);
   with_compute_type(x.dtype, [&]<class C> {
     for_images(s, [&](std::int64_t first, std::int64_t last) {
-      Image<C> in(x, size_in_x(s)), error(dy, size_in_y(s)), out(dx, size_in_x(s));
-      const Scratch<std::int32_t> corners(s.across * s.channels), places(s.across * s.channels);
+      Image<C> in(x, size_in_x(s)), error(dy, n), out(dx, size_in_x(s));
+      const Scratch<C> met(n), largest(n);
+      const Scratch<std::int32_t> taps(n);
       for (std::int64_t image = first; image < last; ++image) {
-        const C *from = in.read(image), *d = error.read(image);
-        C* to = out.zeros(image);
-        with_side(window,
-                  [&]<int side> { hand_to_maxima<side>(s, from, d, to, corners.data(), places.data()); });
+        find_maxima(s, in.read(image), met.data(), largest.data(), taps.data());
+        const C* d = error.read(image);
+        C *to = out.zeros(image), *handed = met.data();
+        const std::int32_t* larger = taps.data();
+        for_taps_back(window, [&](const Tap& tap) {
+          const auto number = static_cast<std::int32_t>(tap.kh * window.width + tap.kw);
+          for_each_value<C>(n, [=](std::int64_t i) { handed[i] = larger[i] == number ? d[i] : C(0); });
+          tap.add(s, handed, to);
+        });
         out.write(to, image);
       }
     });
@@ -151,19 +175,20 @@ void max_pool2d_backward(const View& x, const View& dy, const Window& window, co
 
 void avg_pool2d(const View& x, const Window& window, const View& y) {
   const Slide s(x.shape, window, y.shape);
+  const std::int64_t n = size_in_y(s);
   with_compute_type(x.dtype, [&]<class C> {
     const C pixels = static_cast<C>(window.height * window.width);
     for_images(s, [&](std::int64_t first, std::int64_t last) {
-      Image<C> in(x, size_in_x(s)), out(y, size_in_y(s));
+      Image<C> in(x, size_in_x(s)), out(y, n);
+      const Scratch<C> met(n);
       for (std::int64_t image = first; image < last; ++image) {
-        const C* from = in.read(image);
+        const C *from = in.read(image), *values = met.data();
         C* to = out.zeros(image);
-        for_windows(s, [&](std::int64_t corner, std::int64_t place) {
-          for_pixels(s, [&](std::int64_t offset) {
-            for (std::int64_t c = 0; c < s.channels; ++c) to[place + c] += from[corner + offset + c];
-          });
-          for (std::int64_t c = 0; c < s.channels; ++c) to[place + c] /= pixels;
+        for_taps(window, [&](const Tap& tap) {
+          tap.take(s, from, met.data());
+          for_each_value<C>(n, [=](std::int64_t i) { to[i] += values[i]; });
         });
+        for_each_value<C>(n, [=](std::int64_t i) { to[i] /= pixels; });
         out.write(to, image);
       }
     });
@@ -172,18 +197,17 @@ void avg_pool2d(const View& x, const Window& window, const View& y) {
 
 void avg_pool2d_backward(const View& dy, const Window& window, const View& dx) {
   const Slide s(dx.shape, window, dy.shape);
+  const std::int64_t n = size_in_y(s);
   with_compute_type(dx.dtype, [&]<class C> {
     const C pixels = static_cast<C>(window.height * window.width);
     for_images(s, [&](std::int64_t first, std::int64_t last) {
-      Image<C> error(dy, size_in_y(s)), out(dx, size_in_x(s));
+      Image<C> error(dy, n), out(dx, size_in_x(s));
+      const Scratch<C> shares(n);
       for (std::int64_t image = first; image < last; ++image) {
         const C* d = error.read(image);
-        C* to = out.zeros(image);
-        for_windows(s, [&](std::int64_t corner, std::int64_t place) {
-          for_pixels(s, [&](std::int64_t offset) {
-            for (std::int64_t c = 0; c < s.channels; ++c) to[corner + offset + c] += d[place + c] / pixels;
-          });
-        });
+        C *to = out.zeros(image), *share = shares.data();
+        for_each_value<C>(n, [=](std::int64_t i) { share[i] = d[i] / pixels; });
+        for_taps_back(window, [&](const Tap& tap) { tap.add(s, share, to); });
         out.write(to, image);
       }
     });

@@ -167,7 +167,7 @@ void check_steady_step(const nn::Model& model, const Recipe& recipe, const data:
   LossScaler scaler(recipe.scaling);
   PoolStatistics before;
   int large_before = 0;
-  const int steps = 30;
+  const int steps = 20;
   for (int step = 1; step <= steps; ++step) {
     if (step == 4) before = pool_statistics(), large_before = large_requests;
     Tape tape;

@@ -1,6 +1,5 @@
 #include <kernels/cpu/conv_reference.h>
-#include <kernels/cpu/epilogue.h>
-#include <kernels/cpu/fast/conv_images.h>
+#include <kernels/cpu/fast/conv_planes.h>
 #include <kernels/executors.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>
@@ -10,37 +9,6 @@
 /// register tile, which walks through their windows in the padded image. Threads share out images.
 namespace tinymp::kernels::cpu {
 namespace {
-
-/// y as rows of pixels (B Ho, Wo O), and what follows a product for each such row.
-struct RowsOfPixels {
-  RowsOfPixels(const View& y, const Epilogue& after)
-      : values(y.shape[2] * y.shape[3]),
-        repeated_(after.bias.memory == nullptr ? 0 : values),
-        rows{y.memory, y.dtype, y.device, {y.shape[0] * y.shape[1], values}},
-        follows(after) {
-    if (after.bias.memory == nullptr) return;
-    const std::int64_t outputs = y.shape[3];
-    for (std::int64_t i = 0; i < values; i += outputs)
-      copy_block({after.bias.memory, y.dtype, outputs}, 0, 1, 0, outputs, repeated_.data() + i, 0);
-    follows.bias = {repeated_.data(), DType::f32, y.device, {values}};
-  }
-
-  /// Where the sums of a row grow: in y itself, or beside it.
-  float* sums(std::int64_t row, float* beside) const {
-    return rows.dtype == DType::f32 ? rows.data<float>() + row * values : beside;
-  }
-  std::int64_t beside() const { return rows.dtype == DType::f32 ? 0 : values; }
-  void finish_row(std::int64_t row, float* sums) const {
-    finish(sums, values, 1, values, follows, rows, row, 0);
-  }
-
-  std::int64_t values;
-
- private:
-  Scratch<float> repeated_;
-  View rows;
-  Epilogue follows;
-};
 
 /// The taps of dx whose kh has the same remainder by the stride, along one dimension: kh = first, first +
 /// stride, ...
@@ -138,6 +106,11 @@ void conv2d(const View& x, const View& w, const Window& window, const View& y, D
   const Tile& tile = best_tile();
   Scratch<float> wide(size_if_narrow(w));
   const float* weights = widened(w, wide.data());
+  if (goes_in_planes(tile, window, s.outputs)) {
+    const std::int64_t begin = -window.padding;
+    return conv2d_in_planes(x, {weights, window.height, window.width, begin, begin}, y.shape, rows,
+                            accumulate);
+  }
   TileWork all;
   all.a_row = window.stride * s.channels;
   all.b_row = all.c_row = s.outputs;
@@ -171,6 +144,11 @@ void conv2d_dx(const View& dy, const View& w, const Window& window, const View& 
   const RowsOfPixels rows(dx, {});
   const Tile& tile = best_tile();
   const TurnedWeights turned(w, window);
+  if (goes_in_planes(tile, window, s.channels)) {
+    const Taps taps{turned.of(0, 0), window.height, window.width, window.padding - window.height + 1,
+                    window.padding - window.width + 1};
+    return conv2d_in_planes(dy, taps, dx.shape, rows, accumulate);
+  }
   parallel_for(s.images, images_at_a_time(s.images, s.down * s.across * w.size()),
                [&](std::int64_t first, std::int64_t last) {
                  Scratch<float> memory(size_of_frame(dy, frame)), beside(rows.beside());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/cpu/epilogue.h>
 #include <kernels/cpu/fast/pack.h>
 #include <kernels/window.h>
 
@@ -25,6 +26,27 @@ std::int64_t size_of_frame(const View& x, const Frame& frame);
 /// x in FP32: its own memory, or `memory`, which holds size_if_narrow() floats.
 const float* widened(const View& x, float* memory);
 inline std::int64_t size_if_narrow(const View& x) { return x.dtype == DType::f32 ? 0 : x.size(); }
+
+/// y as rows of pixels (B Ho, Wo O), and what follows a product for each such row.
+struct RowsOfPixels {
+  RowsOfPixels(const View& y, const Epilogue& after);
+
+  /// Where the sums of a row grow: in y itself, or beside it.
+  float* sums(std::int64_t row, float* beside) const {
+    return rows.dtype == DType::f32 ? rows.data<float>() + row * values : beside;
+  }
+  std::int64_t beside() const { return rows.dtype == DType::f32 ? 0 : values; }
+  void finish_row(std::int64_t row, float* sums) const {
+    finish(sums, values, 1, values, follows, rows, row, 0);
+  }
+
+  std::int64_t values;
+
+ private:
+  Scratch<float> repeated_;
+  View rows;
+  Epilogue follows;
+};
 
 /// How many images a thread takes at a time, when each costs so many multiplications.
 std::int64_t images_at_a_time(std::int64_t images, std::int64_t multiplications);

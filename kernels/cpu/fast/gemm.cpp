@@ -39,8 +39,8 @@ struct Cut {
 Cut cut_for(const Product& p) {
   if (p.M * p.N * p.K <= alone || threads() == 1) return {most_rows, round_up(p.N, p.tile->columns)};
   const std::int64_t wanted = 2 * threads(), tile_rows = p.tile->rows_for(p.N);
-  const std::int64_t rows =
-      std::clamp(round_up(pieces_of(p.M, wanted), tile_rows), std::int64_t{96}, most_rows);
+  const std::int64_t down = round_up(std::max(wanted, pieces_of(p.M, most_rows)), threads());
+  const std::int64_t rows = std::max(round_up(pieces_of(p.M, down), tile_rows), std::int64_t{96});
   const std::int64_t across = pieces_of(wanted, pieces_of(p.M, rows));
   return {rows, round_up(pieces_of(p.N, across), p.tile->columns)};
 }

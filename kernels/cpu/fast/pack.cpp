@@ -49,18 +49,19 @@ void copy_block(const Matrix& x, std::int64_t first_row, std::int64_t rows, std:
 
 void transpose_block(const float* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,
                      float* to, std::int64_t to_stride) {
-  const std::int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
-  for (std::int64_t j = 0; j < whole_columns; j += 4) {
-    for (std::int64_t i = 0; i < whole_rows; i += 4)
-      transpose_four(from + i * from_stride + j, from_stride, to + j * to_stride + i, to_stride);
-  }
-  const auto rest = [&](std::int64_t i, std::int64_t last_row, std::int64_t first_column) {
-    for (; i < last_row; ++i) {
-      for (std::int64_t j = first_column; j < columns; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+  if (rows < 4 || columns < 4) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) to[j * to_stride + i] = from[i * from_stride + j];
     }
-  };
-  rest(0, whole_rows, whole_columns);
-  rest(whole_rows, rows, 0);
+    return;
+  }
+  // What does not fill the last squares overlaps with the ones before.
+  for (std::int64_t left = 0; left < columns; left += 4) {
+    for (std::int64_t top = 0; top < rows; top += 4) {
+      const std::int64_t i = std::min(top, rows - 4), j = std::min(left, columns - 4);
+      transpose_four(from + i * from_stride + j, from_stride, to + j * to_stride + i, to_stride);
+    }
+  }
 }
 
 }  // namespace tinymp::kernels::cpu

@@ -15,14 +15,15 @@ struct Walk {
   std::int64_t inner = 0, inner_step = 1;
 };
 
-/// c(r,n) = c(r,n) + sum over k of  a[r a_row + k's place] b[k b_row + n],  term by term in the order of k.
+/// c(r,n) = c(r,n) + sum over k of  a[r a_row + k's place] b[k b_row + n],  term by term in the order of k;
+/// b goes on by b_skip more after each `inner` values.
 /// Each is a chain of fused multiply-adds: the one that gemm_reference.cpp writes down.
 struct TileWork {
   const float* a = nullptr;
   std::int64_t a_row = 0;
   Walk k;
   const float* b = nullptr;
-  std::int64_t b_row = 0;
+  std::int64_t b_row = 0, b_skip = 0;
   float* c = nullptr;
   std::int64_t c_row = 0;
   int rows = 0, columns = 0;
