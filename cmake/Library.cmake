@@ -10,9 +10,6 @@ target_compile_features(tinymp PUBLIC cxx_std_20)
 target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> PRIVATE ${TINYMP_WARNINGS})
 # sqrt need not set errno, and may then be vectorised; no bit changes.
 set_source_files_properties(kernels/cpu/update.cpp kernels/cpu/batch_norm.cpp PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
-# clang++ does not vectorise the search for the largest value of a window, and would warn of that.
-set_source_files_properties(kernels/cpu/pool.cpp PROPERTIES COMPILE_OPTIONS
-  "$<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-pass-failed>")
 # Pages and tables take the optimiser longer than they run.
 file(GLOB report_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/report/*.cpp)
 set_source_files_properties(${report_sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
