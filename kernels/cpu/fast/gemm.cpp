@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t block_depth = 384;    ///< of K: so deep, a tile's rows of A fit the L1 cache
 constexpr std::int64_t group_columns = 256;  ///< of B: so many, and so deep, fit the L2 cache
 constexpr std::int64_t most_rows = 384;      ///< of a piece: its block of A fits there too
+constexpr std::int64_t widened_at_once = 2048;
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t length) { return (n + length - 1) / length; }
 std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return pieces_of(n, multiple) * multiple; }
@@ -50,7 +51,7 @@ Cut cut_for(const Product& p) {
 void pack_b(const Product& p, std::int64_t k, std::int64_t depth, std::int64_t n, std::int64_t columns,
             float* panels) {
   const std::int64_t width = p.tile->columns;
-  alignas(64) float wide[std::max(group_columns, block_depth)];
+  alignas(64) float wide[widened_at_once];
   if (p.tb == Trans::yes) {
     for (std::int64_t c = 0; c < columns; c += 4) {  // four lines of B are four columns of a panel
       const std::int64_t lines = std::min<std::int64_t>(4, columns - c);
@@ -63,14 +64,17 @@ void pack_b(const Product& p, std::int64_t k, std::int64_t depth, std::int64_t n
     }
     return;
   }
-  for (std::int64_t i = 0; i < depth; ++i) {
-    const float* row = static_cast<const float*>(p.b.values) + (k + i) * p.b.stride + n;
-    if (p.b.dtype != DType::f32) {
-      copy_block(p.b, k + i, 1, n, columns, wide, 0);
-      row = wide;
+  const bool widens = p.b.dtype != DType::f32;
+  const std::int64_t lines = widens ? widened_at_once / columns : depth;
+  for (std::int64_t first = 0; first < depth; first += lines) {
+    const std::int64_t count = std::min(lines, depth - first);
+    if (widens) copy_block(p.b, k + first, count, n, columns, wide, columns);
+    for (std::int64_t i = first; i < first + count; ++i) {
+      const float* row = widens ? wide + (i - first) * columns
+                                : static_cast<const float*>(p.b.values) + (k + i) * p.b.stride + n;
+      for (std::int64_t c = 0; c < columns; c += width)
+        std::copy_n(row + c, std::min(width, columns - c), panels + c * depth + i * width);
     }
-    for (std::int64_t c = 0; c < columns; c += width)
-      std::copy_n(row + c, std::min(width, columns - c), panels + c * depth + i * width);
   }
 }
 
@@ -137,7 +141,7 @@ void multiply_block(const Tile& tile, TileWork work, std::int64_t rows, std::int
 void multiply_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t n, std::int64_t columns,
                     float* sums, std::int64_t stride) {
   const Tile& tile = *p.tile;
-  const bool copy_a = p.a.dtype != DType::f32 || columns > 4 * tile.columns;
+  const bool copy_a = p.a.dtype != DType::f32 || columns > (p.ta == Trans::no ? 4 : 1) * tile.columns;
   const bool read_b = reads_b_as_it_lies(p, rows), pack = !read_b && p.packed_b == nullptr;
   const std::int64_t group = std::min(group_columns, round_up(columns, tile.columns));
   Scratch<float> panels(pack ? group * block_depth : 0), block(copy_a ? rows * (block_depth + 17) : 0);
@@ -179,7 +183,9 @@ void finish_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int6
 void multiply(Product p) {
   const Cut cut = cut_for(p);
   const std::int64_t down = pieces_of(p.M, cut.rows), across = pieces_of(p.N, cut.columns);
-  const bool share_b = down > 1 && !reads_b_as_it_lies(p, cut.rows);
+  // Short pieces of rows are dear to widen.
+  const bool several = down > 1 || (across > 1 && p.b.dtype != DType::f32 && p.tb == Trans::no);
+  const bool share_b = several && !reads_b_as_it_lies(p, cut.rows);
   Scratch<float> packed_b(share_b ? round_up(p.N, p.tile->columns) * p.K : 0);
   if (share_b) {
     pack_all_of_b(p, packed_b.data());

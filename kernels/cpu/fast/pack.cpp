@@ -40,6 +40,7 @@ void copy_block(const Matrix& x, std::int64_t first_row, std::int64_t rows, std:
                 std::int64_t columns, float* to, std::int64_t to_stride) {
   visit_dtype(x.dtype, [&]<class T> {
     const T* from = static_cast<const T*>(x.values) + first_row * x.stride + first_column;
+    if (x.stride == columns && to_stride == columns) columns *= rows, rows = 1;  // one row behind the other
     for (std::int64_t i = 0; i < rows; ++i) {
       const auto n = static_cast<std::size_t>(columns);
       convert(std::span<const T>(from + i * x.stride, n), std::span<float>(to + i * to_stride, n));
