@@ -72,4 +72,16 @@ void Tape::backward(const Tensor& loss) {
   }
 }
 
+std::ostream& operator<<(std::ostream& out, const Tape& tape) {
+  const auto shown = [](const Tensor& x) { return concat(x.dtype(), x.shape()); };
+  std::size_t longest = 0;
+  for (const Tape::Node& node : tape.nodes_) longest = std::max(longest, node.op.size());
+  for (const Tape::Node& node : tape.nodes_) {
+    out << "  " << node.op << std::string(longest - node.op.size() + 2, ' ');
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) out << (i == 0 ? "" : ", ") << shown(node.inputs[i]);
+    out << " -> " << shown(node.output) << "\n";
+  }
+  return out;
+}
+
 }  // namespace tinymp

@@ -2,6 +2,7 @@
 
 #include <tinymp/tensor/tensor.h>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class Tape {
   void backward(const Tensor& loss);
 
   std::size_t size() const { return nodes_.size(); }  ///< ops recorded so far
+  /// Those ops, a line each: name, inputs, output, with shapes and formats.
+  friend std::ostream& operator<<(std::ostream& out, const Tape& tape);
 
   /// The tape that ops record on now, or nullptr: then nothing is recorded.
   static Tape* current();

@@ -12,7 +12,7 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-constexpr std::int64_t block_depth = 384;    ///< of K: so deep, a tile's rows of A fit the L1 cache
+constexpr std::int64_t block_depth = 512;    ///< of K: so deep, a tile's rows of A fit the L1 cache
 constexpr std::int64_t group_columns = 256;  ///< of B: so many, and so deep, fit the L2 cache
 constexpr std::int64_t most_rows = 384;      ///< of a piece: its block of A fits there too
 constexpr std::int64_t widened_at_once = 2048;
@@ -28,6 +28,7 @@ struct Product {
   View c;
   Epilogue after;
   bool half_sums;
+  std::int64_t depth;               ///< of a block of K: equal ones, for each reads and writes all of C
   const float* packed_b = nullptr;  ///< all of B in panels, where several pieces of C need the same ones
 };
 
@@ -108,11 +109,11 @@ float* panels_at(const Product& p, float* packed, std::int64_t k, std::int64_t d
 }
 
 void pack_all_of_b(const Product& p, float* packed) {
-  const std::int64_t across = pieces_of(p.N, group_columns), down = pieces_of(p.K, block_depth);
+  const std::int64_t across = pieces_of(p.N, group_columns), down = pieces_of(p.K, p.depth);
   parallel_for(across * down, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t k = i / across * block_depth, n = i % across * group_columns;
-      const std::int64_t depth = std::min(block_depth, p.K - k);
+      const std::int64_t k = i / across * p.depth, n = i % across * group_columns;
+      const std::int64_t depth = std::min(p.depth, p.K - k);
       pack_b(p, k, depth, n, std::min(group_columns, p.N - n), panels_at(p, packed, k, depth, n));
     }
   });
@@ -144,9 +145,9 @@ void multiply_piece(const Product& p, std::int64_t m, std::int64_t rows, std::in
   const bool copy_a = p.a.dtype != DType::f32 || columns > (p.ta == Trans::no ? 4 : 1) * tile.columns;
   const bool read_b = reads_b_as_it_lies(p, rows), pack = !read_b && p.packed_b == nullptr;
   const std::int64_t group = std::min(group_columns, round_up(columns, tile.columns));
-  Scratch<float> panels(pack ? group * block_depth : 0), block(copy_a ? rows * (block_depth + 17) : 0);
-  for (std::int64_t k = 0; k < p.K; k += block_depth) {
-    const std::int64_t depth = std::min(block_depth, p.K - k);
+  Scratch<float> panels(pack ? group * p.depth : 0), block(copy_a ? rows * (p.depth + 17) : 0);
+  for (std::int64_t k = 0; k < p.K; k += p.depth) {
+    const std::int64_t depth = std::min(p.depth, p.K - k);
     const Readable a = block_of_a(p, m, rows, k, depth, copy_a ? block.data() : nullptr);
     TileWork work;
     work.a = a.values, work.a_row = p.ta == Trans::no ? a.stride : 1;
@@ -228,6 +229,7 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
     cpu::gemm_reference(a, ta, b, tb, c, accumulate);
     return finish(after, c);
   }
+  const std::int64_t K = ta == Trans::no ? a.cols() : a.rows();
   const Product p{.tile = &best_tile(),
                   .a = {a.memory, a.dtype, a.cols()},
                   .b = {b.memory, b.dtype, b.cols()},
@@ -235,10 +237,11 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
                   .tb = tb,
                   .M = c.rows(),
                   .N = c.cols(),
-                  .K = ta == Trans::no ? a.cols() : a.rows(),
+                  .K = K,
                   .c = c,
                   .after = after,
-                  .half_sums = accumulate == DType::f16};
+                  .half_sums = accumulate == DType::f16,
+                  .depth = pieces_of(K, std::max<std::int64_t>(1, pieces_of(K, block_depth)))};
   is_better_turned(p) ? multiply_turned(p) : multiply(p);
 }
 
