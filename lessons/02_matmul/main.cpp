@@ -80,15 +80,16 @@ void experiment(Lab& lab) {
   if (lab.device() != Device::cpu)
     throw UsageError(
         "this lesson runs on the CPU, where it chooses the order of threads: leave out --device");
-  // What is left in shared memory depends on who ran there before. One thread of the CPU plays the whole GPU,
-  // so that even a kernel with a race gives the same bits each time.
+  // What is left in shared memory depends on who ran there before. One thread of the CPU plays the whole GPU.
   set_threads(1);
   const bool agree = show_ladder(lab), right_and_wrong = show_orders(lab);
   name_the_race(lab);
+  Contestant first = with;
+  if (lab.sabotaged()) first.kernel = emu::matmul_without_barrier;  // where everybody believes in a barrier
   for (const std::uint64_t seed : lab.seeds()) {
-    for (const Contestant* contestant : {&with, &in_reverse, &shuffled, &forward}) {
-      use_order(contestant->order);
-      lab.train(plan_for(lab, *contestant, seed));
+    for (const Contestant& contestant : {first, in_reverse, shuffled, forward}) {
+      use_order(contestant.order);
+      lab.train(plan_for(lab, contestant, seed));
     }
   }
   lab.verdict(question, verdict_on(lab));
@@ -113,6 +114,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "02_matmul",
        .title = "Matmul: what goes wrong when a barrier is missing?",
-       .question = "Climbs from naive to tensor cores, breaks a kernel, finds the race, trains with it"},
+       .question = "Climbs from naive to tensor cores, breaks a kernel, finds the race, trains with it",
+       .sabotage = "barrier"},
       experiment);
 }

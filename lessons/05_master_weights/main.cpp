@@ -21,6 +21,11 @@ void experiment(Lab& lab) {
   Recipe scaled = recipes::fp16_weights;
   scaled.scaling = StaticScaling{1024};
   contenders.push_back({weights_scaled, scaled});
+  if (lab.sabotaged()) {  // the master is dropped where everybody believes there is one
+    for (Contender& c : contenders) {
+      if (c.recipe == recipes::fp16_master) c.recipe = recipes::fp16_weights;
+    }
+  }
 
   for (const std::uint64_t seed : lab.seeds()) {
     const auto start = lab.prepare(pretraining_plan(lab, seed));
@@ -53,7 +58,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "05_master_weights",
        .title = "Master weights: do small updates survive?",
-       .question =
-           "Fine-tunes a digit reader with small steps: FP32, FP16 weights, FP16 with an FP32 master"},
+       .question = "Fine-tunes a digit reader with small steps: FP32, FP16 weights, FP16 with an FP32 master",
+       .sabotage = "master"},
       experiment);
 }

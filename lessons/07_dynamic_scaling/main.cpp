@@ -16,11 +16,12 @@ using namespace tinymp::lab;
 
 namespace {
 
-std::vector<Contender> contenders() {
+std::vector<Contender> contenders(const Lab& lab) {
   Recipe one = recipes::fp16_static, popular = recipes::fp16_static, dynamic = recipes::fp16_dynamic;
   one.scaling = StaticScaling{1};
   popular.scaling = StaticScaling{1024};
-  dynamic.scaling = DynamicScaling{.growth_interval = 100};
+  // Sabotage: an overflow leaves S all but where it was.
+  dynamic.scaling = DynamicScaling{.backoff = lab.sabotaged() ? 1 - 0x1p-20 : 0.5, .growth_interval = 100};
   return {{"FP32", recipes::fp32},
           {"FP16, S = 1", one},
           {"FP16, S = 1024", popular},
@@ -45,7 +46,7 @@ bool destroyed(const Lab& lab, const Model& model, const std::string& name) {
 
 std::string verdict_on(const Lab& lab, const Model& model) {
   std::string works;
-  for (const Contender& c : contenders()) {
+  for (const Contender& c : contenders(lab)) {
     if (c.name != "FP32" && trains(lab, model, c.name)) works += (works.empty() ? "" : " | ") + c.name;
   }
   if (works.empty())
@@ -56,7 +57,7 @@ std::string verdict_on(const Lab& lab, const Model& model) {
 void experiment(Lab& lab) {
   for (const Model* model : {&classifier, &residual, &autoencoder}) {
     for (const std::uint64_t seed : lab.seeds()) {
-      for (const Contender& contender : contenders()) lab.train(plan_for(lab, *model, contender, seed));
+      for (const Contender& contender : contenders(lab)) lab.train(plan_for(lab, *model, contender, seed));
     }
     lab.verdict(model->name, verdict_on(lab, *model));
   }
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
   return run_lesson(argc, argv,
                     {.name = "07_dynamic_scaling",
                      .title = "Dynamic loss scaling: which S is right?",
-                     .question = "Three models under S = 1, S = 1024 and one dynamic setting"},
+                     .question = "Three models under S = 1, S = 1024 and one dynamic setting",
+                     .sabotage = "backoff"},
                     experiment);
 }

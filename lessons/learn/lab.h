@@ -19,6 +19,8 @@ struct Lesson {
   const char* name;      ///< its folder: "06_loss_scaling"
   const char* title;     ///< "Loss scaling: do small gradients survive?"
   const char* question;  ///< what --help says about it, in a sentence
+  /// The technique that --sabotage NAME turns off, without a word in --help: then --verify has to fail.
+  const char* sabotage = "";
 };
 
 /// The command line that all lessons understand.
@@ -28,6 +30,7 @@ struct Options {
   std::string data{};            ///< --data mnist|fashion|cut; empty: mnist when it is there, else the cut
   bool smoke = false;            ///< --smoke: a few steps, seconds, no claim is judged
   bool verify = false;           ///< --verify: full MNIST, and a claim that does not hold ends in exit code 1
+  bool sabotaged = false;        ///< --sabotage NAME: the lesson's technique is turned off
   bool plain = false;            ///< --plain: no colour, no Unicode, no progress bar
   bool open = false;             ///< --open: show the page in the browser
   std::string out = "runs";      ///< --out DIR
@@ -41,6 +44,7 @@ class Lab {
   Lab(const Lesson& lesson, Options options);
 
   const Options& options() const { return options_; }
+  bool sabotaged() const { return options_.sabotaged; }
   Device device() const { return device_from_name(options_.device); }  ///< where models train
 
   /// The data of this run. Throws MissingError when --verify asks for MNIST and it is not there.

@@ -10,28 +10,38 @@ namespace {
 
 constexpr int seeds_of_verify = 3;
 
-/// `lesson_06 --about`: what ./learn says about this lesson in its overview, a line each.
+/// `lesson_06 --about`: what ./learn says about this lesson, a line each; last what --sabotage takes.
 bool asked_about(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == "--about"; }
 
 int start(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment) {
   if (asked_about(argc, argv)) {
-    std::cout << lesson.name << "\n" << lesson.title << "\n" << lesson.question << "\n";
+    std::cout << lesson.name << "\n"
+              << lesson.title << "\n"
+              << lesson.question << "\n"
+              << lesson.sabotage << "\n";
     return 0;
   }
   Options options;
   CLI::App app(concat(lesson.title, "\n", lesson.question), command_of(lesson));
   add_experiment_flags(app, options);
   app.add_flag("--verify", options.verify, "Full MNIST, 3 seeds: exit code 1 if a claim fails");
+  std::string sabotage;
+  app.add_option("--sabotage", sabotage)->group("");  // not in --help
   add_training_flags(app, options, "mnist when it is here, else cut");
   add_output_flags(app, options);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   if (options.verify && options.smoke)
     throw UsageError("--verify judges full runs, and --smoke makes short ones: leave one out");
+  if (app.count("--sabotage") > 0 && (sabotage.empty() || sabotage != lesson.sabotage))
+    throw UsageError(concat("--sabotage '", sabotage, "': ", command_of(lesson), " has ",
+                            *lesson.sabotage == '\0' ? "none" : lesson.sabotage));
+  options.sabotaged = app.count("--sabotage") > 0;
   if (options.verify && app.count("--seeds") == 0) options.seeds = seeds_of_verify;
 
   options.command = typed(command_of(lesson), argc, argv);
   Lab lab(lesson, options);
   lab.say(lesson.title);
+  if (lab.sabotaged()) lab.say(concat("SABOTAGED: ", lesson.sabotage));
   lab.say("Data: " + data::describe(lab.data()));
   if (options.data.empty() && lab.is_cut()) {
     lab.say("MNIST is not here, and the chapter's figures are of MNIST: ./learn data mnist fetches it.");

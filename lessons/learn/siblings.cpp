@@ -24,32 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a program writes to its output; nothing when it cannot be started.
-std::string output_of(std::string program, std::string argument) {
-  std::array<int, 2> pipe_ends{};
-  if (pipe(pipe_ends.data()) != 0) return "";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
-  posix_spawn_file_actions_addclose(&actions, pipe_ends[1]);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const std::array<char*, 3> arguments = {program.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  const bool started =
-      posix_spawn(&child, program.c_str(), &actions, nullptr, arguments.data(), environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  close(pipe_ends[1]);
-  std::string text;
-  std::array<char, 4096> piece{};
-  for (ssize_t n = 0; started && (n = read(pipe_ends[0], piece.data(), piece.size())) > 0;) {
-    text.append(piece.data(), static_cast<std::size_t>(n));
-  }
-  close(pipe_ends[0]);
-  if (started) waitpid(child, nullptr, 0);
-  return text;
-}
-
 }  // namespace
 
 fs::path own_folder() {
@@ -78,12 +52,42 @@ std::vector<Sibling> lesson_programs() {
   return found;
 }
 
+Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), lesson.path);
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  Ended ended;
+  std::array<int, 2> pipe_ends{};
+  if (pipe(pipe_ends.data()) != 0) return ended;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
+  posix_spawn_file_actions_addclose(&actions, pipe_ends[1]);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const bool started =
+      posix_spawn(&child, lesson.path.c_str(), &actions, nullptr, words.data(), environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe_ends[1]);
+  std::array<char, 4096> piece{};
+  for (ssize_t n = 0; started && (n = read(pipe_ends[0], piece.data(), piece.size())) > 0;) {
+    ended.output.append(piece.data(), static_cast<std::size_t>(n));
+  }
+  close(pipe_ends[0]);
+  int status = 0;
+  if (started && waitpid(child, &status, 0) == child && WIFEXITED(status)) ended.code = WEXITSTATUS(status);
+  return ended;
+}
+
 About about(const Sibling& lesson) {
-  std::istringstream lines(output_of(lesson.path, "--about"));
+  std::istringstream lines(run(lesson, {"--about"}).output);
   About told;
   std::getline(lines, told.name);
   std::getline(lines, told.title);
   std::getline(lines, told.question);
+  std::getline(lines, told.sabotage);
   return told;
 }
 

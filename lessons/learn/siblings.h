@@ -18,8 +18,15 @@ std::filesystem::path own_folder();
 /// By number.
 std::vector<Sibling> lesson_programs();
 
+/// How a lesson's program ended, and what it wrote to its output.
+struct Ended {
+  int code = -1;  ///< its exit code; -1 when it could not be started, or was killed
+  std::string output{};
+};
+Ended run(const Sibling& lesson, std::vector<std::string> arguments);
+
 struct About {
-  std::string name, title, question;  ///< of its Lesson
+  std::string name, title, question, sabotage;  ///< of its Lesson
 };
 /// What the lesson says about itself; empty fields when it cannot be started.
 About about(const Sibling& lesson);

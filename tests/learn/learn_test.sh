@@ -49,7 +49,7 @@ use() {
   learn 2 tets && complains "did you mean 'test'"
   learn 2 xyzzy && complains "no command 'xyzzy' (see ./learn --help)"
   learn 2 --frobnicate && complains 'no command'
-  for command in quickstart run train compare 'run 6'; do
+  for command in quickstart run train verify-all compare 'run 6'; do
     # shellcheck disable=SC2086
     learn 0 $command --help && prints 'Usage: ./learn'
   done
@@ -64,6 +64,10 @@ use() {
   learn 2 run 6 --smoke --verify && complains 'leave one out'
   learn 2 run 6 --data cifar && complains 'cifar'
   learn 2 run 6 extra && complains "'extra' is one argument too many"
+  learn 2 run 6 --sabotage barrier --smoke && complains './learn run 6 has unscale'
+  learn 2 run 1 --sabotage '' --smoke && complains 'has none'
+  learn 2 verify-all --seeds 0 && complains 'whole number from 1'
+  learn 1 verify-all --out missing/log && complains 'cannot write missing/log'
   learn 3 run 6 --device cuda --smoke && complains 'cuda'
   if [ ! -d "$source_folder/datasets/mnist" ]; then
     learn 0 && prints '^  mnist  *the data set "mnist" is not here'
@@ -137,7 +141,7 @@ runs() {
   [ "$(grep -c '"result"' runs/quickstart-001/*.jsonl | grep -c ':1$')" = 8 ] || fail 'a log has no result'
 
   learn 0 run 6 --smoke --data cut --seeds 2 --first-seed 5
-  [ "$(find runs/06_loss_scaling-001 -name '*-seed[56].jsonl' | wc -l)" = 8 ] || fail 'wanted 4 curves of seeds 5 and 6'
+  [ "$(find runs/06_loss_scaling-001 -name '*-seed[56].jsonl' | wc -l)" = 14 ] || fail 'wanted 7 curves of seeds 5 and 6'
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
 
@@ -145,7 +149,7 @@ runs() {
   local number logs wanted lessons
   "$program" run 99 2>err
   lessons=$(sed -n "s/.*no lesson '99': there are //p" err | tr -d ,)
-  for number in 1 3 5 6 7; do case " $lessons " in *" $number "*) ;; *) fail "lesson $number is not built" ;; esac done
+  for number in 1 3 4 5 6 7; do case " $lessons " in *" $number "*) ;; *) fail "lesson $number is not built" ;; esac done
   for number in $lessons; do
     rm -rf lesson
     learn 0 run "$number" --smoke --data cut --threads 2 --out lesson
@@ -155,15 +159,19 @@ runs() {
       2) wanted=4 ;;  # the kernel with its barrier, and without in three orders of threads
       3) wanted=8 ;;  # batch norm on white paper and on black, matmuls
       5) wanted=5 ;;  # the pretraining, four curves
-      6) wanted=4 ;;  # four curves
+      4) wanted=3 ;;  # three curves
+      6) wanted=7 ;;  # four curves, and three of the division
       7) wanted=12 ;; # four curves for each of three models
       *) wanted=$logs ;;
     esac
     [ "$logs" = "$wanted" ] || fail "$logs logs instead of $wanted"
     [ "$(find lesson -name '*.jsonl' -exec grep -l '"result"' {} + | wc -l)" = "$logs" ] || fail 'a log has no result'
-    case $number in 1 | 2 | 3 | 5 | 6 | 7) prints 'Not judged: --smoke takes too few steps' ;; esac
+    case $number in 1 | 2 | 3 | 4 | 5 | 6 | 7) prints 'Not judged: --smoke takes too few steps' ;; esac
     if [ "$number" = 2 ]; then races; fi
   done
+
+  learn 0 run 4 --verify --data cut --out lesson
+  learn 1 run 4 --verify --data cut --out lesson --sabotage cast_backward && prints 'SABOTAGED: cast_backward'
 
   local few='--data cut --steps 5 --threads 1'
   # shellcheck disable=SC2086

@@ -4,10 +4,11 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr std::array<Command, 7> all = {{
+constexpr std::array<Command, 8> all = {{
     {"quickstart", quickstart},
     {"run", run_command},
     {"train", train_command},
+    {"verify-all", verify_all},
     {"compare", compare},
     {"tensor-core", tensor_core_command},
     {"bench", measure_command},

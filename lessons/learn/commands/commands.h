@@ -16,6 +16,7 @@ int overview();  ///< ./learn alone
 int quickstart(int argc, char** argv);
 int run_command(int argc, char** argv);
 int train_command(int argc, char** argv);
+int verify_all(int argc, char** argv);
 int compare(int argc, char** argv);
 int tensor_core_command(int argc, char** argv);
 int measure_command(int argc, char** argv);  ///< bench and gpu-check

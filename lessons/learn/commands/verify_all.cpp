@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/commands.h>
+#include <lessons/learn/siblings.h>
+#include <tinymp/base/error.h>
+#include <tinymp/train/provenance.h>
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+// ./learn verify-all: a claim is worth something only if it fails when the technique is gone.
+namespace tinymp::lab {
+namespace {
+
+constexpr const char* title =
+    "What every lesson claims, and whether it notices its technique being turned off.";
+
+/// The claims at the end of a lesson's output, a line each.
+std::string claims_of(const std::string& output) {
+  std::istringstream lines(output);
+  std::string claims;
+  bool found = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("What the chapter promises", 0) == 0) {
+      found = true;
+    } else if (line.rfind("Page:", 0) == 0) {
+      break;
+    } else if (found && !line.empty()) {
+      claims += "    " + line + "\n";
+    }
+  }
+  return claims;
+}
+
+class Log {
+ public:
+  explicit Log(const std::string& path) {
+    if (path.empty()) return;
+    file_.open(path);
+    expect(file_.good(), "cannot write ", path, ": is the folder there, and the disk not full?");
+  }
+  void write(const std::string& text) {
+    std::cout << text << std::flush;
+    if (file_.is_open()) file_ << text << std::flush;
+  }
+  bool is_whole() const { return !file_.is_open() || file_.good(); }
+
+ private:
+  std::ofstream file_;
+};
+
+/// Runs one experiment; true when it ends with the exit code it should.
+bool check(Log& log, const Sibling& lesson, std::vector<std::string> arguments, const std::string& sabotage) {
+  if (!sabotage.empty()) arguments.insert(arguments.end(), {"--sabotage", sabotage});
+  const auto start = std::chrono::steady_clock::now();
+  const Ended ended = run(lesson, arguments);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const bool as_expected = ended.code == (sabotage.empty() ? 0 : 1);
+  std::string command = "./learn run " + lesson.number;
+  for (const std::string& argument : arguments) command += " " + argument;
+  const char* what = sabotage.empty() ? (as_expected ? "holds" : "DOES NOT HOLD")
+                                      : (as_expected ? "fails, as it must" : "GOES UNNOTICED");
+  log.write(fmt::format("{:<60} {} (exit code {}, {:.0f} s)\n{}", command, what, ended.code, seconds,
+                        claims_of(ended.output)));
+  return as_expected;
+}
+
+}  // namespace
+
+int verify_all(int argc, char** argv) {
+  int seeds = 3;
+  std::string data, out, runs = "runs";
+  CLI::App app(title, "./learn verify-all");
+  app.add_option("--seeds", seeds, "Of every experiment")
+      ->type_name("K")
+      ->check(whole(1, 1000))
+      ->capture_default_str();
+  app.add_option("--data", data, "mnist, fashion or cut (mnist, which has to be there)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"mnist", "fashion", "cut"}).description(""));
+  app.add_option("--out", out, "Keeps the log, with machine, date and commit")->type_name("FILE");
+  app.add_option("--runs", runs, "Where each run gets a new folder")->type_name("DIR")->capture_default_str();
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+
+  Log log(out);
+  log.write(fmt::format("{}\n{}, {}, commit {}, {}\n\n", typed("./learn verify-all", argc, argv),
+                        train::processor_name(), train::compiler_name(), train::build_commit(),
+                        train::utc_now()));
+  std::vector<std::string> arguments{"--verify", "--plain", "--seeds", std::to_string(seeds), "--out", runs};
+  if (!data.empty()) arguments.insert(arguments.end(), {"--data", data});
+  int checks = 0, failed = 0;
+  for (const Sibling& lesson : lesson_programs()) {
+    const std::string sabotage = about(lesson).sabotage;
+    failed += !check(log, lesson, arguments, "");
+    checks += 1;
+    if (sabotage.empty()) continue;
+    failed += !check(log, lesson, arguments, sabotage);
+    checks += 1;
+  }
+  log.write(fmt::format("\n{} of {} as they should be\n", checks - failed, checks));
+  expect(log.is_whole(), "cannot write all of ", out, ": is the disk full?");
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace tinymp::lab
