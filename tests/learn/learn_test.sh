@@ -141,7 +141,7 @@ runs() {
   [ "$(grep -c '"result"' runs/quickstart-001/*.jsonl | grep -c ':1$')" = 8 ] || fail 'a log has no result'
 
   learn 0 run 6 --smoke --data cut --seeds 2 --first-seed 5
-  [ "$(find runs/06_loss_scaling-001 -name '*-seed[56].jsonl' | wc -l)" = 14 ] || fail 'wanted 7 curves of seeds 5 and 6'
+  [ "$(find runs/06_loss_scaling-001 -name '*-seed[56]*.jsonl' | wc -l)" = 14 ] || fail 'wanted 7 curves of seeds 5 and 6'
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
 
