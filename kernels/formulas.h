@@ -167,7 +167,7 @@ struct AdamRule {
 };
 
 template <bool decoupled>
-AdamRule<decoupled> adam_rule(double beta1, double beta2, float epsilon, float weight_decay) {
+TINYMP_HD AdamRule<decoupled> adam_rule(double beta1, double beta2, float epsilon, float weight_decay) {
   return {.epsilon = epsilon,
           .weight_decay = weight_decay,
           .exact_beta1 = beta1,

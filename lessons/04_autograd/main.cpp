@@ -10,6 +10,7 @@
 #include <lessons/04_autograd/show.h>
 #include <tinymp/optim/sgd.h>
 #include <algorithm>
+#include <cmath>
 
 using namespace tinymp;
 using namespace tinymp::lab;
@@ -37,8 +38,9 @@ train::Plan plan_for(const Lab& lab, const char* name, Casts casts, std::uint64_
 
 std::string verdict_on(double lost, double gap) {
   const std::string with_all =
-      fmt::format("With every cast on the tape it ends within {} points of FP32.", fixed(gap, 2));
-  if (!(lost >= 0.5)) return fmt::format("Here it does no harm ({} points). {}", fixed(lost, 1), with_all);
+      fmt::format("With every cast on the tape it ends up to {} points from FP32.", fixed(gap, 2));
+  if (std::isnan(lost)) return "No answer: a run ended in NaN.";
+  if (lost < 0.5) return fmt::format("Here it does no harm ({} points). {}", fixed(lost, 1), with_all);
   return fmt::format("Nothing crashes, and accuracy ends {} points lower. {}", fixed(lost, 1), with_all);
 }
 

@@ -24,11 +24,11 @@ const char *const fp32 = "FP32", *const divided = "FP16, S = 1024, divided",
 
 /// A classifier under SGD. Gradients S times too large are a learning rate S times too large: S is a power of
 /// two, so that this is exact, and the division need not be taken out of the scaler.
-train::Plan classifier_plan(const Lab& lab, const char* name, bool divides, std::uint64_t seed) {
+train::Plan classifier_plan(const Lab& lab, const Contender& contender, bool divides, std::uint64_t seed) {
   train::Plan plan;
   plan.question = division;
-  plan.name = name;
-  plan.recipe = name == fp32 ? recipes::fp32 : recipes::fp16_static;
+  plan.name = contender.name;
+  plan.recipe = contender.recipe;
   plan.seed = seed;
   plan.model = [](const Recipe& recipe, Rng& rng) {
     return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 64, 10}, recipe, rng);
@@ -37,16 +37,18 @@ train::Plan classifier_plan(const Lab& lab, const char* name, bool divides, std:
   plan.optimizer = [lr](std::vector<Tensor> parameters, const Recipe& recipe) {
     return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = lr}, recipe);
   };
-  plan.optimizer_name = divides ? "sgd lr=0.1" : "sgd lr=102.4, which is lr=0.1 without the division";
+  plan.optimizer_name =
+      fmt::format("sgd lr={}{}", lr, divides ? "" : ", which is lr=0.1 without the division");
   plan.steps = lab.steps(1000, 5);
   return plan;
 }
 
 void claim_division(Lab& lab) {
   for (const std::uint64_t seed : lab.seeds()) {
-    lab.train(classifier_plan(lab, fp32, true, seed));
-    lab.train(classifier_plan(lab, divided, !lab.sabotaged(), seed));  // sabotage: S is ignored in unscale
-    lab.train(classifier_plan(lab, not_divided, false, seed));
+    lab.train(classifier_plan(lab, {fp32, recipes::fp32}, true, seed));
+    // Sabotage: S is ignored in unscale.
+    lab.train(classifier_plan(lab, {divided, recipes::fp16_static}, !lab.sabotaged(), seed));
+    lab.train(classifier_plan(lab, {not_divided, recipes::fp16_static}, false, seed));
   }
   const std::vector<double> reference = lab.results(division, fp32);
   const double gap = largest(differences(reference, lab.results(division, divided)));

@@ -52,7 +52,9 @@ std::vector<Sibling> lesson_programs() {
   return found;
 }
 
-Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
+namespace {
+
+Ended spawned(const Sibling& lesson, std::vector<std::string> arguments, bool silent) {
   arguments.insert(arguments.begin(), lesson.path);
   std::vector<char*> words;
   for (std::string& argument : arguments) words.push_back(argument.data());
@@ -65,7 +67,7 @@ Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
   posix_spawn_file_actions_addclose(&actions, pipe_ends[1]);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (silent) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   const bool started =
       posix_spawn(&child, lesson.path.c_str(), &actions, nullptr, words.data(), environ) == 0;
@@ -81,8 +83,14 @@ Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
   return ended;
 }
 
+}  // namespace
+
+Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
+  return spawned(lesson, std::move(arguments), false);
+}
+
 About about(const Sibling& lesson) {
-  std::istringstream lines(run(lesson, {"--about"}).output);
+  std::istringstream lines(spawned(lesson, {"--about"}, true).output);
   About told;
   std::getline(lines, told.name);
   std::getline(lines, told.title);

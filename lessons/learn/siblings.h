@@ -18,7 +18,7 @@ std::filesystem::path own_folder();
 /// By number.
 std::vector<Sibling> lesson_programs();
 
-/// How a lesson's program ended, and what it wrote to its output.
+/// How a lesson's program ended, and what it wrote to its output. Its messages go where ours go.
 struct Ended {
   int code = -1;  ///< its exit code; -1 when it could not be started, or was killed
   std::string output{};

@@ -91,11 +91,10 @@ TEST_CASE("conv2d and its gradients have the bits of their definition") {
   }
 }
 
-TEST_CASE("conv2d: bias and activation change no bit when they follow at once") {
-  const Problem p{{3, 6, 7, 3}, 5, {3, 3, 1, 1}};
+void check_what_follows(const Problem& p) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
     const Operands o = operands(p, dtype);
-    const Tensor bias = drawn({5}, dtype, 4, 1);
+    const Tensor bias = drawn({p.outputs}, dtype, 4, 1);
     for (const bool biased : {false, true}) {
       for (const auto f : {std::optional<kernels::Unary>(), {kernels::Unary::relu}, {kernels::Unary::tanh}}) {
         const Epilogue after{biased ? bias.view() : View{}, f};
@@ -112,6 +111,23 @@ TEST_CASE("conv2d: bias and activation change no bit when they follow at once") 
       }
     }
   }
+}
+
+TEST_CASE("conv2d: bias and activation change no bit when they follow at once") {
+  check_what_follows({{3, 6, 7, 3}, 5, {3, 3, 1, 1}});
+  check_what_follows({{3, 6, 7, 3}, 17, {3, 3, 1, 1}});
+}
+
+TEST_CASE("conv2d: any number of threads gives the same bits where its registers hold pixels") {
+  const Problem p{{40, 9, 9, 5}, 7, {3, 3, 1, 1}};
+  const Operands o = operands(p, DType::f32);
+  const auto same = [&](Shape shape, auto kernel) {
+    return same_for_all_threads([&] { return written(shape, DType::f32, kernel); });
+  };
+  CHECK(same(p.y(),
+             [&](const View& y) { kernels::conv2d(o.x.view(), o.w.view(), p.window, y, DType::f32, {}); }));
+  CHECK(same(p.x,
+             [&](const View& dx) { kernels::conv2d_dx(o.dy.view(), o.w.view(), p.window, dx, DType::f32); }));
 }
 
 TEST_CASE("conv2d and pools: any number of threads gives the same bits") {

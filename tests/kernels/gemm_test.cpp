@@ -203,14 +203,15 @@ TEST_CASE("gemm gives the bits of gemm_reference") {
       }
     }
   }
-  // K around the block of 384, and around two of them.
-  for (const std::int64_t K : {383, 384, 385, 767, 768, 769}) {
+  // K around the block of 512, and around two of them.
+  for (const std::int64_t K : {511, 512, 513, 1023, 1024, 1025}) {
     for (const Product& p : all_of(7, 17, K)) {
       ++products;
       INFO(p);
       REQUIRE(fast_is_reference(p));
     }
   }
+  for (const Product& p : all_of(500, 100, 0)) REQUIRE(fast_is_reference(p));
   // M and N around the least that a thread takes, 96 rows, around the most, 384, and around the 256 columns
   // that are packed together; and few columns of many rows, which are multiplied the other way round.
   for (const auto& [M, N, K] : {std::array{95, 33, 5},

@@ -317,7 +317,7 @@ learn
 check 'alone, before the build: what is next' says './learn quickstart'
 check 'alone, before the build: exit code 0' ends_with 0
 check 'alone: builds nothing' not_called 'cmake -'
-for command in '' quickstart run 'run 6' train compare test; do
+for command in '' quickstart run 'run 6' train verify-all compare test; do
   # shellcheck disable=SC2086
   learn $command --help
   check "$command --help: exit code 0" ends_with 0

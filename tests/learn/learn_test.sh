@@ -72,6 +72,7 @@ use() {
   if [ ! -d "$source_folder/datasets/mnist" ]; then
     learn 0 && prints '^  mnist  *the data set "mnist" is not here'
     learn 3 run 6 --verify && complains './learn data mnist'
+    learn 3 verify-all && complains './learn data mnist'
     learn 3 quickstart --smoke --data mnist && complains './learn data mnist'
   fi
   learn 2 quickstart --verify && complains "no option '--verify'"
@@ -158,8 +159,8 @@ runs() {
       1) wanted=2 ;;  # FP32, FP16
       2) wanted=4 ;;  # the kernel with its barrier, and without in three orders of threads
       3) wanted=8 ;;  # batch norm on white paper and on black, matmuls
-      5) wanted=5 ;;  # the pretraining, four curves
       4) wanted=3 ;;  # three curves
+      5) wanted=5 ;;  # the pretraining, four curves
       6) wanted=7 ;;  # four curves, and three of the division
       7) wanted=12 ;; # four curves for each of three models
       *) wanted=$logs ;;

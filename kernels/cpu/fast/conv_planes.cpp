@@ -37,6 +37,10 @@ void multiply_row(const Tile& tile, TileWork work, const Planes& p, const Taps& 
   const std::int64_t top = taps.top + h, first = std::max<std::int64_t>(0, -top);
   const std::int64_t inside = std::max<std::int64_t>(0, std::min(taps.height, p.height - top) - first);
   const std::int64_t outputs = work.rows, columns = work.columns;
+  if (inside == 0) {  // windows of zeros alone
+    std::fill_n(work.c, outputs * work.c_row, 0.0f);
+    return;
+  }
   const std::int64_t row = taps.width * p.channels * outputs;  // of taps
   const bool one_plane = p.channels == 1;
   // Rows, columns and channels of taps are one loop too many for a tile. One plane has none over channels;
@@ -45,10 +49,10 @@ void multiply_row(const Tile& tile, TileWork work, const Planes& p, const Taps& 
   work.b_skip = one_plane ? p.length - taps.width : 1 - p.channels * p.length;
   const Walk inner = one_plane ? Walk{inside, row, taps.width, outputs}
                                : Walk{taps.width, p.channels * outputs, p.channels, outputs};
-  work.k = inside > 0 ? inner : Walk{};
-  for (std::int64_t kh = first; kh < first + (one_plane || inside == 0 ? 1 : inside); ++kh) {
-    work.a = taps.values + (inside > 0 ? kh * row : 0);
-    work.b = planes + (inside > 0 ? (top + kh) * p.channels * p.length : 0);
+  work.k = inner;
+  for (std::int64_t kh = first; kh < first + (one_plane ? 1 : inside); ++kh) {
+    work.a = taps.values + kh * row;
+    work.b = planes + (top + kh) * p.channels * p.length;
     work.from_zero = kh == first;
     multiply_all(tile, work, outputs, columns);
   }

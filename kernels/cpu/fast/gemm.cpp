@@ -85,6 +85,9 @@ struct Readable {
   std::int64_t stride;
 };
 
+/// How far apart rows of a copy of A lie: an odd number of values.
+std::int64_t row_of_copy(std::int64_t depth) { return (depth + 16) | 1; }
+
 /// Rows m .. m + rows of op(A), k .. k + depth, lying as A does. Rows of a copy are an odd number of values
 /// apart: they do not want a new cache line all at the same k, nor the same set of the cache.
 Readable block_of_a(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t k, std::int64_t depth,
@@ -92,7 +95,7 @@ Readable block_of_a(const Product& p, std::int64_t m, std::int64_t rows, std::in
   const bool by_rows = p.ta == Trans::no;
   const std::int64_t i = by_rows ? m : k, j = by_rows ? k : m;
   if (copy == nullptr) return {static_cast<const float*>(p.a.values) + i * p.a.stride + j, p.a.stride};
-  const std::int64_t stride = by_rows ? depth + 17 : rows;
+  const std::int64_t stride = by_rows ? row_of_copy(depth) : rows;
   copy_block(p.a, i, by_rows ? rows : depth, j, by_rows ? depth : rows, copy, stride);
   return {copy, stride};
 }
@@ -145,7 +148,7 @@ void multiply_piece(const Product& p, std::int64_t m, std::int64_t rows, std::in
   const bool copy_a = p.a.dtype != DType::f32 || columns > (p.ta == Trans::no ? 4 : 1) * tile.columns;
   const bool read_b = reads_b_as_it_lies(p, rows), pack = !read_b && p.packed_b == nullptr;
   const std::int64_t group = std::min(group_columns, round_up(columns, tile.columns));
-  Scratch<float> panels(pack ? group * p.depth : 0), block(copy_a ? rows * (p.depth + 17) : 0);
+  Scratch<float> panels(pack ? group * p.depth : 0), block(copy_a ? rows * row_of_copy(p.depth) : 0);
   for (std::int64_t k = 0; k < p.K; k += p.depth) {
     const std::int64_t depth = std::min(p.depth, p.K - k);
     const Readable a = block_of_a(p, m, rows, k, depth, copy_a ? block.data() : nullptr);
@@ -230,18 +233,19 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
     return finish(after, c);
   }
   const std::int64_t K = ta == Trans::no ? a.cols() : a.rows();
-  const Product p{.tile = &best_tile(),
-                  .a = {a.memory, a.dtype, a.cols()},
-                  .b = {b.memory, b.dtype, b.cols()},
-                  .ta = ta,
-                  .tb = tb,
-                  .M = c.rows(),
-                  .N = c.cols(),
-                  .K = K,
-                  .c = c,
-                  .after = after,
-                  .half_sums = accumulate == DType::f16,
-                  .depth = pieces_of(K, std::max<std::int64_t>(1, pieces_of(K, block_depth)))};
+  const Product p{
+      .tile = &best_tile(),
+      .a = {a.memory, a.dtype, a.cols()},
+      .b = {b.memory, b.dtype, b.cols()},
+      .ta = ta,
+      .tb = tb,
+      .M = c.rows(),
+      .N = c.cols(),
+      .K = K,
+      .c = c,
+      .after = after,
+      .half_sums = accumulate == DType::f16,
+      .depth = std::max<std::int64_t>(1, pieces_of(K, pieces_of(std::max<std::int64_t>(1, K), block_depth)))};
   is_better_turned(p) ? multiply_turned(p) : multiply(p);
 }
 
