@@ -47,9 +47,8 @@ void multiply_row(const Tile& tile, TileWork work, const Planes& p, const Taps& 
   // else each row of taps takes up the sums where the last one left them.
   work.b_row = one_plane ? 1 : p.length;
   work.b_skip = one_plane ? p.length - taps.width : 1 - p.channels * p.length;
-  const Walk inner = one_plane ? Walk{inside, row, taps.width, outputs}
-                               : Walk{taps.width, p.channels * outputs, p.channels, outputs};
-  work.k = inner;
+  work.k = one_plane ? Walk{inside, row, taps.width, outputs}
+                     : Walk{taps.width, p.channels * outputs, p.channels, outputs};
   for (std::int64_t kh = first; kh < first + (one_plane ? 1 : inside); ++kh) {
     work.a = taps.values + kh * row;
     work.b = planes + (top + kh) * p.channels * p.length;

@@ -6,6 +6,7 @@
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -39,20 +40,27 @@ std::string claims_of(const std::string& output) {
   return claims;
 }
 
+/// What is printed, and in a file beside `path`, which takes the place of an earlier log once it is whole.
 class Log {
  public:
-  explicit Log(const std::string& path) {
-    if (path.empty()) return;
-    file_.open(path);
-    expect(file_.good(), "cannot write ", path, ": is the folder there, and the disk not full?");
+  explicit Log(const std::string& path) : path_(path), part_(path + ".part") {
+    if (path_.empty()) return;
+    file_.open(part_);
+    expect(file_.good(), "cannot write ", path_, ": is the folder there, and the disk not full?");
   }
   void write(const std::string& text) {
     std::cout << text << std::flush;
     if (file_.is_open()) file_ << text << std::flush;
   }
-  bool is_whole() const { return !file_.is_open() || file_.good(); }
+  void finish() {
+    if (path_.empty()) return;
+    file_.close();
+    expect(file_.good() && std::rename(part_.c_str(), path_.c_str()) == 0, "cannot write all of ", path_,
+           ": is the disk full?");
+  }
 
  private:
+  std::string path_, part_;
   std::ofstream file_;
 };
 
@@ -113,7 +121,7 @@ int verify_all(int argc, char** argv) {
   }
   expect(checks > 0, "no lesson lies in ", own_folder().string(), ": ./learn run 1 builds them");
   log.write(fmt::format("\n{} of {} as they should be\n", checks - failed, checks));
-  expect(log.is_whole(), "cannot write all of ", out, ": is the disk full?");
+  log.finish();
   return failed == 0 ? 0 : 1;
 }
 
