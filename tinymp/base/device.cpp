@@ -26,7 +26,7 @@ class HostAllocator : public Allocator {
   }
 
  private:
-  /// A page of 2 MB is looked up once where 512 of 4 KB would be: a large matrix is read a tenth faster.
+  /// One page of 2 MB stands for 512 of 4 KB, whose addresses the processor has to look up one by one.
   static constexpr std::size_t huge_page = std::size_t{2} << 20;
   static std::align_val_t alignment_of(std::size_t bytes) {
     return std::align_val_t{bytes >= huge_page ? huge_page : 64};
