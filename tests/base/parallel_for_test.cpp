@@ -1,5 +1,9 @@
 #include <tinymp/base/parallel_for.h>
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <tests/base/child.h>
 #include <tests/base/sanitized.h>
 #include <tests/base/says.h>
@@ -308,6 +312,27 @@ TEST_CASE("more threads than the system gives are an error with a way out, not t
   CHECK(result->status == 0);
   CHECK(run_again("TINYMP_THREADS=3", test)->line("visited: ") == "1000");
 }
+
+#ifdef __linux__
+TEST_CASE("threads stay free to run on every processor that the program may use") {
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  const KeepThreads keep;
+  set_threads(3);
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the workers sleep by now
+    std::atomic<int> bound{0};
+    parallel_for(64, 1, [&](std::int64_t, std::int64_t) {
+      cpu_set_t mine;
+      if (sched_getaffinity(0, sizeof mine, &mine) != 0 || !CPU_EQUAL(&mine, &allowed)) ++bound;
+      const auto began = std::chrono::steady_clock::now();
+      while (std::chrono::steady_clock::now() - began < std::chrono::microseconds(100)) {
+      }
+    });
+    CHECK(bound == 0);
+  }
+}
+#endif
 
 TEST_CASE("threads() says how many there are, or what is wrong with TINYMP_THREADS") {
   try {

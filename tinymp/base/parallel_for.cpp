@@ -1,3 +1,7 @@
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <tinymp/base/error.h>
 #include <tinymp/base/parallel_for.h>
 #include <algorithm>
@@ -16,11 +20,45 @@ namespace {
 
 thread_local bool inside_parallel_for = false;
 
+/// Each thread of a loop wants a processor of its own. A system may wake one where another is at work
+/// already, virtual machines above all, and take longer to notice than the loop takes.
+class Seats {
+ public:
+  /// Calls by the thread that is to sit.
+  void take() {
+#ifdef __linux__
+    const int here = sched_getcpu();
+    cpu_set_t allowed;
+    if (here < 0 || claim(here) || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (int cpu = 0; cpu < most; ++cpu) {
+      if (!CPU_ISSET(cpu, &allowed) || !claim(cpu)) continue;
+      cpu_set_t there;
+      CPU_ZERO(&there);
+      CPU_SET(cpu, &there);
+      // There at once, and free to go on anywhere.
+      if (sched_setaffinity(0, sizeof there, &there) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
+      return;
+    }
+#endif
+  }
+
+ private:
+  static constexpr int most = 64;
+  /// Nobody else sits there; beyond `most` nobody looks.
+  bool claim(int cpu) {
+    if (cpu >= most) return true;
+    const std::uint64_t seat = std::uint64_t{1} << cpu;
+    return (taken_.fetch_or(seat, std::memory_order_relaxed) & seat) == 0;
+  }
+  std::atomic<std::uint64_t> taken_{0};
+};
+
 /// One loop that is being shared out. Threads take the next piece until none is left.
 struct Loop {
   std::int64_t n, grain;
   detail::RangeBody body;
   void* context;
+  Seats seats{};
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error;
@@ -58,12 +96,16 @@ class Pool {
   int workers() const { return static_cast<int>(workers_.size()); }
 
   void run(Loop& loop) {
+    loop.seats.take();
+    bool sleepers = false;
     {
       const std::lock_guard lock(mutex_);
       loop_ = &loop;
+      sleepers = sleeping_ > 0;
       ticket_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
+    if (sleepers) std::this_thread::yield();  // to who is woken here, for long enough to move
     loop.work();
     {
       const std::lock_guard lock(mutex_);
@@ -92,7 +134,9 @@ class Pool {
       }
       if (ticket_.load(std::memory_order_acquire) == seen) {
         std::unique_lock lock(mutex_);
+        ++sleeping_;
         wake_.wait(lock, [&] { return ticket_.load(std::memory_order_relaxed) != seen; });
+        --sleeping_;
       }
       Loop* loop = nullptr;
       {
@@ -103,6 +147,7 @@ class Pool {
         if (loop != nullptr) busy_.fetch_add(1, std::memory_order_relaxed);
       }
       if (loop != nullptr) {
+        loop->seats.take();
         loop->work();
         busy_.fetch_sub(1, std::memory_order_release);
       }
@@ -115,6 +160,7 @@ class Pool {
   std::atomic<std::uint64_t> ticket_{0};
   std::atomic<int> busy_{0};
   Loop* loop_ = nullptr;
+  int sleeping_ = 0;
   bool stop_ = false;
 };
 
@@ -161,7 +207,7 @@ void detail::parallel_ranges(std::int64_t n, std::int64_t grain, RangeBody body,
     return;
   }
   if (!pool || pool->workers() != threads() - 1) pool = std::make_unique<Pool>(threads() - 1);
-  Loop loop{n, grain, body, context, {}, {}, {}};
+  Loop loop{n, grain, body, context, {}, {}, {}, {}};
   pool->run(loop);
   if (loop.error) std::rethrow_exception(loop.error);
 }
