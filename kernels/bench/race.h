@@ -16,10 +16,10 @@ struct Contender {
 };
 
 struct RaceRules {
-  int rounds = 15;                ///< samples of each
-  double sample_seconds = 0.015;  ///< as many runs a sample as fill this
-  double patience = 10;           ///< seconds for one contender; a slower one gets fewer samples
-  int least = 3;                  ///< but so many, unless a single run takes longer than that
+  int rounds = 11;               ///< samples of each
+  double sample_seconds = 0.05;  ///< as many runs a sample as fill this, so that few find the caches cold
+  double patience = 10;          ///< seconds for one contender; a slower one gets fewer samples
+  int least = 3;                 ///< but so many, unless a single run takes longer than that
 
   static RaceRules quick() { return {.rounds = 3, .sample_seconds = 0.001, .patience = 0.5, .least = 1}; }
 };

@@ -53,7 +53,7 @@ Lab::Impl::~Impl() {
 Lab::Lab(const Lesson& lesson, Options options)
     : options_(std::move(options)), impl_(std::make_shared<Impl>()) {
   allocator(device());  // says so when there is none
-  if (options_.verify && options_.data.empty()) options_.data = "mnist";
+  if (options_.verify && !options_.smoke && options_.data.empty()) options_.data = "mnist";
   if (options_.threads > 0) set_threads(options_.threads);
   impl_->lesson = lesson;
   impl_->out = options_.out;

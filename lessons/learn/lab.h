@@ -34,6 +34,7 @@ struct Options {
   bool plain = false;            ///< --plain: no colour, no Unicode, no progress bar
   bool open = false;             ///< --open: show the page in the browser
   std::string out = "runs";      ///< --out DIR
+  std::string results{};         ///< --results FILE: what the chapter quotes, as JSON
   int threads = 0;               ///< --threads N; 0: all cores
   std::string device = "cpu";    ///< --device cpu|cuda
   std::string command{};  ///< what repeats this: "./learn run 6 --seeds 3"; empty: the lesson without options
@@ -77,12 +78,18 @@ class Lab {
   /// The sentence under a question, made from what was measured. Printed at once and again by finish(), and
   /// put on the page.
   void verdict(const std::string& question, const std::string& sentence);
+  /// When a claim is judged. --smoke takes a few steps: most claims want more, and those about a mechanism (a
+  /// sum, a bit, a step that was taken) hold from the first.
+  enum class Judged : std::uint8_t { in_full, in_smoke_too };
   /// Something the chapter promises. Without --verify it is printed with its mark; with it, a claim that does
-  /// not hold makes finish() return 1. Not judged under --smoke.
-  void claim(bool holds, const std::string& sentence);
+  /// not hold makes finish() return 1.
+  void claim(bool holds, const std::string& sentence, Judged when = Judged::in_full);
 
   /// Prints a line, or several, for what an experiment shows besides curves.
   void say(const std::string& text);
+  /// A figure besides the curves that the chapter quotes: number("fp16 dot product, K = 16384", 0.494). Each
+  /// name once.
+  void number(const std::string& name, double value);
 
   /// Table, terminal curves, verdicts, claims, the page and its path. Returns the exit code.
   int finish();

@@ -39,11 +39,20 @@ void Lab::verdict(const std::string& question, const std::string& sentence) {
   std::cout.flush();
 }
 
-void Lab::claim(bool holds, const std::string& sentence) { impl_->claims.push_back({holds, sentence}); }
+void Lab::claim(bool holds, const std::string& sentence, Judged when) {
+  impl_->claims.push_back({holds, sentence, when});
+}
+
+void Lab::number(const std::string& name, double value) {
+  const bool is_new = std::ranges::none_of(impl_->numbers, [&](const auto& n) { return n.first == name; });
+  expect(is_new, "Lab::number: there is a number '", name, "' already");
+  impl_->numbers.emplace_back(name, value);
+}
 
 void Lab::say(const std::string& text) {
   std::istringstream lines(text + "\n");
   for (std::string line; std::getline(lines, line);) {
+    impl_->said.push_back(line);
     std::cout << report::printable(line, impl_->style.unicode) << "\n";
   }
   std::cout.flush();
@@ -68,9 +77,9 @@ void Lab::Impl::print_claims(const Options& options) const {
             << "\n\n";
   for (const Claim& claim : claims) {
     const std::string yes = style.unicode ? "✓" : "+", no = style.unicode ? "✗" : "x";
-    print_item(options.smoke ? "  ?" : "  " + (claim.holds ? yes : no), claim.sentence, style);
+    print_item("  " + (is_judged(claim, options) ? (claim.holds ? yes : no) : "?"), claim.sentence, style);
   }
-  if (options.smoke) std::cout << "\nNot judged: --smoke takes too few steps.\n";
+  if (options.smoke) std::cout << "\n? is not judged: --smoke takes too few steps.\n";
   std::cout << "\n";
 }
 
@@ -120,9 +129,9 @@ int Lab::finish() {
   impl_->print_claims(options_);
   const bool written = impl_->runs.empty() || impl_->write_page(options_);
   const auto& claims = impl_->claims;
-  const auto broken =
-      std::count_if(claims.begin(), claims.end(), [](const Impl::Claim& c) { return !c.holds; });
-  if (options_.verify && !options_.smoke && broken > 0) {
+  const auto broken = std::ranges::count_if(
+      claims, [&](const Impl::Claim& c) { return !c.holds && Impl::is_judged(c, options_); });
+  if (options_.verify && broken > 0) {
     std::cout.flush();
     std::cerr << concat("learn: ", broken, " of ", claims.size(), " claims did not hold in this run\n");
     return 1;

@@ -25,8 +25,14 @@ struct Lab::Impl {
   struct Claim {
     bool holds;
     std::string sentence;
+    Judged when;
   };
+  static bool is_judged(const Claim& claim, const Options& options) {
+    return !options.smoke || claim.when == Judged::in_smoke_too;
+  }
   std::vector<Claim> claims;
+  std::vector<std::string> said;                          ///< line by line
+  std::vector<std::pair<std::string, double>> numbers{};  ///< name, value
 
   Impl() = default;
   Impl(const Impl&) = delete;

@@ -61,7 +61,6 @@ use() {
   learn 2 run 6 --seeds 0 && complains 'whole number from 1'
   learn 2 run 6 --seeds 2.5 && complains 'whole number'
   learn 2 run 6 --seeds && complains '--seeds'
-  learn 2 run 6 --smoke --verify && complains 'leave one out'
   learn 2 run 6 --data cifar && complains 'cifar'
   learn 2 run 6 extra && complains "'extra' is one argument too many"
   learn 2 run 6 --sabotage barrier --smoke && complains './learn run 6 has unscale'

@@ -89,12 +89,14 @@ std::optional<bool> check(Log& log, const Sibling& lesson, std::vector<std::stri
 
 int verify_all(int argc, char** argv) {
   int seeds = 3;
+  bool smoke = false;
   std::string data, out, runs = "runs";
   CLI::App app(title, "./learn verify-all");
   app.add_option("--seeds", seeds, "Of every experiment")
       ->type_name("K")
       ->check(whole(1, 1000))
       ->capture_default_str();
+  app.add_flag("--smoke", smoke, "One seed, a few steps, and the claims that they can judge");
   app.add_option("--data", data, "mnist, fashion or cut (mnist, which has to be there)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"mnist", "fashion", "cut"}).description(""));
@@ -106,7 +108,9 @@ int verify_all(int argc, char** argv) {
   log.write(fmt::format("{}\n{}, {}, commit {}, {}\n\n", typed("./learn verify-all", argc, argv),
                         train::processor_name(), train::compiler_name(), train::build_commit(),
                         train::utc_now()));
-  std::vector<std::string> arguments{"--verify", "--plain", "--seeds", std::to_string(seeds), "--out", runs};
+  std::vector<std::string> arguments{"--verify", "--plain", "--seeds", std::to_string(smoke ? 1 : seeds),
+                                     "--out",    runs};
+  if (smoke) arguments.emplace_back("--smoke");
   if (!data.empty()) arguments.insert(arguments.end(), {"--data", data});
   int checks = 0, failed = 0;
   for (const Sibling& lesson : lesson_programs()) {
