@@ -4,6 +4,7 @@
 #include <lessons/learn/interrupt.h>
 #include <lessons/learn/lab.h>
 #include <lessons/learn/lab_state.h>
+#include <lessons/learn/results.h>
 #include <tinymp/base/device.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/report/number.h>
@@ -54,6 +55,7 @@ Lab::Lab(const Lesson& lesson, Options options)
     : options_(std::move(options)), impl_(std::make_shared<Impl>()) {
   allocator(device());  // says so when there is none
   if (options_.verify && !options_.smoke && options_.data.empty()) options_.data = "mnist";
+  if (!options_.results.empty()) expect_writable(options_.results);
   if (options_.threads > 0) set_threads(options_.threads);
   impl_->lesson = lesson;
   impl_->out = options_.out;
@@ -73,6 +75,10 @@ std::vector<std::uint64_t> Lab::seeds() const {
   for (int i = 0; i < options_.seeds; ++i)
     seeds.push_back(options_.first_seed + static_cast<std::uint64_t>(i));
   return seeds;
+}
+
+std::string Lab::marked(const std::string& name) const {
+  return sabotaged() ? concat(name, " (sabotaged: ", impl_->lesson.sabotage, ")") : name;
 }
 
 void Lab::Impl::make_folder() {
@@ -120,6 +126,7 @@ train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
   plan.device = device();
+  plan.name = marked(plan.name);
   const std::string path = log_path(plan.name, plan.seed);
   add(impl_->run(std::move(plan), path, options_, keep));
   return impl_->runs.back();
@@ -130,6 +137,7 @@ std::unique_ptr<nn::Model> Lab::prepare(train::Plan plan) {
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
   plan.device = device();
+  plan.name = marked(plan.name);
   const std::string path = log_path(plan.name, plan.seed);
   std::unique_ptr<nn::Model> model;
   impl_->run(std::move(plan), path, options_, &model);
@@ -140,8 +148,9 @@ void Lab::add(train::Run run) { impl_->runs.push_back(std::move(run)); }
 
 std::vector<const train::Run*> Lab::runs(std::string_view question, std::string_view name) const {
   std::vector<const train::Run*> found;
+  const std::string wanted = marked(std::string(name));
   for (const train::Run& run : impl_->runs) {
-    if (run.header.question == question && run.header.name == name) found.push_back(&run);
+    if (run.header.question == question && run.header.name == wanted) found.push_back(&run);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const train::Run* a, const train::Run* b) { return a->header.seed < b->header.seed; });

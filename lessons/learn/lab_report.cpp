@@ -2,6 +2,7 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/lab.h>
 #include <lessons/learn/lab_state.h>
+#include <lessons/learn/results.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/number.h>
 #include <algorithm>
@@ -88,7 +89,8 @@ bool Lab::Impl::write_page(const Options& options) {
   try {
     make_folder();
     page = folder + "/report.html";
-    report::write_report(page, lesson.title, sections());
+    const std::string mark = options.sabotaged ? concat("SABOTAGED (", lesson.sabotage, "): ") : "";
+    report::write_report(page, mark + lesson.title, sections());
   } catch (const Error& error) {
     std::cout.flush();
     std::cerr << "learn: " << error.what() << "\n";
@@ -128,6 +130,7 @@ int Lab::finish() {
   impl_->print_answers(sections);
   impl_->print_claims(options_);
   const bool written = impl_->runs.empty() || impl_->write_page(options_);
+  if (!options_.results.empty()) write_results(options_.results, impl_->results(options_));
   const auto& claims = impl_->claims;
   const auto broken = std::ranges::count_if(
       claims, [&](const Impl::Claim& c) { return !c.holds && Impl::is_judged(c, options_); });

@@ -44,7 +44,8 @@ struct Lab::Impl {
   std::vector<report::ReportSection> sections() const;
   void print_answers(const std::vector<report::ReportSection>& sections) const;
   void print_claims(const Options& options) const;
-  bool write_page(const Options& options);  ///< false when it could not be written
+  bool write_page(const Options& options);            ///< false when it could not be written
+  std::string results(const Options& options) const;  ///< results.h
   void make_folder();
 };
 

@@ -31,6 +31,8 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   app.add_option("--sabotage", sabotage)->group("");  // not in --help
   add_training_flags(app, options, "mnist when it is here, else cut");
   add_output_flags(app, options);
+  app.add_option("--results", options.results, "What was measured, as JSON: the figures of the chapter")
+      ->type_name("FILE");
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   if (app.count("--sabotage") > 0 && (sabotage.empty() || sabotage != lesson.sabotage))
     throw UsageError(concat("--sabotage '", sabotage, "': ", command_of(lesson), " has ",

@@ -19,16 +19,17 @@ namespace fs = std::filesystem;
 
 const std::string runs_folder = Options{}.out;
 
-/// The first line of a log tells the command behind it.
-bool is_smoke(const fs::path& log) {
+/// A smoke run does not count, nor one whose technique was turned off: the first line of a log tells the
+/// command behind it.
+bool counts(const fs::path& log) {
   std::ifstream in(log);
   std::string header;
   std::getline(in, header);
-  return header.find(" --smoke") != std::string::npos;
+  return header.find(" --smoke") == std::string::npos && header.find(" --sabotage") == std::string::npos;
 }
 
 /// How often each experiment was recorded: "06_loss_scaling" -> 2. A folder counts when a log lies in it that
-/// is no smoke run's.
+/// does.
 std::map<std::string, int> recorded() {
   std::map<std::string, int> count;
   std::error_code ignored;
@@ -36,7 +37,7 @@ std::map<std::string, int> recorded() {
     if (!entry.is_directory(ignored)) continue;
     const fs::directory_iterator inside(entry.path(), ignored);
     const bool has_log = std::any_of(begin(inside), end(inside), [](const fs::directory_entry& file) {
-      return file.path().extension() == ".jsonl" && !is_smoke(file.path());
+      return file.path().extension() == ".jsonl" && counts(file.path());
     });
     const std::string name = entry.path().filename().string();
     if (has_log) ++count[name.substr(0, name.rfind('-'))];

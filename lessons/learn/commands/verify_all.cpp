@@ -80,8 +80,9 @@ std::optional<bool> check(Log& log, const Sibling& lesson, std::vector<std::stri
   for (const std::string& argument : arguments) command += " " + argument;
   const char* what = sabotage.empty() ? (as_expected ? "holds" : "DOES NOT HOLD")
                                       : (as_expected ? "fails, as it must" : "GOES UNNOTICED");
-  log.write(
-      fmt::format("{:<60} {} (exit code {}, {:.0f} s)\n{}", command, what, ended.code, seconds, claims));
+  const std::string name = "Lesson " + lesson.number + (sabotage.empty() ? "" : ", sabotaged: " + sabotage);
+  log.write(fmt::format("{}: {} (exit code {}, {:.0f} s)\n  {}\n{}", name, what, ended.code, seconds, command,
+                        claims));
   return as_expected;
 }
 
@@ -90,7 +91,7 @@ std::optional<bool> check(Log& log, const Sibling& lesson, std::vector<std::stri
 int verify_all(int argc, char** argv) {
   int seeds = 3;
   bool smoke = false;
-  std::string data, out, runs = "runs";
+  std::string data, out, results, runs = "runs";
   CLI::App app(title, "./learn verify-all");
   app.add_option("--seeds", seeds, "Of every experiment")
       ->type_name("K")
@@ -101,6 +102,9 @@ int verify_all(int argc, char** argv) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"mnist", "fashion", "cut"}).description(""));
   app.add_option("--out", out, "Keeps the log, with machine, date and commit")->type_name("FILE");
+  app.add_option("--results", results, "Writes DIR/NN_name/results.json, the figures of each chapter")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory.description(""));
   app.add_option("--runs", runs, "Where each run gets a new folder")->type_name("DIR")->capture_default_str();
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
 
@@ -114,10 +118,14 @@ int verify_all(int argc, char** argv) {
   if (!data.empty()) arguments.insert(arguments.end(), {"--data", data});
   int checks = 0, failed = 0;
   for (const Sibling& lesson : lesson_programs()) {
+    const About told = about(lesson);
     std::vector<std::string> ways{""};
-    if (const std::string sabotage = about(lesson).sabotage; !sabotage.empty()) ways.push_back(sabotage);
+    if (!told.sabotage.empty()) ways.push_back(told.sabotage);
     for (const std::string& way : ways) {
-      const std::optional<bool> as_expected = check(log, lesson, arguments, way);
+      std::vector<std::string> all = arguments;
+      if (!results.empty() && way.empty())
+        all.insert(all.end(), {"--results", results + "/" + told.name + "/results.json"});
+      const std::optional<bool> as_expected = check(log, lesson, all, way);
       if (!as_expected) return missing;
       failed += !*as_expected;
       checks += 1;
