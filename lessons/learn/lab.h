@@ -28,7 +28,7 @@ struct Options {
   int seeds = 1;                 ///< --seeds K (with --verify: 3 unless given)
   std::uint64_t first_seed = 0;  ///< --first-seed F: seeds F, F+1, ...
   std::string data{};            ///< --data mnist|fashion|cut; empty: mnist when it is there, else the cut
-  bool smoke = false;            ///< --smoke: a few steps, seconds, no claim is judged
+  bool smoke = false;            ///< --smoke: a few steps, seconds; few claims can be judged
   bool verify = false;           ///< --verify: full MNIST, and a claim that does not hold ends in exit code 1
   bool sabotaged = false;        ///< --sabotage NAME: the lesson's technique is turned off
   bool plain = false;            ///< --plain: no colour, no Unicode, no progress bar

@@ -80,7 +80,8 @@ void Lab::Impl::print_claims(const Options& options) const {
     const std::string yes = style.unicode ? "✓" : "+", no = style.unicode ? "✗" : "x";
     print_item("  " + (is_judged(claim, options) ? (claim.holds ? yes : no) : "?"), claim.sentence, style);
   }
-  if (options.smoke) std::cout << "\n? is not judged: --smoke takes too few steps.\n";
+  const auto judged = [&](const Claim& claim) { return is_judged(claim, options); };
+  if (!std::ranges::all_of(claims, judged)) std::cout << "\n? is not judged: --smoke takes too few steps.\n";
   std::cout << "\n";
 }
 

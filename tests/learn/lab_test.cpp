@@ -155,13 +155,23 @@ TEST_CASE("a broken claim fails --verify, and nothing else") {
   for (const bool holds : {true, false}) {
     for (const bool verify : {true, false}) {
       for (const bool smoke : {true, false}) {
-        Lab lab(lesson, {.smoke = smoke, .verify = verify, .plain = true});
-        lab.claim(true, "one that holds");
-        lab.claim(holds, "one");
-        CHECK(lab.finish() == (verify && !smoke && !holds ? 1 : 0));
+        for (const Lab::Judged when : {Lab::Judged::in_full, Lab::Judged::in_smoke_too}) {
+          Lab lab(lesson, {.smoke = smoke, .verify = verify, .plain = true});
+          lab.claim(true, "one that holds");
+          lab.claim(holds, "one", when);
+          const bool judged = verify && (!smoke || when == Lab::Judged::in_smoke_too);
+          CHECK(lab.finish() == (judged && !holds ? 1 : 0));
+        }
       }
     }
   }
+}
+
+TEST_CASE("a number that a chapter quotes has a name of its own") {
+  Lab lab(lesson, {.plain = true});
+  lab.number("ones add up to", 2048);
+  lab.number("tenths add up to", 256);
+  CHECK_THROWS_AS(lab.number("ones add up to", 2048), Error);
 }
 
 TEST_CASE("seeds, steps, a device that is not there") {

@@ -145,7 +145,7 @@ runs() {
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
 
-  # All lessons: what their smoke runs leave behind, and that they do not judge it.
+  # All lessons: what their smoke runs leave behind, and that most claims are not judged.
   local number logs wanted lessons
   "$program" run 99 2>err
   lessons=$(sed -n "s/.*no lesson '99': there are //p" err | tr -d ,)
@@ -166,7 +166,7 @@ runs() {
     esac
     [ "$logs" = "$wanted" ] || fail "$logs logs instead of $wanted"
     [ "$(find lesson -name '*.jsonl' -exec grep -l '"result"' {} + | wc -l)" = "$logs" ] || fail 'a log has no result'
-    case $number in 1 | 2 | 3 | 4 | 5 | 6 | 7) prints 'Not judged: --smoke takes too few steps' ;; esac
+    case $number in 1 | 2 | 3 | 4 | 5 | 6 | 7) prints 'is not judged: --smoke takes too few steps' ;; esac
     if [ "$number" = 2 ]; then races; fi
   done
 

@@ -24,12 +24,14 @@ thread_local bool inside_parallel_for = false;
 /// already, virtual machines above all, and take longer to notice than the loop takes.
 class Seats {
  public:
-  /// Calls by the thread that is to sit.
+  /// For the calling thread. Where there are more threads than processors they share as the system likes.
   void take() {
 #ifdef __linux__
     const int here = sched_getcpu();
     cpu_set_t allowed;
-    if (here < 0 || claim(here) || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    if (here < 0 || claim(here) || sched_getaffinity(0, sizeof allowed, &allowed) != 0 ||
+        CPU_COUNT(&allowed) < threads())
+      return;
     for (int cpu = 0; cpu < most; ++cpu) {
       if (!CPU_ISSET(cpu, &allowed) || !claim(cpu)) continue;
       cpu_set_t there;
@@ -48,6 +50,7 @@ class Seats {
   bool claim(int cpu) {
     if (cpu >= most) return true;
     const std::uint64_t seat = std::uint64_t{1} << cpu;
+    if ((taken_.load(std::memory_order_relaxed) & seat) != 0) return false;
     return (taken_.fetch_or(seat, std::memory_order_relaxed) & seat) == 0;
   }
   std::atomic<std::uint64_t> taken_{0};
@@ -62,6 +65,13 @@ struct Loop {
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error;
+
+  /// A worker that wakes late may find nothing left: then it need not sit down either.
+  void start_late() {
+    if (next.load(std::memory_order_relaxed) >= n) return;
+    seats.take();
+    work();
+  }
 
   void work() {
     const bool outer = inside_parallel_for;
@@ -105,7 +115,7 @@ class Pool {
       ticket_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
-    if (sleepers) std::this_thread::yield();  // to who is woken here, for long enough to move
+    if (sleepers) std::this_thread::yield();  // to those who wake here, for long enough to move
     loop.work();
     {
       const std::lock_guard lock(mutex_);
@@ -147,8 +157,7 @@ class Pool {
         if (loop != nullptr) busy_.fetch_add(1, std::memory_order_relaxed);
       }
       if (loop != nullptr) {
-        loop->seats.take();
-        loop->work();
+        loop->start_late();
         busy_.fetch_sub(1, std::memory_order_release);
       }
     }

@@ -38,14 +38,18 @@ struct Cut {
   std::int64_t rows, columns;
 };
 
-/// Panels of B for a piece, at most `most`: as many as keep the threads equally long at work, since every
-/// piece makes its own copy of A.
-std::int64_t panels_of_a_piece(std::int64_t panels, std::int64_t most) {
-  std::int64_t best = 1, least = panels;
-  for (std::int64_t width = most; width >= 1; --width) {
-    const std::int64_t whole = panels / width, rest = panels % width;
-    const std::int64_t longest = pieces_of(whole, threads()) * width + (whole % threads() == 0 ? rest : 0);
-    if (longest < least) best = width, least = longest;
+/// Panels of B for a piece where `down` pieces of rows share them: the most, up to `most`, that leave the
+/// threads equally long at work. Every piece makes its own copy of A, so narrower ones have to gain
+/// something.
+std::int64_t panels_of_a_piece(std::int64_t panels, std::int64_t most, std::int64_t down) {
+  const std::int64_t several = threads();
+  const auto longest = [&](std::int64_t width) {
+    const std::int64_t whole = down * (panels / width), rest = panels % width;
+    return pieces_of(whole, several) * width + (whole % several == 0 ? rest : 0);
+  };
+  std::int64_t best = most;
+  for (std::int64_t width = most - 1; width >= std::max<std::int64_t>(1, most / 4); --width) {
+    if (longest(width) + longest(best) / 32 < longest(best)) best = width;
   }
   return best;
 }
@@ -54,10 +58,11 @@ Cut cut_for(const Product& p) {
   const std::int64_t width = p.tile->columns, panels = pieces_of(p.N, width);
   if (p.M * p.N * p.K <= alone || threads() == 1) return {most_rows, panels * width};
   const std::int64_t wanted = 2 * threads(), tile_rows = p.tile->rows_for(p.N);
-  const std::int64_t down = round_up(std::max(wanted, pieces_of(p.M, most_rows)), threads());
-  const std::int64_t rows = std::max(round_up(pieces_of(p.M, down), tile_rows), std::int64_t{96});
-  const std::int64_t across = pieces_of(wanted, pieces_of(p.M, rows));
-  return {rows, width * (across == 1 ? panels : panels_of_a_piece(panels, pieces_of(panels, across)))};
+  const std::int64_t shares = round_up(std::max(wanted, pieces_of(p.M, most_rows)), threads());
+  const std::int64_t rows = std::max(round_up(pieces_of(p.M, shares), tile_rows), std::int64_t{96});
+  const std::int64_t down = pieces_of(p.M, rows), across = pieces_of(wanted, down);
+  if (across == 1) return {rows, panels * width};
+  return {rows, width * panels_of_a_piece(panels, pieces_of(panels, across), down)};
 }
 
 /// Rows k .. k + depth, columns n .. n + columns of B, in panels as wide as a tile, one behind the other: row
