@@ -36,6 +36,17 @@ train::Plan plan_for(const Lab& lab, const char* name, Casts casts, std::uint64_
   return plan;
 }
 
+/// The share of gradients that are exactly zero, over all seeds and logged steps.
+double zero_share(const Lab& lab, const char* name) {
+  std::vector<double> shares;
+  for (const train::Run* run : lab.runs(question, name)) {
+    for (const train::StepRecord& record : run->steps) {
+      if (!std::isnan(record.zero)) shares.push_back(record.zero);
+    }
+  }
+  return mean(shares);
+}
+
 std::string verdict_on(double lost, double gap) {
   const std::string with_all =
       fmt::format("With every cast on the tape it ends up to {} points from FP32.", fixed(gap, 2));
@@ -59,7 +70,16 @@ void experiment(Lab& lab) {
   const double gap = std::max(largest(gaps), -smallest(gaps));
   const double lost = smallest(differences(all, lab.results(question, one_beside)));
   lab.verdict(question, verdict_on(lost, gap));
-  lab.claim(error < 1e-8, fmt::format("backward agrees with differences to {:.0e} (1e-8 allowed)", error));
+  const double zero = 100 * zero_share(lab, fp32), zero_on = 100 * zero_share(lab, on_the_tape),
+               zero_beside = 100 * zero_share(lab, one_beside);
+  lab.claim(error < 1e-8, fmt::format("backward agrees with differences to {:.0e} (1e-8 allowed)", error),
+            Lab::Judged::in_smoke_too);
+  lab.claim(std::abs(zero_on - zero) <= 5,
+            fmt::format("casts on the tape: {:.1f} % of the gradients are zero, in FP32 {:.1f} % (within 5)",
+                        zero_on, zero),
+            Lab::Judged::in_smoke_too);
+  lab.claim(zero_beside >= 98, fmt::format("one cast beside it: {:.1f} % are zero (98 asked)", zero_beside),
+            Lab::Judged::in_smoke_too);
   lab.claim(gap <= 0.5,
             fmt::format("casts on the tape: within {} points of FP32 (0.5 allowed)", fixed(gap, 2)));
   lab.claim(lost >= 3,
