@@ -2,6 +2,7 @@
 #include <lessons/02_matmul/show.h>
 #include <tinymp/base/error.h>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <sstream>
 #include <vector>
@@ -78,7 +79,8 @@ void name_the_race(Lab& lab) {
   const std::string said = report(), text = in_short(said);
   lab.say(text.empty() ? concat("\n", said, "\nThreadSanitizer does not run on this machine.\n")
                        : concat("\nIn reverse order, where the result is right:\n", text));
-  lab.say(concat("The whole report: ", in_lucky_order, TINYMP_RACE_PROGRAM, "\n"));
+  const std::string program = std::filesystem::proximate(TINYMP_RACE_PROGRAM).string();
+  lab.say(concat("The whole report: ", in_lucky_order, program, "\n"));
 #else
   lab.say("\nThreadSanitizer knows, but follows emulated threads with g++ only: CXX=g++ ./learn run 2\n");
 #endif
