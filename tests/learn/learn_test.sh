@@ -67,6 +67,7 @@ use() {
   learn 2 run 1 --sabotage '' --smoke && complains 'has none'
   learn 2 verify-all --seeds 0 && complains 'whole number from 1'
   learn 1 verify-all --out missing/log && complains 'cannot write missing/log'
+  learn 1 run 6 --smoke --results missing/it.json && complains 'cannot write the results missing/it.json: .*--results FILE'
   learn 3 run 6 --device cuda --smoke && complains 'cuda'
   if [ ! -d "$source_folder/datasets/mnist" ]; then
     learn 0 && prints '^  mnist  *the data set "mnist" is not here'
@@ -145,14 +146,14 @@ runs() {
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
 
-  # All lessons: what their smoke runs leave behind, and that most claims are not judged.
+  # All lessons: what their smoke runs leave behind, and the claims that a few steps can judge.
   local number logs wanted lessons
   "$program" run 99 2>err
   lessons=$(sed -n "s/.*no lesson '99': there are //p" err | tr -d ,)
   for number in 1 3 4 5 6 7; do case " $lessons " in *" $number "*) ;; *) fail "lesson $number is not built" ;; esac done
   for number in $lessons; do
     rm -rf lesson
-    learn 0 run "$number" --smoke --data cut --threads 2 --out lesson
+    learn 0 run "$number" --smoke --verify --data cut --threads 2 --out lesson
     logs=$(find lesson -name '*.jsonl' | wc -l)
     case $number in
       1) wanted=2 ;;  # FP32, FP16
@@ -171,7 +172,12 @@ runs() {
   done
 
   learn 0 run 4 --verify --data cut --out lesson
-  learn 1 run 4 --verify --data cut --out lesson --sabotage cast_backward && prints 'SABOTAGED: cast_backward'
+  rm -rf lesson
+  learn 1 run 4 --smoke --verify --data cut --out lesson --sabotage cast_backward --results results.json
+  prints 'SABOTAGED: cast_backward' && complains 'claims did not hold'
+  grep -q '<title>SABOTAGED' lesson/*/report.html || fail 'the page does not tell that it is sabotaged'
+  [ "$(grep -l '"name":"FP[^"]*(sabotaged: cast_backward)"' lesson/*/*.jsonl | wc -l)" = 3 ] || fail 'an honest name in a log'
+  grep -q '^ "sabotaged": "cast_backward",$' results.json || fail 'results.json does not tell that it is sabotaged'
 
   local few='--data cut --steps 5 --threads 1'
   # shellcheck disable=SC2086
@@ -233,6 +239,8 @@ disks() {
   before=$(snapshot full.disk)
   learn 1 train --data cut --steps 5 --out full.disk
   complains 'No space left'
+  learn 1 run 4 --smoke --data cut --out elsewhere --results full.disk/results.json
+  complains 'cannot write the results full.disk/results.json: No space left'
   [ "$(snapshot full.disk)" = "$before" ] || fail 'earlier runs on the full disk were touched'
   [ ! -d full.disk/train-001 ] || fail 'an empty folder was left behind'
 
