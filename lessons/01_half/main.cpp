@@ -32,8 +32,10 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
   LossScaler scaler(recipe.scaling);
   data::Loader loader(lab.data().train, 64, seed);
 
-  train::Run run{lab.log_path(name, seed), {}, {}, train::RunResult{}};
-  run.header = {.lesson = "01_half", .question = question, .name = name, .recipe = recipe, .seed = seed};
+  train::Run run{lab.log_path(lab.marked(name), seed), {}, {}, train::RunResult{}};
+  run.header = {.lesson = "01_half", .question = question, .name = lab.marked(name)};
+  run.header.recipe = recipe;
+  run.header.seed = seed;
   run.header.model = model.name();
   run.header.data = describe(lab.data());
   run.header.optimizer = "sgd lr=0.1";
