@@ -38,7 +38,10 @@ train::Plan plan_for(Lab& lab, const Model& model, const Contender& contender, s
   plan.name = contender.name;
   plan.recipe = contender.recipe;
   plan.seed = seed;
-  if (&model != &autoencoder) plan.steps = lab.steps(600, 5);
+  if (&model != &autoencoder) {
+    plan.steps = lab.steps(600, 5);
+    plan.histogram_every = lab.steps(200, 3);
+  }
   return plan;
 }
 

@@ -111,6 +111,7 @@ train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::ui
   plan.seed = seed;
   plan.pixels.transpose = true;
   plan.start = &start;
+  plan.histogram_every = lab.steps(1000, 10);
   plan.steps = lab.steps(3000, 20);
   return plan;
 }

@@ -357,3 +357,73 @@ TEST_CASE("run folders are numbered and never taken twice") {
   other.join();
   CHECK(std::set<std::string>(made.begin(), made.end()).size() == 40);
 }
+
+namespace {
+
+std::vector<StepSizes> some_sizes() {
+  StepSizes first{.step = 1, .scale = 1024, .parameters = {}};
+  first.parameters.push_back({"1 (784,64)",
+                              {.sizes = {.zeros = 9, .nonfinite = 1, .first = -31, .counts = {3, 0, 14}},
+                               .largest = 0x1.8p-20,
+                               .subnormal = 12,
+                               .overflowed = 2,
+                               .flushed = 5'000'000'000},
+                              {}});
+  StepSizes second{.step = 40, .scale = infinity, .parameters = {}};
+  second.parameters.push_back({"\"µ\"", {}, UpdateSizes{}});
+  second.parameters.back().updates->ratios = {.zeros = 1, .nonfinite = 2, .first = 7, .counts = {3}};
+  second.parameters.back().updates->underflowed = 4;
+  second.parameters.back().updates->absorbed = 5;
+  return {first, second};
+}
+
+}  // namespace
+
+TEST_CASE("the sizes of a step have a line of their own, and read back as they were written") {
+  files::Folder folder;
+  RunLog log(folder / "run.jsonl", some_header());
+  log.write({.step = 1, .loss = 2.5});
+  for (const StepSizes& sizes : some_sizes()) log.write_sizes(sizes);
+  log.finish({.value = 1});
+  const std::vector<std::string> lines = lines_of(log.path());
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[2] ==
+        R"~({"sizes":{"step":1,"scale":1024.0,"parameters":[{"name":"1 (784,64)","gradients":)~"
+        R"~({"zeros":9,"nonfinite":1,"first":-31,"counts":[3,0,14],"largest":1.430511474609375e-06,)~"
+        R"~("subnormal":12,"overflowed":2,"flushed":5000000000}}]}})~");
+  CHECK(lines[3] ==
+        R"~({"sizes":{"step":40,"scale":null,"parameters":[{"name":"\"µ\"","gradients":)~"
+        R"~({"zeros":0,"nonfinite":0,"first":0,"counts":[],"largest":0.0,"subnormal":0,"overflowed":0,)~"
+        R"~("flushed":0},"updates":{"zeros":1,"nonfinite":2,"first":7,"counts":[3],"underflowed":4,)~"
+        R"~("absorbed":5}}]}})~");
+  const Run run = load_run(log.path());
+  CHECK(run.sizes == some_sizes());
+  CHECK(run.steps.size() == 1);
+  CHECK(run.result);
+}
+
+TEST_CASE("sizes that are none: the message names file and line") {
+  files::Folder folder;
+  std::string good = small_log(folder);
+  {
+    RunLog log(folder / "sizes.jsonl", some_header());
+    log.write_sizes(some_sizes()[0]);
+    good += lines_of(log.path())[1] + "\n";
+  }
+  const std::string path = folder / "bad.jsonl";
+  const auto complaint = [&](const std::string& what, const std::string& with) {
+    std::string text = good;
+    REQUIRE(text.find(what) != std::string::npos);
+    write_text(path, text.replace(text.find(what), what.size(), with));
+    return files::message<Error>([&] { load_run(path); });
+  };
+  check_says(complaint("\"zeros\":9", "\"zeros\":-9"), {path + ":3:", "\"zeros\"", "-9"});
+  check_says(complaint("\"zeros\":9", "\"noughts\":9"), {path + ":3:", "zeros"});
+  check_says(complaint("[3,0,14]", "[3,-1,14]"), {path + ":3:", "-1"});
+  check_says(complaint("[3,0,14]", "[3,\"many\",14]"), {path + ":3:", "\"sizes\""});
+  check_says(complaint("\"parameters\":[{", "\"parameters\":[7,{"), {path + ":3:", "\"sizes\""});
+  check_says(complaint("\"first\":-31", "\"first\":-3100000"), {path + ":3:", "\"first\""});
+  check_says(complaint("{\"sizes\":{", "{\"sizes\":[],\"x\":{"), {path + ":3:", "\"sizes\""});
+  write_text(path, good + lines_of(folder / "sizes.jsonl")[1] + "\n");
+  check_says(files::message<Error>([&] { load_run(path); }), {path + ":4:", "steps must go up"});
+}

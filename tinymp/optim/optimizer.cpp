@@ -111,6 +111,30 @@ StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
   return result;
 }
 
+std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Tensor& before) const {
+  gradients.expect_current("exact_updates");
+  expect(gradients.state_ == gradients_ && gradients_->stepped_round == gradients_->round, name_,
+         "::exact_updates: no step was taken with these gradients");
+  expect(before.size() == master_.size(), name_, "::exact_updates: ", before.shape(), " for a master of ",
+         master_.shape());
+  const std::vector<float> g = gradients.tensor().to_floats(), w = before.to_floats();
+  std::vector<std::vector<float>> moments;  // what the step left is what it read: they move first
+  for (const Tensor& m : moments_) moments.push_back(m.to_floats());
+  const float factor = gradients.factor();
+  const kernels::StepState state = step_.read();
+  std::vector<float> updates(w.size());
+  std::visit(
+      [&](const auto& r) {
+        for (std::size_t i = 0; i < w.size(); ++i) {
+          float m[2] = {};
+          for (std::size_t k = 0; k < moments.size(); ++k) m[k] = moments[k][i];
+          updates[i] = r.update(w[i], g[i] * factor, m, state);
+        }
+      },
+      rule());
+  return updates;
+}
+
 kernels::UpdateArenas Optimizer::arenas() const {
   kernels::UpdateArenas arenas{weights_.view(), master_.view(), gradients_->arena.view(), {}};
   for (std::size_t m = 0; m < moments_.size(); ++m) arenas.moments[m] = moments_[m].view();

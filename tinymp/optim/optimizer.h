@@ -39,6 +39,11 @@ class Optimizer {
   /// when the gradients were not unscaled, the check is not theirs, or this step was taken already.
   StepResult step(const Gradients& gradients, const GradCheck& check);
 
+  /// For meters: the updates of the step just taken, as FP32 had them before anything was rounded to the
+  /// master's format. `before` is what master() held then. Computed once more, on the CPU; waits. Throws
+  /// Error when there was no step since zero_grad().
+  std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
+
   /// Forgets the gradients: the next backward writes new ones.
   void zero_grad();
 

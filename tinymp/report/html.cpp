@@ -6,6 +6,7 @@
 #include <tinymp/report/page_assets.h>
 #include <tinymp/report/page_data.h>
 #include <tinymp/report/provenance_html.h>
+#include <tinymp/report/sizes_html.h>
 #include <tinymp/report/svg.h>
 #include <tinymp/report/table_html.h>
 #include <algorithm>
@@ -100,7 +101,7 @@ std::string section_html(const ReportSection& given, const PageSection& section)
             notes_html(panel) + "</figure>\n";
   }
   if (!section.panels.empty()) text += "</div>\n";
-  return text + provenance_html(section.groups) + "</section>\n";
+  return text + sizes_html(section.groups) + provenance_html(section.groups) + "</section>\n";
 }
 
 /// "12 runs · 2026-05-04 · commit 44ca0ca1f20b"

@@ -1,4 +1,5 @@
 #include <tinymp/report/section.h>
+#include <tinymp/report/sizes_terminal.h>
 #include <tinymp/report/table.h>
 #include <tinymp/report/terminal_curves.h>
 #include <algorithm>
@@ -13,6 +14,7 @@ void print_section(std::ostream& out, const ReportSection& section, const Termin
   for (const Panel& panel : make_panels(groups)) {
     out << terminal_chart(panel, style, {.height = panel.quantity == Quantity::loss ? 14 : 7}) << "\n";
   }
+  out << terminal_sizes(groups, style);
   if (!groups.empty()) out << format_table(groups_table(groups), style);
   if (section.verdict.empty()) return;
   out << "\n";

@@ -21,6 +21,8 @@ void expect_complete(const Plan& plan) {
          "' lacks its data, model or optimizer");
   expect(plan.steps >= 1 && plan.log_every >= 1 && plan.shadow_every >= 0, "train::run: ", plan.steps,
          " steps, logged every ", plan.log_every, " and shadowed every ", plan.shadow_every, " makes no run");
+  expect(plan.histogram_every >= 0, "train::run: a histogram every ", plan.histogram_every,
+         " steps makes no run");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
 }
@@ -56,6 +58,9 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+/// At the first step, and at every `every`-th; never when it is 0.
+bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
+
 /// A step that has been handed to the device. What it found stays there until it is logged: reading waits.
 struct Started {
   std::int64_t number;
@@ -63,11 +68,19 @@ struct Started {
   DeviceValue<kernels::GradientScan> found;
   StepResult result;
   double flushed;
+  std::optional<StepSizes> sizes{};
+};
+
+/// What is looked at beside the step itself, at this step.
+struct Look {
+  Shadow* shadow;       ///< null: the model is FP32 itself, or nobody asks
+  bool counts_flushed;  ///< needs the shadow
+  bool closely;
 };
 
 /// One step, in the order of Micikevicius et al. 2018.
 Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                   LossScaler& scaler, Shadow* shadow, const data::Batch& batch) {
+                   LossScaler& scaler, const Look& look, const data::Batch& batch) {
   const Tensor scale = scaler.factor_on(plan.device);
   Tensor loss;
   {
@@ -79,9 +92,14 @@ Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model
   GradCheck check = scaler.unscale(gradients);
   if (plan.clip > 0) clip_norm(gradients, plan.clip);
   double flushed = not_measured;
-  if (shadow != nullptr && check.finite()) flushed = shadow->flushed(plan.task, model, batch);
+  std::optional<CloseLook> close;
+  if (look.closely) close.emplace(number, scale.item(), plan.task, model, batch, look.shadow, optimizer);
+  if (look.counts_flushed && check.finite())
+    flushed = close ? close->flushed() : look.shadow->flushed(plan.task, model, batch);
   const StepResult result = optimizer.step(gradients, check);
+  if (close && result.taken()) close->add_updates(optimizer, gradients);
   Started started{number, loss, scale, check.found(), result, flushed};
+  if (close) started.sizes = close->sizes();
   scaler.update(std::move(check));
   optimizer.zero_grad();
   return started;
@@ -117,7 +135,9 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels);
   std::optional<Shadow> shadow;
-  if (plan.shadow_every > 0) shadow.emplace(make_model(plan, recipes::fp32));
+  const bool is_wide = plan.recipe.compute == DType::f32 && plan.recipe.gradient == DType::f32;
+  if (plan.shadow_every > 0 || (plan.histogram_every > 0 && !is_wide))
+    shadow.emplace(make_model(plan, recipes::fp32));
 
   Run recorded{path, header_of(plan, *model), {}, {}};
   RunLog log(path, recorded.header);
@@ -126,10 +146,10 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   const auto start = std::chrono::steady_clock::now();
   std::vector<Started> started;
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
-    const bool look = shadow && (t % plan.shadow_every == 0 || t == 1);
-    started.push_back(start_step(plan, t, *model, *optimizer, scaler, look ? &*shadow : nullptr,
-                                 to(loader.next(), plan.device)));
-    const bool logged = t == 1 || t == plan.steps || t % plan.log_every == 0 || look;
+    const Look look{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
+                    is_due(t, plan.histogram_every)};
+    started.push_back(start_step(plan, t, *model, *optimizer, scaler, look, to(loader.next(), plan.device)));
+    const bool logged = t == plan.steps || is_due(t, plan.log_every) || look.counts_flushed || look.closely;
     if (!logged && started.size() < steps_ahead) continue;
     for (const Started& step : started) {
       const kernels::StepReport report = step.result.report();
@@ -143,6 +163,10 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
         add_details(step, report, record);
         log.write(record);
         recorded.steps.push_back(record);
+        if (step.sizes) {
+          log.write_sizes(*step.sizes);
+          recorded.sizes.push_back(*step.sizes);
+        }
       }
       if (watch) watch(plan, record);
     }

@@ -37,6 +37,8 @@ struct Plan {
   std::int64_t log_every = 10;  ///< a line in the log every so many steps, and at the first and last
   std::int64_t shadow_every =
       0;  ///< count flushed gradients against an FP32 shadow every so many steps; 0: never
+  std::int64_t histogram_every =
+      0;  ///< look at the sizes of gradients and updates every so many steps, and at the first; 0: never
 };
 
 /// Watches a run as it goes, for a progress bar.

@@ -10,11 +10,14 @@ Shadow::Shadow(std::unique_ptr<nn::Model> model) : model_(std::move(model)) {
   }
 }
 
-double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch) {
+void Shadow::backward(Task task, const nn::Model& of, const data::Batch& batch) {
   nn::copy_parameters(of, *model_);
   Tape tape;
   tape.backward(loss_of(task, *model_, batch));
+}
 
+double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch) {
+  backward(task, of, batch);
   const std::vector<Tensor> narrow = of.parameters(), wide = model_->parameters();
   const DeviceValue<kernels::FlushCounts> found(narrow.front().device(), {});
   for (std::size_t i = 0; i < narrow.size(); ++i) {
@@ -23,6 +26,53 @@ double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch)
   }
   const kernels::FlushCounts counts = found.read();
   return counts.values == 0 ? 0 : static_cast<double>(counts.flushed) / static_cast<double>(counts.values);
+}
+
+std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const data::Batch& batch,
+                                         double scale) {
+  backward(task, of, batch);
+  const std::vector<Tensor> narrow = of.parameters(), wide = model_->parameters();
+  std::vector<GradientSizes> found;
+  for (std::size_t i = 0; i < narrow.size(); ++i) {
+    found.push_back(gradient_sizes(wide[i].grad(), narrow[i].grad(), scale));
+    wide[i].clear_grad();
+  }
+  return found;
+}
+
+CloseLook::CloseLook(std::int64_t step, double scale, Task task, const nn::Model& model,
+                     const data::Batch& batch, Shadow* shadow, const Optimizer& optimizer)
+    : sizes_{.step = step, .scale = scale},
+      master_(optimizer.master().shape(), optimizer.master().dtype(), optimizer.master().device()) {
+  kernels::cast(optimizer.master().view(), master_.view());
+  const std::vector<Tensor> parameters = model.parameters();
+  std::vector<GradientSizes> gradients;
+  if (shadow != nullptr) {
+    gradients = shadow->sizes(task, model, batch, scale);
+  } else {
+    for (const Tensor& p : parameters) gradients.push_back(gradient_sizes(p.grad(), p.grad(), 1));
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    sizes_.parameters.push_back({concat(i + 1, " ", parameters[i].shape()), gradients[i], {}});
+}
+
+void CloseLook::add_updates(const Optimizer& optimizer, const Gradients& gradients) {
+  const std::vector<float> updates = optimizer.exact_updates(gradients, master_);
+  const std::vector<float> before = master_.to_floats(), after = optimizer.master().to_floats();
+  std::size_t begin = 0;
+  for (ParameterSizes& p : sizes_.parameters) {
+    const auto count = static_cast<std::size_t>(p.gradients.sizes.values());
+    expect(begin + count <= updates.size(), "CloseLook: the optimizer has other parameters than the model");
+    const auto part = [&](const std::vector<float>& all) { return std::span(all).subspan(begin, count); };
+    p.updates = update_sizes(part(updates), part(before), part(after), master_.dtype());
+    begin += count;
+  }
+}
+
+double CloseLook::flushed() const {
+  const GradientSizes all = sizes_.gradients();
+  const std::int64_t nonzero = all.sizes.nonzero();
+  return nonzero == 0 ? 0 : static_cast<double>(all.flushed) / static_cast<double>(nonzero);
 }
 
 }  // namespace tinymp::train

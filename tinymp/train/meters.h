@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tinymp/optim/optimizer.h>
+#include <tinymp/train/histogram.h>
 #include <tinymp/train/task.h>
 
 namespace tinymp::train {
@@ -16,8 +18,32 @@ class Shadow {
   /// Of the gradient values that are not zero in FP32, the share that is zero in `of`'s gradients.
   double flushed(Task task, const nn::Model& of, const data::Batch& batch);
 
+  /// The same look, parameter by parameter and by size: FP32's gradients times `scale`, the S of `of`'s.
+  std::vector<GradientSizes> sizes(Task task, const nn::Model& of, const data::Batch& batch, double scale);
+
  private:
+  void backward(Task task, const nn::Model& of, const data::Batch& batch);
   std::unique_ptr<nn::Model> model_;
+};
+
+/// One step under the magnifying glass: begun between backward and the optimizer's step, ended after it. What
+/// it copies to the CPU costs about as much as the optimizer's step, so a run does this every so many steps.
+class CloseLook {
+ public:
+  /// The gradients of `model`, which are multiplied by `scale`, as FP32 has them: from the shadow, or, when
+  /// the model itself is FP32 and there is none, its own.
+  CloseLook(std::int64_t step, double scale, Task task, const nn::Model& model, const data::Batch& batch,
+            Shadow* shadow, const Optimizer& optimizer);
+  /// After a step that was taken, of all parameters of the model in their order.
+  void add_updates(const Optimizer& optimizer, const Gradients& gradients);
+
+  const StepSizes& sizes() const { return sizes_; }
+  /// As Shadow::flushed.
+  double flushed() const;
+
+ private:
+  StepSizes sizes_;
+  Tensor master_;  ///< as it was
 };
 
 }  // namespace tinymp::train

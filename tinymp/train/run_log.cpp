@@ -1,5 +1,6 @@
 #include <tinymp/base/error.h>
 #include <tinymp/base/parallel_for.h>
+#include <tinymp/train/histogram_json.h>
 #include <tinymp/train/provenance.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/run_log_fields.h>
@@ -92,6 +93,8 @@ void RunLog::write(const StepRecord& step) {
   });
   write_line(one_line(line.json));
 }
+
+void RunLog::write_sizes(const StepSizes& sizes) { write_line(one_line({{"sizes", json_of(sizes)}})); }
 
 void RunLog::finish(const RunResult& result) {
   ToJson inner;

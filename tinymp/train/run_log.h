@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/numeric/recipe.h>
+#include <tinymp/train/histogram.h>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -14,6 +15,11 @@
 /// NaN and infinities are written as the strings "nan", "inf" and "-inf"; what was not measured is left out.
 ///   {"tinymp_run":1,"lesson":"06_loss_scaling","name":"FP16, S = 1","recipe":{...},"seed":0,...}
 ///   {"step":1,"loss":0.231,"scale":1.0,"skipped":false,"skips":0,"flushed":0.62}
+/// A step that was looked at closely (histogram.h) has a line of its own behind it, a parameter an object:
+///   {"sizes":{"step":1,"scale":1.0,"parameters":[{"name":"1 (784, 64)",
+///     "gradients":{"zeros":9,"nonfinite":0,"first":-31,"counts":[3,14,...],"largest":2e-06,"subnormal":120,
+///                  "overflowed":0,"flushed":301},
+///     "updates":{"zeros":0,"nonfinite":0,"first":2,"counts":[7,...],"underflowed":0,"absorbed":0}},...]}}
 ///   {"result":{"value":0.0735,"taken":400,"skipped":0,"first_nonfinite_step":0,"seconds":11.2}}
 namespace tinymp::train {
 
@@ -74,6 +80,7 @@ class RunLog {
   /// Fills in where and when (date, commit, compiler, device, threads) and writes the header line.
   RunLog(std::string path, RunHeader header);
   void write(const StepRecord& step);
+  void write_sizes(const StepSizes& sizes);
   void finish(const RunResult& result);  ///< the last line; closes the file
   const std::string& path() const { return path_; }
   const RunHeader& header() const { return header_; }  ///< as it stands in the file
@@ -94,6 +101,7 @@ struct Run {
   RunHeader header;
   std::vector<StepRecord> steps;
   std::optional<RunResult> result;
+  std::vector<StepSizes> sizes{};  ///< of the steps that were looked at closely
 };
 
 /// Reads a run log; throws Error naming file and line when it is not one, or when its steps do not go up. A

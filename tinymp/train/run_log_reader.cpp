@@ -1,4 +1,5 @@
 #include <tinymp/base/error.h>
+#include <tinymp/train/histogram_json.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/run_log_fields.h>
 #include <cerrno>
@@ -23,6 +24,7 @@ class FromJson {
   }
 
   bool has(const char* key) const { return json_.contains(key); }
+  const Json& json() const { return json_; }
   [[noreturn]] void fail(const std::string& what) const { throw Error(concat(where_, ": ", what)); }
 
   FromJson object(const char* key) const {
@@ -130,6 +132,17 @@ void read_step(const FromJson& line, std::vector<StepRecord>& steps) {
   steps.push_back(record);
 }
 
+void read_sizes(const FromJson& line, std::vector<StepSizes>& all) {
+  StepSizes sizes;
+  try {
+    sizes = sizes_from(line.json().at("sizes"));
+  } catch (const std::exception& error) {
+    line.fail(concat("\"sizes\" is not what a run log has: ", error.what()));
+  }
+  if (!all.empty() && sizes.step <= all.back().step) line.fail("\"sizes\": steps must go up");
+  all.push_back(std::move(sizes));
+}
+
 void read_line(const FromJson& line, bool is_first, Run& run) {
   if (is_first) {
     read_header(line, run.header);
@@ -137,6 +150,8 @@ void read_line(const FromJson& line, bool is_first, Run& run) {
     line.fail("a line after the result: two runs in one file?");
   } else if (line.has("result")) {
     fields(run.result.emplace(), line.object("result"));
+  } else if (line.has("sizes")) {
+    read_sizes(line, run.sizes);
   } else {
     read_step(line, run.steps);
   }

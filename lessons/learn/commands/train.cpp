@@ -92,7 +92,8 @@ void add_run_flags(CLI::App& app, Flags& flags) {
       ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   count("--log-every", flags.log_every, 1, "Record every so many steps");
-  count("--shadow-every", flags.shadow_every, 0, "Count flushed FP16 gradients so often; 0: never");
+  count("--shadow-every", flags.shadow_every, 0,
+        "Count flushed FP16 gradients so often; 0: never, and no histograms");
   app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
 }
 
@@ -173,6 +174,7 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.batch = flags.batch;
   plan.log_every = flags.log_every;
   plan.shadow_every = plan.recipe.compute == DType::f16 ? flags.shadow_every : 0;
+  if (flags.shadow_every > 0) plan.histogram_every = std::max<std::int64_t>(1, flags.steps / 4);
   return plan;
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tinymp/report/curves.h>
+#include <tinymp/report/table.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The sizes of gradients and updates (train/histogram.h) as terminal and page show them: bars, sentences,
+/// tables.
+namespace tinymp::report {
+
+/// What is shown of a group: the last step that was looked at, of the first run in which one was.
+struct LastLook {
+  const Run* run;
+  const train::StepSizes* sizes;
+};
+std::optional<LastLook> last_look(const Group& group);
+
+/// A bar for each power of two, and lines where FP16 ends.
+struct Bars {
+  struct Region {
+    int from, to;          ///< exponents, both inside
+    std::string name;      ///< "subnormal"
+    bool is_lost = false;  ///< drawn hollow
+  };
+  std::string title{};
+  int first = 0;                       ///< exponent of counts[0]; smaller ones are counted there
+  std::vector<std::int64_t> counts{};  ///< the last holds all larger ones, too
+  std::int64_t total = 0;              ///< what 100 % is
+  std::vector<Region> regions{};       ///< side by side; between two of them stands a line
+  bool upper_edge_inside = false;      ///< bar e ends at 2^e; else it begins there
+  std::vector<std::string> words{};    ///< what it says, in whole sentences
+
+  int last() const { return first + static_cast<int>(counts.size()) - 1; }
+  const Region& region_of(int exponent) const;
+  double share(int exponent) const;
+  double highest() const;  ///< the largest share
+};
+
+/// |g S| of all parameters, on the ground of FP16's window.
+Bars gradient_bars(const LastLook& look, const std::string& name);
+/// |w / update|, with 2048 marked; empty when no update was looked at.
+std::optional<Bars> update_bars(const LastLook& look, const std::string& name);
+
+/// A row for each parameter, and one for all.
+Table gradient_table(const train::StepSizes& sizes);
+inline constexpr const char* gradient_notes =
+    "flushed: zero in this run, not in FP32; too small: FP32 has it, and FP16 rounds it to zero.";
+Table update_table(const train::StepSizes& sizes);
+
+}  // namespace tinymp::report

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <tinymp/train/histogram.h>
+#include <nlohmann/json_fwd.hpp>
+
+/// The sizes of a step in a run log: run_log.h shows a line.
+namespace tinymp::train {
+
+nlohmann::ordered_json json_of(const StepSizes& sizes);
+
+/// Throws nlohmann::json::exception, or Error for counts below 0, when it is nothing that json_of made.
+StepSizes sizes_from(const nlohmann::json& json);
+
+}  // namespace tinymp::train
