@@ -80,6 +80,20 @@ inline Run make_run(const Shape& shape, const std::string& question, std::uint64
       record.flushed = shape.flushed * (1 - 0.3 * tinymp::exp(-t / 30));
     run.steps.push_back(record);
   }
+  if (shape.flushed > 0) {
+    const auto part = static_cast<std::int64_t>(1000 * shape.flushed);
+    tinymp::train::ParameterSizes sizes;
+    sizes.name = "1 (784, 64) </i>";
+    sizes.gradients.sizes = {.zeros = 5, .first = -27, .counts = {part, 0, 0, 1000 - part}};
+    sizes.gradients.largest = 0x1p-24;
+    sizes.gradients.subnormal = 1000 - part;
+    sizes.gradients.flushed = part;
+    sizes.updates.emplace().ratios = {.first = 9, .counts = {40, 30, 20, 10}};
+    sizes.updates->absorbed = 9;
+    tinymp::train::StepSizes look{.step = steps, .scale = scale, .parameters = {}};
+    look.parameters.push_back(sizes);
+    run.sizes.push_back(look);
+  }
   if (shape.cut_at > 0) return run;
   const double value = shape.nan_from > 0 ? std::numeric_limits<double>::quiet_NaN()
                                           : shape.metric * (1 + 0.01 * static_cast<double>(seed));

@@ -74,7 +74,8 @@ TEST_CASE("what is shown is the last look of the first run that has one") {
   const LastLook look = *last_look(groups[0]);
   CHECK(look.run == &runs[1]);
   CHECK(look.sizes->step == 200);
-  CHECK(gradient_bars(look, "a").title == "Sizes of the gradients: a, step 200, seed 7");
+  CHECK(gradient_bars(look, "a").title == "Sizes of the gradients");
+  CHECK(gradient_bars(look, "a").of == "a, step 200, seed 7");
   runs[1].sizes.clear();
   CHECK_FALSE(last_look(groups[0]));
   CHECK(terminal_sizes(groups, ascii).empty());
@@ -113,8 +114,7 @@ TEST_CASE("in words: what FP16 loses, and what a larger S would save") {
   const std::vector<std::string> words = gradient_bars({&big, &big.sizes[0]}, "b").words;
   CHECK(words[0].find("7.7 % would be saved by 8 times this S, 31 % by 64 times this S.") !=
         std::string::npos);
-  CHECK(gradient_bars({&big, &big.sizes[0]}, "b").title ==
-        "Sizes of the gradients times S = 1024: b, step 100, seed 0");
+  CHECK(gradient_bars({&big, &big.sizes[0]}, "b").title == "Sizes of the gradients times S = 1024");
   CHECK(update_bars({&run, &run.sizes[0]}, "a")->words ==
         std::vector<std::string>{
             "80 % of the updates are at least 2048 times smaller than their weight, too small for most FP16 "
@@ -237,9 +237,9 @@ TEST_CASE("of several groups the worst is drawn, the others are told") {
   // Alone, FP32 shows what FP16 would have to hold.
   runs.resize(1);
   CHECK(terminal_sizes(group_by_recipe(runs), ascii).find("gradients: FP32, step 100") != std::string::npos);
-  // Where next to nothing is lost nothing is drawn.
-  runs = {looked_at("fine", recipes::fp16_master)};
-  runs[0].sizes[0].parameters = {
+  // Where next to nothing is lost nothing is drawn, and the worst speaks for all.
+  runs = {looked_at("fine", recipes::fp16_master), looked_at("finer", recipes::fp16_master)};
+  runs[0].sizes[0].parameters = runs[1].sizes[0].parameters = {
       {"1 (2)", {.sizes = {.first = -10, .counts = {99}}, .largest = 0x1p-10}, {}}};
   CHECK(count(terminal_sizes(group_by_recipe(runs), ascii), "\n") == 3);
 }
@@ -276,7 +276,9 @@ TEST_CASE("on the page: bars, limits, words, a table for each group; names are e
   CHECK(html.find("2 &lt;b&gt;") != std::string::npos);
   CHECK(count(html, "class=\"limit\"") == 2 * (3 + 1));
   CHECK(count(html, "too small: ") == 2);
-  CHECK(html.find("7.7 % would be saved by S = 8") != std::string::npos);
+  CHECK(html.find(
+            "2⁻²⁵ or smaller, which FP16 rounds to zero. 7.7 % would be saved by S = 8, 31 % by S = 64.") !=
+        std::string::npos);
 
   // Seven bars of gradients, those up to 2^-25 hollow; four of updates, from 2048 on hollow.
   const Bars gradients = gradient_bars(*last_look(groups[0]), "a");

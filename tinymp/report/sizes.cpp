@@ -123,7 +123,7 @@ Bars gradient_bars(const LastLook& look, const std::string& name) {
   const GradientSizes all = look.sizes->gradients();
   const std::string factor =
       look.sizes->scale == 1 ? "" : concat(" times S = ", scale_text(look.sizes->scale));
-  Bars bars{.title = concat("Sizes of the gradients", factor, ": ", where(look, name))};
+  Bars bars{.title = "Sizes of the gradients" + factor, .of = where(look, name)};
   bars.upper_edge_inside = true;
   fill(bars, all.sizes, -45, 20);
   bars.regions = {
@@ -135,7 +135,7 @@ Bars gradient_bars(const LastLook& look, const std::string& name) {
 std::optional<Bars> update_bars(const LastLook& look, const std::string& name) {
   const std::optional<UpdateSizes> all = look.sizes->updates();
   if (!all) return std::nullopt;
-  Bars bars{.title = concat("Weights divided by their updates: ", where(look, name))};
+  Bars bars{.title = "Weights divided by their updates", .of = where(look, name)};
   fill(bars, all->ratios, -10, 40);
   bars.regions = {{-10, 10, "below 2048"}, {11, 40, "2048 and more", true}};
   bars.words = about_updates(*all, look.run->header.recipe.master);

@@ -24,7 +24,8 @@ struct Bars {
     std::string name;      ///< "subnormal"
     bool is_lost = false;  ///< drawn hollow
   };
-  std::string title{};
+  std::string title{};                 ///< "Sizes of the gradients"
+  std::string of{};                    ///< "FP16, S = 1, step 400, seed 0"
   int first = 0;                       ///< exponent of counts[0]; smaller ones are counted there
   std::vector<std::int64_t> counts{};  ///< the last holds all larger ones, too
   std::int64_t total = 0;              ///< what 100 % is

@@ -89,15 +89,17 @@ struct Shown {
   double lost;
 };
 
-/// The worst in full, if it is bad enough; of the others the first sentence.
+/// The worst in full, and of the others the first sentence; when even the worst is good enough, its own.
 std::string chosen(const std::vector<Shown>& all, double enough, const TerminalStyle& style) {
   if (all.empty()) return "";
   const auto worst = std::ranges::max_element(all, {}, &Shown::lost);
   std::string text;
   for (const Shown& shown : all) {
-    const bool in_full = shown.lost >= enough && &shown == &*worst;
-    if (!in_full) {
-      text += wrapped(shown.bars.title + ". " + shown.bars.words.front(), style) + "\n";
+    const bool is_bad = worst->lost >= enough;
+    if (!is_bad && &shown != &*worst) continue;
+    if (!is_bad || &shown != &*worst) {
+      text +=
+          wrapped(shown.bars.title + ": " + shown.bars.of + ". " + shown.bars.words.front(), style) + "\n";
       continue;
     }
     text += terminal_bars(shown.bars, style);
@@ -113,7 +115,9 @@ std::string chosen(const std::vector<Shown>& all, double enough, const TerminalS
 
 std::string terminal_bars(const Bars& bars, const TerminalStyle& style) {
   const std::string title =
-      bold(shorten(printable(bars.title, style.unicode), style.width, style.unicode), style) + "\n";
+      bold(shorten(printable(bars.title + ": " + bars.of, style.unicode), style.width, style.unicode),
+           style) +
+      "\n";
   const int columns = static_cast<int>(bars.counts.size() + bars.regions.size()) - 1;
   if (style.width < label_width + 2 + columns) return title;
   const char* wall = style.unicode ? "│" : "|";
