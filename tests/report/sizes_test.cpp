@@ -76,6 +76,10 @@ TEST_CASE("what is shown is the last look of the first run that has one") {
   CHECK(look.sizes->step == 200);
   CHECK(gradient_bars(look, "a").title == "Sizes of the gradients");
   CHECK(gradient_bars(look, "a").of == "a, step 200, seed 7");
+  runs[1].sizes.back().parameters[1].gradients.sizes.nonfinite = 1;
+  CHECK(last_look(groups[0])->sizes->step == 100);  // step 200 has NaN already
+  runs[1].sizes.front().parameters[1].gradients.sizes.nonfinite = 1;
+  CHECK(last_look(groups[0])->sizes->step == 200);
   runs[1].sizes.clear();
   CHECK_FALSE(last_look(groups[0]));
   CHECK(terminal_sizes(groups, ascii).empty());
@@ -137,7 +141,12 @@ TEST_CASE("what overflows is said, and so is that nothing is lost") {
   run.sizes[0].parameters.pop_back();
   CHECK(gradient_bars({&run, &run.sizes[0]}, "a").words ==
         std::vector<std::string>{"None of the gradients, as FP32 computes them, is too small for FP16.",
-                                 "2.0 % lie above 65504 and become infinite."});
+                                 "1.0 % are infinite or NaN, in FP32 too.",
+                                 "1.0 % lie above 65504 and become infinite."});
+  // No S is advised that makes the largest overflow: from 2^6 on 2048 does.
+  g = {.sizes = {.first = -40, .counts = {50}}, .largest = 2048};
+  g.sizes += {.first = 11, .counts = {50}};
+  CHECK(gradient_bars({&run, &run.sizes[0]}, "a").words[0].find("by 16 times this S.") != std::string::npos);
   g = {.sizes = {.zeros = 5}};
   run.sizes[0].parameters[0].updates = UpdateSizes{};
   CHECK(gradient_bars({&run, &run.sizes[0]}, "a").words[0] == "Every gradient is zero in FP32 already.");
@@ -160,6 +169,10 @@ TEST_CASE("a row for each parameter, and one for all") {
         std::vector<std::string>{"2 <b>", "500", "40 %", "0.3 %", "0.3 %", "0 %", "0 %"});
   CHECK(gradients.rows[2][0] == "all");
   CHECK(gradient_table(looked_at("b", scaled(8), 8).sizes[0]).header.back() == "8 S saves");
+  train::Run high = run;
+  high.sizes[0].parameters[0].gradients.overflowed = 250;
+  CHECK(gradient_table(high.sizes[0]).header.back() == "infinite");
+  CHECK(gradient_table(high.sizes[0]).rows[0].back() == "25 %");
   const Table updates = update_table(run.sizes[0]);
   REQUIRE(updates.rows.size() == 2);
   CHECK(updates.rows[0] == std::vector<std::string>{"1 (4, 250)", "1000", "80 %", "5.0 %", "60 %"});

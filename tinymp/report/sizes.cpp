@@ -38,10 +38,11 @@ std::string times(double scale, int k) {
   return scale == 1 ? "S = " + scale_text(std::ldexp(1, k)) : scale_text(std::ldexp(1, k)) + " times this S";
 }
 
-/// The smallest factor that leaves less than a thousandth of the gradients below FP16; 0: none is needed.
+/// The smallest 2^k times the S that leaves less than a thousandth of the gradients below FP16, as far as
+/// nothing overflows.
 int enough(const GradientSizes& all) {
   int k = 0;
-  while (k < 200 && 1000 * all.below_fp16(k) > all.sizes.nonzero()) ++k;
+  while (k + 1 < all.overflows_from() && 1000 * all.below_fp16(k) > all.sizes.nonzero()) ++k;
   return k;
 }
 
@@ -57,7 +58,7 @@ std::string about_saving(const GradientSizes& all, double scale) {
 /// A gradient that FP16 could hold and that is zero all the same lost what it is a sum of.
 std::string about_flushed(const GradientSizes& all) {
   const std::string share = share_text(all.flushed, all.sizes.nonzero());
-  const bool on_the_way = all.flushed > 2 * all.below_fp16();
+  const bool on_the_way = all.flushed > 2 * all.below_fp16() && 100 * all.flushed >= all.sizes.nonzero();
   return concat(
       "In this run ", share, " of them are zero",
       on_the_way ? ": most of those could be held, but what they are made of was flushed on its way." : ".");
@@ -74,9 +75,10 @@ std::vector<std::string> about_gradients(const GradientSizes& all, double scale)
                         "rounds to zero.{}",
                         share_text(all.below_fp16(), whole), about_saving(all, scale)));
   if (all.flushed > 0) words.push_back(about_flushed(all));
-  const std::int64_t infinite = all.sizes.nonfinite + all.overflowed;
-  words.push_back(infinite > 0
-                      ? share_text(infinite, whole) + " lie above 65504 and become infinite."
+  if (all.sizes.nonfinite > 0)
+    words.push_back(share_text(all.sizes.nonfinite, whole) + " are infinite or NaN, in FP32 too.");
+  words.push_back(all.overflowed > 0
+                      ? share_text(all.overflowed, whole) + " lie above 65504 and become infinite."
                       : fmt::format("The largest is {}; {} would make it overflow.",
                                     short_number(all.largest, 2), times(scale, all.overflows_from())));
   return words;
@@ -98,10 +100,14 @@ std::vector<std::string> about_updates(const UpdateSizes& all, DType master) {
 }  // namespace
 
 std::optional<LastLook> last_look(const Group& group) {
+  std::optional<LastLook> broken;
   for (const Run* run : group.runs) {
-    if (!run->sizes.empty()) return LastLook{run, &run->sizes.back()};
+    for (auto sizes = run->sizes.rbegin(); sizes != run->sizes.rend(); ++sizes) {
+      if (sizes->gradients().sizes.nonfinite == 0) return LastLook{run, &*sizes};
+      if (!broken) broken = {run, &*sizes};
+    }
   }
-  return std::nullopt;
+  return broken;
 }
 
 const Bars::Region& Bars::region_of(int exponent) const {
@@ -143,7 +149,8 @@ std::optional<Bars> update_bars(const LastLook& look, const std::string& name) {
 }
 
 Table gradient_table(const StepSizes& sizes) {
-  const std::string saves = sizes.scale == 1 ? "S = 8 saves" : "8 S saves";
+  const bool overflows = sizes.gradients().overflowed > 0;  // then no larger S is a cure
+  const std::string saves = overflows ? "infinite" : sizes.scale == 1 ? "S = 8 saves" : "8 S saves";
   Table table{{"parameter", "gradients", "zero", "flushed", "too small", "subnormal", saves}, {}, {}};
   table.align = {Align::left,  Align::right, Align::right, Align::right,
                  Align::right, Align::right, Align::right};
@@ -151,7 +158,8 @@ Table gradient_table(const StepSizes& sizes) {
     const std::int64_t whole = g.sizes.nonzero();
     table.rows.push_back({name, concat(g.sizes.values()), share_text(g.sizes.zeros, g.sizes.values()),
                           share_text(g.flushed, whole), share_text(g.below_fp16(), whole),
-                          share_text(g.subnormal, whole), share_text(g.saved_by(3), whole)});
+                          share_text(g.subnormal, whole),
+                          share_text(overflows ? g.overflowed : g.saved_by(3), whole)});
   };
   for (const train::ParameterSizes& p : sizes.parameters) row(p.name, p.gradients);
   row("all", sizes.gradients());

@@ -10,7 +10,8 @@
 /// tables.
 namespace tinymp::report {
 
-/// What is shown of a group: the last step that was looked at, of the first run in which one was.
+/// What is shown of a group: of the first run that was looked at, the last step whose gradients were finite
+/// in FP32. (Where a run has ended in NaN there is nothing left to see.)
 struct LastLook {
   const Run* run;
   const train::StepSizes* sizes;
@@ -44,7 +45,8 @@ Bars gradient_bars(const LastLook& look, const std::string& name);
 /// |w / update|, with 2048 marked; empty when no update was looked at.
 std::optional<Bars> update_bars(const LastLook& look, const std::string& name);
 
-/// A row for each parameter, and one for all.
+/// A row for each parameter, and one for all. The last column tells what 8 times the S would save, or, where
+/// some overflow, how many.
 Table gradient_table(const train::StepSizes& sizes);
 inline constexpr const char* gradient_notes =
     "flushed: zero in this run, not in FP32; too small: FP32 has it, and FP16 rounds it to zero.";
