@@ -1,5 +1,6 @@
 #include <kernels/kernels.h>
 #include <tinymp/autograd/tape.h>
+#include <tinymp/autograd/watch.h>
 #include <algorithm>
 
 namespace tinymp {
@@ -28,11 +29,18 @@ void add_gradient(const Tensor& x, const Tensor& g) {
 
 }  // namespace
 
-Tape::Tape() : outer_(current_tape) { current_tape = this; }
+Tape::Tape(Watch* watch) : outer_(current_tape), watch_(watch) { current_tape = this; }
 Tape::~Tape() { current_tape = outer_; }
 Tape* Tape::current() { return current_tape; }
 
+void show(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& result) {
+  const Tape* tape = current_tape;
+  if (tape == nullptr || tape->watch_ == nullptr || tape->has_run_) return;  // a backward may use ops itself
+  tape->watch_->forward(op, inputs, result);
+}
+
 Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward) {
+  show(op, inputs, output);
   const bool needed = std::ranges::any_of(inputs, [](const Tensor& x) { return x.requires_grad(); });
   if (current_tape == nullptr || !needed) return output;
   expect(!current_tape->has_run_, op, ": this tape has run backward; make a new Tape for the next step");
@@ -68,6 +76,7 @@ void Tape::backward(const Tensor& loss) {
              i, " is ", x.dtype(), x.shape(), " and its gradient is not");
       add_gradient(x, grads[i]);
     }
+    if (watch_ != nullptr) watch_->backward(node.op, node.inputs, node.output, dy, grads);
     node.output.clear_grad();
   }
 }

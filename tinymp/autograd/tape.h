@@ -25,9 +25,13 @@ class Needs {
 /// false.
 using Backward = std::function<std::vector<Tensor>(const Tensor& dy, const Needs& needs)>;
 
+class Watch;
+
 class Tape {
  public:
-  Tape();   ///< becomes this thread's current tape, inside any outer one
+  /// Becomes this thread's current tape, inside any outer one. A watch is shown all that is computed:
+  /// watch.h.
+  explicit Tape(Watch* watch = nullptr);
   ~Tape();  ///< the outer tape is current again
   Tape(const Tape&) = delete;
   static void* operator new(std::size_t) = delete;  // on the stack, so that inner tapes end before outer ones
@@ -47,6 +51,7 @@ class Tape {
 
  private:
   friend Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward);
+  friend void show(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& result);
   struct Node {
     std::string op;
     std::vector<Tensor> inputs;
@@ -55,11 +60,16 @@ class Tape {
   };
   std::vector<Node> nodes_;
   Tape* outer_;
+  Watch* watch_;
   bool has_run_ = false;
 };
 
 /// How every differentiable op ends:  return record("relu", {x}, y, [y](const Tensor& dy, const Needs&)
 /// {...});
 Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward);
+
+/// What an op computes on the way and does not hand on, for a watch: an infinite variance makes a finite
+/// output.
+void show(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& result);
 
 }  // namespace tinymp

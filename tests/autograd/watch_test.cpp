@@ -1,0 +1,220 @@
+#include <tinymp/autograd/watch.h>
+
+#include <tests/catch.h>
+#include <tinymp/autograd/tape.h>
+#include <tinymp/ops/ops.h>
+#include <cmath>
+#include <limits>
+
+namespace tinymp::test {
+namespace {
+
+using Floats = std::vector<float>;
+using Origin = BadTensor::Origin;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+const float nan = std::nanf("");
+
+Tensor leaf(Shape shape, const Floats& values, DType dtype = DType::f32) {
+  return Tensor::from(shape, values, dtype).set_requires_grad(true);
+}
+
+Watch::Name named(const Tensor& x, const std::string& name) {
+  return [x, name](const Tensor& asked) { return asked.id() == x.id() ? name : std::string(); };
+}
+
+TEST_CASE("contents: the range of what is finite, and the first infinity, or else the first NaN") {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    INFO(name_of(dtype));
+    const auto of = [&](const Floats& values) {
+      const Tensor x = Tensor::from({static_cast<std::int64_t>(values.size())}, values, dtype);
+      CHECK(all_finite(x) == contents_of(x).finite());
+      return contents_of(x);
+    };
+    const Contents fine = of({3, -7, 0.5f});
+    CHECK(fine.finite());
+    CHECK(fine.low == -7);
+    CHECK(fine.high == 3);
+    CHECK_FALSE(fine.has_nan);
+
+    const Contents mixed = of({nan, 2, -infinity, 5, infinity});
+    CHECK(mixed.bad_at == 2);
+    CHECK(mixed.bad == -infinity);
+    CHECK(mixed.has_nan);
+    CHECK(mixed.low == 2);
+    CHECK(mixed.high == 5);
+
+    const Contents nans = of({1, nan, nan});
+    CHECK(nans.bad_at == 1);
+    CHECK(std::isnan(nans.bad));
+    const Contents only = of({infinity});
+    CHECK(only.low == 0);
+    CHECK(only.high == 0);
+    CHECK_FALSE(only.has_nan);
+    CHECK(of({}).finite());
+  }
+}
+
+TEST_CASE("a watch keeps the first result that is not finite, what made it, and where it stands") {
+  const Tensor w = leaf({2, 2}, {300, 0, 0, 300}, DType::f16);
+  Watch watch(named(w, "layer 4 weight"));
+  Tape tape(&watch);
+  const Tensor x = Tensor::from({1, 2}, Floats{200, -100}, DType::f16);
+  const Tensor y = matmul(x, w);      // 60000, -30000
+  const Tensor z = add(y, y);         // infinity, -60000
+  static_cast<void>(sum(add(z, z)));  // more infinities: those were made of one
+  REQUIRE(watch.first());
+  const BadTensor& bad = *watch.first();
+  CHECK(bad.origin == Origin::forward);
+  CHECK(bad.op == "add");
+  CHECK(bad.where == "after layer 4");
+  CHECK(bad.dtype == DType::f16);
+  CHECK(bad.shape == Shape{1, 2});
+  CHECK(bad.contents.bad == infinity);
+  CHECK(bad.contents.low == -60000);
+  REQUIRE(bad.inputs.size() == 2);
+  CHECK(bad.inputs[0].contents.low == -30000);
+  CHECK(bad.inputs[0].contents.high == 60000);
+  CHECK(watch.origins() == std::vector<std::size_t>{2});
+  CHECK(watch.first_bad_gradient().empty());
+}
+
+TEST_CASE("an op of a named tensor stands in its layer; ops that are not recorded are watched too") {
+  const Tensor w = leaf({2, 1}, {60000, 60000}, DType::f16);
+  {
+    Watch watch(named(w, "block 3 second weight"));
+    Tape tape(&watch);
+    static_cast<void>(matmul(Tensor::from({1, 2}, Floats{1, 1}, DType::f16), w));
+    REQUIRE(watch.first());
+    CHECK(watch.first()->op == "matmul");
+    CHECK(watch.first()->where == "block 3 second");
+    CHECK(watch.first()->inputs[1].name == "block 3 second weight");
+    CHECK(watch.first()->inputs[1].contents.high == 60000);
+  }
+  Watch watch;
+  Tape tape(&watch);
+  static_cast<void>(cast(Tensor::from({2}, Floats{1, -1e9f}), DType::f16));
+  CHECK(tape.size() == 0);
+  REQUIRE(watch.first());
+  CHECK(watch.first()->op == "cast");
+  CHECK(watch.first()->where == "before the first layer");
+  CHECK(watch.first()->inputs[0].dtype == DType::f32);
+  CHECK(watch.first()->inputs[0].contents.low == -1e9f);
+  CHECK(watch.first()->contents.bad == -infinity);
+}
+
+TEST_CASE("what comes in infinite was made by nobody") {
+  const Tensor w = leaf({2, 2}, {1, 2, 3, 4});
+  Watch watch(named(w, "layer 1 weight"));
+  Tape tape(&watch);
+  static_cast<void>(matmul(Tensor::from({3, 2}, Floats{1, 2, 3, infinity, 5, 6}), w));
+  REQUIRE(watch.first());
+  CHECK(watch.first()->origin == Origin::input);
+  CHECK(watch.first()->op == "matmul");
+  CHECK(watch.first()->shape == Shape{3, 2});
+  CHECK(watch.first()->contents.bad_at == 3);
+
+  const Tensor broken = leaf({2, 2}, {1, nan, 3, 4});
+  Watch other(named(broken, "layer 1 weight"));
+  Tape inner(&other);
+  static_cast<void>(matmul(Tensor::from({1, 2}, Floats{1, 2}), broken));
+  REQUIRE(other.first());
+  CHECK(other.first()->origin == Origin::input);
+  CHECK(other.first()->where == "layer 1 weight");
+}
+
+TEST_CASE("infinities that are known are no news; a NaN that is made of one is, and so is another op's") {
+  const Tensor x = leaf({2}, {60000, 1}, DType::f16);
+  const auto step = [&](Watch& watch, bool subtract) {
+    Tape tape(&watch);
+    const Tensor masked = add(x, x);            // op 1: infinity
+    const Tensor minus = scale(masked, -1.0f);  // hands it on
+    static_cast<void>(sum(subtract ? add(masked, minus) : minus));
+    static_cast<void>(scale(x, 2.0f));  // infinity again, by an op of its own
+  };
+  Watch first;
+  step(first, false);
+  CHECK(first.first()->op == "add");
+  CHECK(first.origins() == std::vector<std::size_t>{1, 4});
+
+  Watch all_known({}, first.origins());
+  step(all_known, false);
+  CHECK_FALSE(all_known.first());
+  Watch one_known({}, {1});
+  step(one_known, false);
+  REQUIRE(one_known.first());
+  CHECK(one_known.first()->op == "scale");
+  CHECK(one_known.first()->origin == Origin::forward);
+
+  Watch nan_made({}, first.origins());
+  step(nan_made, true);
+  REQUIRE(nan_made.first());
+  CHECK(nan_made.first()->op == "add");
+  CHECK(nan_made.first()->contents.has_nan);
+}
+
+TEST_CASE("backward: the op whose gradient is not finite, what came in, and the first parameter it reaches") {
+  const Tensor w = leaf({1, 1}, {2}, DType::f16);
+  Watch watch(named(w, "layer 1 weight"));
+  Tape tape(&watch);
+  const Tensor y = matmul(Tensor::from({1, 1}, Floats{1}, DType::f16), w);
+  const Tensor z = scale(scale(y, 0x1p-10f), 0x1p10f);
+  tape.backward(scale(sum(z), 1024));
+  REQUIRE(watch.first());
+  CHECK(watch.first()->origin == Origin::backward);
+  CHECK(watch.first()->op == "scale");
+  CHECK(watch.first()->where == "after layer 1");
+  CHECK(watch.first()->contents.bad == infinity);
+  REQUIRE(watch.first()->inputs.size() == 1);
+  CHECK(watch.first()->inputs[0].contents.high == 1024);
+  CHECK(watch.first_bad_gradient() == "layer 1 weight");
+}
+
+TEST_CASE("backward: a sum of gradients that overflows, and one that does not fit where it is kept") {
+  const Tensor x = leaf({1}, {1}, DType::f16);
+  {
+    Watch watch(named(x, "layer 1 weight"));
+    Tape tape(&watch);
+    tape.backward(scale(sum(add(x, x)), 40000));  // each is handed 40000; the two together are too much
+    REQUIRE(watch.first());
+    CHECK(watch.first()->op == "add");
+    CHECK(watch.first()->where == "layer 1 weight");
+    CHECK(watch.first()->inputs[0].contents.high == 40000);
+  }
+  const Tensor wide = leaf({1}, {1});
+  wide.bind_grad(Tensor({1}, DType::f16));
+  Watch watch(named(wide, "layer 1 weight"));
+  Tape tape(&watch);
+  tape.backward(scale(sum(wide), 1e6f));
+  REQUIRE(watch.first());
+  CHECK(watch.first()->op == "cast");
+  CHECK(watch.first()->dtype == DType::f16);
+  CHECK(watch.first()->inputs[0].contents.high == 1e6);
+}
+
+TEST_CASE("batch norm shows its statistics: an infinite variance makes a finite output") {
+  const Tensor gamma = leaf({1}, {1}, DType::f16), beta = leaf({1}, {0}, DType::f16);
+  Watch watch(named(gamma, "norm 1 gamma"));
+  Tape tape(&watch);
+  const Tensor x = Tensor::from({4, 1}, Floats{-200, 200, -200, 200}, DType::f16);
+  const Tensor y = batch_norm(x, gamma, beta, {.sums = {.format = DType::f16}});
+  CHECK(all_finite(y));
+  REQUIRE(watch.first());
+  CHECK(watch.first()->op == "batch_norm: variance summed in f16");
+  CHECK(watch.first()->inputs[0].contents.low == -200);
+}
+
+TEST_CASE("a tape inside a watched one is not watched, and nothing is watched without") {
+  Watch watch;
+  const Tape outer(&watch);
+  {
+    const Tape inner;
+    static_cast<void>(cast(Tensor::from({1}, Floats{1e9f}), DType::f16));
+  }
+  CHECK_FALSE(watch.first());
+  static_cast<void>(cast(Tensor::from({1}, Floats{1e9f}), DType::f16));
+  CHECK(watch.first());
+}
+
+}  // namespace
+}  // namespace tinymp::test

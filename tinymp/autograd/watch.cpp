@@ -1,0 +1,134 @@
+#include <tinymp/autograd/watch.h>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace tinymp {
+namespace {
+
+/// Calls f(i, value) for every value of x, as a double.
+template <class F>
+void for_each(const Tensor& x, F f) {
+  const Tensor here = x.to(Device::cpu);
+  visit_dtype(here.dtype(), [&]<class T>() {
+    const T* values = here.data<T>();
+    for (std::int64_t i = 0; i < here.size(); ++i) {
+      if constexpr (std::is_same_v<T, double>) {
+        f(i, values[i]);
+      } else {
+        f(i, static_cast<double>(static_cast<float>(values[i])));
+      }
+    }
+  });
+}
+
+/// "layer 2 weight" -> "layer 2"
+std::string layer_of(const std::string& name) { return name.substr(0, name.rfind(' ')); }
+
+}  // namespace
+
+Contents contents_of(const Tensor& x) {
+  Contents found;
+  bool any = false;
+  for_each(x, [&](std::int64_t i, double value) {
+    if (std::isfinite(value)) {
+      found.low = any ? std::min(found.low, value) : value;
+      found.high = any ? std::max(found.high, value) : value;
+      any = true;
+      return;
+    }
+    const bool first_infinity = std::isinf(value) && !std::isinf(found.bad);
+    if (found.finite() || first_infinity) found.bad_at = i, found.bad = value;
+    found.has_nan = found.has_nan || std::isnan(value);
+  });
+  return found;
+}
+
+bool all_finite(const Tensor& x) {
+  const Tensor here = x.to(Device::cpu);
+  const auto look = [&]<class T, class Bits>(Bits exponent) {  // all ones: infinite or NaN
+    const T* values = here.data<T>();
+    Bits bad = 0;
+    for (std::int64_t i = 0; i < here.size(); ++i)
+      bad |= static_cast<Bits>((std::bit_cast<Bits>(values[i]) & exponent) == exponent);
+    return bad == 0;
+  };
+  switch (here.dtype()) {
+    case DType::f16:
+      return look.operator()<half>(std::uint16_t{0x7c00});
+    case DType::bf16:
+      return look.operator()<bfloat16>(std::uint16_t{0x7f80});
+    case DType::f64:
+      return look.operator()<double>(std::uint64_t{0x7ff0'0000'0000'0000});
+    case DType::f32:
+      break;
+  }
+  return look.operator()<float>(std::uint32_t{0x7f80'0000});
+}
+
+/// Where an op stands: in the layer whose parameters it is given, or after the last such layer.
+const std::string& Watch::follow(const std::vector<Tensor>& inputs, const Tensor& output) {
+  std::string place = layer_.empty() ? "before the first layer" : "after " + layer_;
+  for (const Tensor& x : inputs) {
+    if (const std::string name = name_of(x); !name.empty()) layer_ = place = layer_of(name);
+  }
+  return places_[output.id()] = place;
+}
+
+/// Whether this op made what is not finite. Where infinities are known to go around, to hand one on is no
+/// news; to make a NaN of it is.
+bool Watch::is_news(const std::vector<BadTensor::Input>& inputs, const Contents& output) {
+  const auto bad = [](const BadTensor::Input& x) { return !x.contents.finite(); };
+  const auto nan = [](const BadTensor::Input& x) { return x.contents.has_nan; };
+  if (std::ranges::any_of(inputs, bad) && !origins_.empty())
+    return output.has_nan && std::ranges::none_of(inputs, nan);
+  origins_.push_back(ops_);
+  return std::ranges::find(known_, ops_) == known_.end();
+}
+
+void Watch::forward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+  ++ops_;
+  const std::string& place = follow(inputs, output);
+  if (all_finite(output)) return;
+  BadTensor found{BadTensor::Origin::forward, op, place, output.dtype(), output.shape(),
+                  contents_of(output),        {}};
+  for (const Tensor& x : inputs) found.inputs.push_back({name_of(x), x.dtype(), contents_of(x)});
+  const bool nothing_before = origins_.empty();
+  if (!is_news(found.inputs, found.contents) || first_) return;
+  for (std::size_t i = 0; i < inputs.size() && nothing_before; ++i) {  // what comes in bad, nobody made
+    if (found.inputs[i].contents.finite()) continue;
+    found.origin = BadTensor::Origin::input;
+    if (!found.inputs[i].name.empty()) found.where = found.inputs[i].name;
+    found.dtype = inputs[i].dtype();
+    found.shape = inputs[i].shape();
+    found.contents = found.inputs[i].contents;
+    break;
+  }
+  first_ = std::move(found);
+}
+
+void Watch::backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
+                     const Tensor& dy, const std::vector<Tensor>& gradients) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].requires_grad()) continue;
+    const Tensor &made = gradients[i], kept = inputs[i].grad();
+    const bool made_bad = !all_finite(made);
+    if (!made_bad && all_finite(kept)) continue;
+    const std::string name = name_of(inputs[i]);
+    if (first_bad_gradient_.empty()) first_bad_gradient_ = name;
+    if (first_) continue;
+    const Tensor& bad = made_bad ? made : kept;
+    const char* const keeping = made.dtype() == kept.dtype() ? "add" : "cast";
+    const Tensor& from = made_bad ? dy : made;
+    first_ = BadTensor{BadTensor::Origin::backward,
+                       made_bad ? op : keeping,
+                       name.empty() ? places_[output.id()] : name,
+                       bad.dtype(),
+                       bad.shape(),
+                       contents_of(bad),
+                       {{"", from.dtype(), contents_of(from)}}};
+  }
+}
+
+}  // namespace tinymp

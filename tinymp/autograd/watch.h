@@ -1,0 +1,89 @@
+#pragma once
+
+#include <tinymp/tensor/tensor.h>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Which op made the first infinity or NaN. A tape that is given a Watch shows it every result of an op and
+/// every gradient as they come into being, and the watch keeps the first that is not finite:
+///
+///   Watch watch;
+///   Tape tape(&watch);
+///   tape.backward(loss_of(...));
+///   if (watch.first()) ... watch.first()->op, ->where, ->inputs
+///
+/// Looking reads every value and waits for the device: for one step in question, not for all of them.
+namespace tinymp {
+
+/// What a tensor holds.
+struct Contents {
+  double low = 0, high = 0;  ///< of its finite values; 0 where there are none
+  std::int64_t bad_at = -1;  ///< the place of the first infinity, or where there is none the first NaN
+  double bad = 0;            ///< what lies there
+  bool has_nan = false;
+  bool finite() const { return bad_at < 0; }
+};
+Contents contents_of(const Tensor& x);  ///< waits for the device
+bool all_finite(const Tensor& x);       ///< the same question, asked faster; waits
+
+/// A tensor that is not finite, and what it was made of.
+struct BadTensor {
+  enum class Origin : std::uint8_t {
+    input,     ///< nobody computed it: an op was handed it as it is
+    forward,   ///< the result of an op
+    backward,  ///< a gradient
+  };
+  struct Input {
+    std::string name;  ///< "layer 2 weight"; empty where it has none
+    DType dtype = DType::f32;
+    Contents contents;
+  };
+  Origin origin = Origin::forward;
+  std::string
+      op;  ///< "linear"; where gradients are added up, or rounded to where they are kept: "add", "cast"
+  std::string where;  ///< "layer 2", "after layer 2"; of a gradient with a name, "layer 2 weight"
+  DType dtype = DType::f32;
+  Shape shape;
+  Contents contents;
+  std::vector<Input> inputs;  ///< of the op; of a gradient: the gradient that it was made of
+};
+
+/// One step under observation.
+class Watch {
+ public:
+  /// What a tensor is called, "" for none. The last word says which tensor of a layer: "layer 2 weight".
+  using Name = std::function<std::string(const Tensor&)>;
+  /// `known` are ops, by their number in the step, whose infinities are no news.
+  explicit Watch(Name name = {}, std::vector<std::size_t> known = {})
+      : name_(std::move(name)), known_(std::move(known)) {}
+
+  const std::optional<BadTensor>& first() const { return first_; }
+  /// The named tensor whose gradient was the first not to be finite; "" where all of them are.
+  const std::string& first_bad_gradient() const { return first_bad_gradient_; }
+  /// The numbers of the ops that made something that is not finite out of finite inputs.
+  const std::vector<std::size_t>& origins() const { return origins_; }
+
+  // What the tape shows.
+  void forward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output);
+  /// After `gradients` were added to those that the inputs had.
+  void backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
+                const Tensor& dy, const std::vector<Tensor>& gradients);
+
+ private:
+  std::string name_of(const Tensor& x) const { return name_ ? name_(x) : ""; }
+  const std::string& follow(const std::vector<Tensor>& inputs, const Tensor& output);
+  bool is_news(const std::vector<BadTensor::Input>& inputs, const Contents& output);
+
+  Name name_;
+  std::vector<std::size_t> known_, origins_;
+  std::size_t ops_ = 0;
+  std::string layer_;                          ///< the last whose parameters an op used
+  std::map<const void*, std::string> places_;  ///< of each result
+  std::optional<BadTensor> first_;
+  std::string first_bad_gradient_;
+};
+
+}  // namespace tinymp
