@@ -4,10 +4,12 @@
 #include <tinymp/autograd/grad_check.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/nn/lenet.h>
+#include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
 #include <tinymp/optim/sgd.h>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 /// The convolutional models against the same networks written down in double, and small trainings.
 namespace tinymp::test {
@@ -178,6 +180,34 @@ TEST_CASE("ResNet-20 has the size that is published, and takes colours") {
   CHECK(model(images(1, 3072)).shape() == Shape{1, 10});
   CHECK_SAYS("reshape: 784 values", model(images(1, 784)));
   CHECK_SAYS("0 blocks a stage", nn::ResNet(0, {}, recipes::fp32, rng));
+}
+
+TEST_CASE("every parameter of a model has a name of its own, which says what it is") {
+  Rng rng(1);
+  const nn::Mlp mlp({784, 12, 10}, {}, rng);
+  const nn::BatchNormMlp normed({784, 12, 11, 10}, {}, rng);
+  const nn::ResidualMlp residual(8, 2, {}, rng);
+  const nn::LeNet lenet({}, rng);
+  const nn::ResNet resnet(1, {}, {}, rng);
+  using Names = std::vector<std::string>;
+  CHECK(mlp.parameter_names() == Names{"layer 1 weight", "layer 1 bias", "layer 2 weight", "layer 2 bias"});
+  CHECK(residual.parameter_names()[4] == "block 1 second weight");
+  CHECK(resnet.parameter_names()[3 + 6] == "block 2 first weight");
+  for (const nn::Model* model :
+       std::initializer_list<const nn::Model*>{&mlp, &normed, &residual, &lenet, &resnet}) {
+    INFO(model->name());
+    const Names names = model->parameter_names();
+    const std::vector<Tensor> parameters = model->parameters();
+    REQUIRE(names.size() == parameters.size());
+    CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string which = names[i].substr(names[i].rfind(' ') + 1);
+      const bool is_one = parameters[i].size() == 0 || parameters[i].to_floats()[0] == 1;
+      const bool is_gamma = is_one && parameters[i].shape().rank() == 1;
+      CHECK((which == "weight") == (parameters[i].shape().rank() > 1));
+      CHECK((which == "gamma") == is_gamma);
+    }
+  }
 }
 
 TEST_CASE("convolutional models: gradients of every parameter are those of finite differences") {

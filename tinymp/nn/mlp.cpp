@@ -62,6 +62,15 @@ std::vector<Tensor> BatchNormMlp::parameters() const {
   return parameters;
 }
 
+std::vector<std::string> BatchNormMlp::parameter_names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= stack_.layers.size(); ++i)
+    for (const char* which : {" weight", " bias"}) names.push_back(concat("layer ", i, which));
+  for (std::size_t i = 1; i <= norms_.size(); ++i)
+    for (const char* which : {" gamma", " beta"}) names.push_back(concat("norm ", i, which));
+  return names;
+}
+
 std::vector<Tensor> BatchNormMlp::buffers() const {
   std::vector<Tensor> buffers;
   for (const BatchNorm& norm : norms_) {
@@ -109,6 +118,16 @@ std::vector<Tensor> ResidualMlp::parameters() const {
   }
   append(parameters, out_);
   return parameters;
+}
+
+std::vector<std::string> ResidualMlp::parameter_names() const {
+  std::vector<std::string> layers{"in"}, names;
+  for (std::size_t i = 1; i <= blocks_.size(); ++i)
+    for (const char* which : {" first", " second"}) layers.push_back(concat("block ", i, which));
+  layers.emplace_back("out");
+  for (const std::string& layer : layers)
+    for (const char* which : {" weight", " bias"}) names.push_back(layer + which);
+  return names;
 }
 
 std::string ResidualMlp::name() const {

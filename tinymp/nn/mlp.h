@@ -34,6 +34,7 @@ class BatchNormMlp : public Model {
   BatchNormMlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng, Accumulation sums = {});
   Tensor operator()(const Tensor& images) const override;
   std::vector<Tensor> parameters() const override;
+  std::vector<std::string> parameter_names() const override;  ///< "layer 1 bias", "norm 1 gamma"
   std::vector<Tensor> buffers() const override;
   std::string name() const override { return "batch norm mlp " + stack_.name(); }
 
@@ -64,6 +65,8 @@ class ResidualMlp : public Model {
   ResidualMlp(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng);  // (B,784) -> (B,10)
   Tensor operator()(const Tensor& images) const override;
   std::vector<Tensor> parameters() const override;
+  std::vector<std::string> parameter_names()
+      const override;  ///< "in weight", "block 3 second weight", "out bias"
   std::string name() const override;
 
  private:

@@ -3,6 +3,17 @@
 
 namespace tinymp::nn {
 
+std::vector<std::string> Model::parameter_names() const {
+  std::vector<std::string> names;
+  int layer = 0;
+  for (const Tensor& p : parameters()) {
+    const bool is_weight = p.shape().rank() > 1;
+    layer += is_weight || layer == 0;
+    names.push_back(concat("layer ", layer, is_weight ? " weight" : " bias"));
+  }
+  return names;
+}
+
 void copy_parameters(const Model& from, const Model& to) {
   const std::vector<Tensor> source = from.parameters(), target = to.parameters();
   expect(source.size() == target.size(), "copy_parameters: ", from.name(), " and ", to.name(), " differ");

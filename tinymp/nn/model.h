@@ -13,6 +13,9 @@ class Model {
   virtual Tensor operator()(const Tensor& images) const = 0;
   /// Every weight and bias, in a fixed order.
   virtual std::vector<Tensor> parameters() const = 0;
+  /// What reports call them, in the same order: a layer and which of its tensors, "layer 2 weight". As it
+  /// stands here it counts the weights, and calls what follows a weight its bias.
+  virtual std::vector<std::string> parameter_names() const;
   /// What training leaves behind besides them, in a fixed order: the running averages of batch norm.
   virtual std::vector<Tensor> buffers() const { return {}; }
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"

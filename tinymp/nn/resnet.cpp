@@ -72,6 +72,16 @@ std::vector<Tensor> ResNet::parameters() const {
   return parameters;
 }
 
+std::vector<std::string> ResNet::parameter_names() const {
+  std::vector<std::string> layers{"in"}, names;
+  for (std::size_t i = 1; i <= blocks_.size(); ++i)
+    for (const char* which : {" first", " second"}) layers.push_back(concat("block ", i, which));
+  for (const std::string& layer : layers)
+    for (const char* which : {" weight", " gamma", " beta"}) names.push_back(layer + which);
+  names.insert(names.end(), {"out weight", "out bias"});
+  return names;
+}
+
 std::vector<Tensor> ResNet::buffers() const {
   std::vector<Tensor> buffers;
   for (const Layer* layer : layers()) {

@@ -22,6 +22,8 @@ class ResNet : public Model {
   /// (B, size size channels) or (B,size,size,channels) -> (B,10) logits
   Tensor operator()(const Tensor& images) const override;
   std::vector<Tensor> parameters() const override;
+  /// "in weight", "in gamma", "block 9 second beta", "out bias": the blocks of all stages, counted through
+  std::vector<std::string> parameter_names() const override;
   std::vector<Tensor> buffers() const override;
   std::string name() const override;  ///< "resnet20"
 
