@@ -1,5 +1,6 @@
 #include <tests/cuda/device.h>
 #include <tests/kernels/rig.h>
+#include <tests/train/rig.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/ops/ops.h>
@@ -180,6 +181,21 @@ TEST_CASE("a step waits for nothing, and in the long run asks for no memory") {
   CHECK(trainee.optimizer->steps() < 20);
   CHECK(watched.waits == waits + 1);
   register_device(Device::cuda, kernels::cuda_allocator);
+}
+
+TEST_CASE("a run on the device finds the same first bad tensor as on the CPU") {
+  NEEDS_CUDA();
+  Scratch scratch;
+  const data::Split data = made_up_split();
+  train::Plan plan = small_plan(data, recipes::fp16_static, 3);
+  plan.recipe.scaling = StaticScaling{.factor = 0x1p24f};
+  const train::Run here = train::run(plan, scratch.next());
+  plan.device = Device::cuda;
+  const train::Run there = train::run(plan, scratch.next());
+  REQUIRE(here.findings.size() == 1);
+  REQUIRE(there.findings.size() == 1);
+  CHECK(there.findings[0].sentence == here.findings[0].sentence);
+  CHECK(there.findings[0].op == "cross_entropy");
 }
 
 }  // namespace

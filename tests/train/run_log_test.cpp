@@ -166,6 +166,40 @@ TEST_CASE("the lines of a run log are what the format says") {
         R"({"result":{"value":"nan","taken":3,"skipped":0,"first_nonfinite_step":0,"seconds":0.0}})");
 }
 
+TEST_CASE("a finding is a line of its own, and reads back") {
+  files::Folder folder;
+  RunLog log(folder / "run.jsonl", some_header());
+  log.write({.step = 1, .loss = 2});
+  Finding found;
+  found.kind = "first bad";
+  found.step = 2;
+  found.direction = "forward";
+  found.where = "layer 2";
+  found.op = "linear";
+  found.dtype = DType::f16;
+  found.shape = "(64, 10)";
+  found.value = -infinity;
+  found.low = -3.25;
+  found.high = 1e30;
+  found.parameter = "layer 1 weight";
+  found.sentence = "Step 2, forward: \"linear\"";
+  log.note(found);
+  log.write({.step = 2, .loss = 1});
+  log.finish({});
+  CHECK(lines_of(log.path())[2] ==
+        R"({"finding":{"kind":"first bad","step":2,"direction":"forward","where":"layer 2","op":"linear",)"
+        R"-("dtype":"f16","shape":"(64, 10)","value":"-inf","low":-3.25,"high":1e+30,)-"
+        R"("parameter":"layer 1 weight","sentence":"Step 2, forward: \"linear\""}})");
+  const Run run = load_run(log.path());
+  CHECK(run.steps.size() == 2);
+  REQUIRE(run.findings.size() == 1);
+  const Finding& read = run.findings[0];
+  CHECK((read.kind == found.kind && read.step == 2 && read.direction == found.direction));
+  CHECK((read.where == found.where && read.op == found.op && read.dtype == found.dtype));
+  CHECK((read.shape == found.shape && read.value == found.value && read.low == found.low));
+  CHECK((read.high == found.high && read.parameter == found.parameter && read.sentence == found.sentence));
+}
+
 TEST_CASE("a run says where it comes from") {
   files::Folder folder;
   RunLog log(folder / "run.jsonl", some_header());

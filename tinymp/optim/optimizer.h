@@ -51,6 +51,7 @@ class Optimizer {
   void set_learning_rate(float lr);  ///< throws Error unless lr is finite and not negative
   std::int64_t steps() const { return step_.read().steps; }  ///< taken so far; waits
 
+  const char* name() const { return name_; }          ///< "Adam"
   const Tensor& weights() const { return weights_; }  ///< all parameters, compute format
   /// The copy that is updated; weights() itself when there is none.
   const Tensor& master() const { return master_; }

@@ -1,5 +1,6 @@
 #include <kernels/cuda/executor.h>
 #include <tinymp/amp/loss_scaler.h>
+#include <tinymp/train/first_bad.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/meters.h>
 #include <chrono>
@@ -76,6 +77,7 @@ struct Look {
   Shadow* shadow;       ///< null: the model is FP32 itself, or nobody asks
   bool counts_flushed;  ///< needs the shadow
   bool closely;
+  Watch* watch;  ///< for what is not finite; null: nobody watches
 };
 
 /// One step, in the order of Micikevicius et al. 2018.
@@ -84,7 +86,7 @@ Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model
   const Tensor scale = scaler.factor_on(plan.device);
   Tensor loss;
   {
-    Tape tape;
+    Tape tape(look.watch);
     loss = loss_of(plan.task, model, batch);
     tape.backward(scaler.scale(loss));
   }
@@ -142,12 +144,18 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   Run recorded{path, header_of(plan, *model), {}, {}};
   RunLog log(path, recorded.header);
   recorded.header = log.header();
+  FaultFinder finder(
+      plan, {*model, *optimizer, scaler, loader}, [&] { return make_model(plan, plan.recipe); },
+      [&](const Finding& finding) {
+        log.note(finding);
+        recorded.findings.push_back(finding);
+      });
   RunResult result;
   const auto start = std::chrono::steady_clock::now();
   std::vector<Started> started;
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
     const Look look{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
-                    is_due(t, plan.histogram_every)};
+                    is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
     started.push_back(start_step(plan, t, *model, *optimizer, scaler, look, to(loader.next(), plan.device)));
     const bool logged = t == plan.steps || is_due(t, plan.log_every) || look.counts_flushed || look.closely;
     if (!logged && started.size() < steps_ahead) continue;
@@ -168,11 +176,14 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
           recorded.sizes.push_back(*step.sizes);
         }
       }
+      finder.look(record, step.found.read().nonfinite);
       if (watch) watch(plan, record);
     }
     started.clear();
+    finder.keep(t);
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  finder.finish(plan.steps);
   result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
   log.finish(result);
   recorded.result = result;

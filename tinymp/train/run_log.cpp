@@ -95,6 +95,11 @@ void RunLog::write(const StepRecord& step) {
 }
 
 void RunLog::write_sizes(const StepSizes& sizes) { write_line(one_line({{"sizes", json_of(sizes)}})); }
+void RunLog::note(const Finding& finding) {
+  ToJson inner;
+  fields(finding, inner);
+  write_line(one_line({{"finding", inner.json}}));
+}
 
 void RunLog::finish(const RunResult& result) {
   ToJson inner;

@@ -20,6 +20,7 @@
 ///     "gradients":{"zeros":9,"nonfinite":0,"first":-31,"counts":[3,14,...],"largest":2e-06,"subnormal":120,
 ///                  "overflowed":0,"flushed":301},
 ///     "updates":{"zeros":0,"nonfinite":0,"first":2,"counts":[7,...],"underflowed":0,"absorbed":0}},...]}}
+///   {"finding":{"kind":"first bad","step":12,"direction":"forward","where":"layer 2","op":"linear",...}}
 ///   {"result":{"value":0.0735,"taken":400,"skipped":0,"first_nonfinite_step":0,"seconds":11.2}}
 namespace tinymp::train {
 
@@ -65,6 +66,22 @@ struct StepRecord {
   double absorbed = not_measured;     ///< not zero there, yet the weight stays as it was
 };
 
+/// Where the first infinity or NaN came from: first_bad.h. A run has one of a kind at most.
+struct Finding {
+  std::string kind{};  ///< "first bad", "passing" (the loss stayed finite), "scale below 1"
+  std::int64_t step = 0;
+  std::string direction{};  ///< "input", "forward", "backward", "update"; "" where nothing was found
+  std::string where{};      ///< "layer 2", "after layer 2", "layer 2 weight"
+  std::string op{};  ///< "linear"; of an update the optimizer, or "cast" where the weight rounds the master
+  DType dtype = DType::f32;     ///< of the tensor
+  std::string shape{};          ///< "(64, 10)"
+  double value = not_measured;  ///< its first infinity, or NaN
+  double low = 0,
+         high = 0;  ///< between these lies what it was made of: the inputs; of a gradient, those before it
+  std::string parameter{};  ///< the first whose gradient is not finite, where there is one
+  std::string sentence{};   ///< all this in words
+};
+
 struct RunResult {
   double value = not_measured;            ///< of RunHeader::metric, measured on the test set
   std::int64_t taken = 0, skipped = 0;    ///< optimizer steps
@@ -81,6 +98,7 @@ class RunLog {
   RunLog(std::string path, RunHeader header);
   void write(const StepRecord& step);
   void write_sizes(const StepSizes& sizes);
+  void note(const Finding& finding);     ///< between the steps
   void finish(const RunResult& result);  ///< the last line; closes the file
   const std::string& path() const { return path_; }
   const RunHeader& header() const { return header_; }  ///< as it stands in the file
@@ -102,6 +120,7 @@ struct Run {
   std::vector<StepRecord> steps;
   std::optional<RunResult> result;
   std::vector<StepSizes> sizes{};  ///< of the steps that were looked at closely
+  std::vector<Finding> findings{};
 };
 
 /// Reads a run log; throws Error naming file and line when it is not one, or when its steps do not go up. A

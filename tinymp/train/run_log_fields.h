@@ -87,6 +87,22 @@ void sampled_fields(MaybeConst<StepRecord> auto& r, F&& field) {
 }
 
 template <class F>
+void fields(MaybeConst<Finding> auto& r, F&& field) {
+  field("kind", r.kind);
+  field("step", r.step);
+  field("direction", r.direction);
+  field("where", r.where);
+  field("op", r.op);
+  field("dtype", r.dtype);
+  field("shape", r.shape);
+  field("value", r.value);
+  field("low", r.low);
+  field("high", r.high);
+  field("parameter", r.parameter);
+  field("sentence", r.sentence);
+}
+
+template <class F>
 void fields(MaybeConst<RunResult> auto& r, F&& field) {
   field("value", r.value);
   field("taken", r.taken);

@@ -152,6 +152,8 @@ void read_line(const FromJson& line, bool is_first, Run& run) {
     fields(run.result.emplace(), line.object("result"));
   } else if (line.has("sizes")) {
     read_sizes(line, run.sizes);
+  } else if (line.has("finding")) {
+    fields(run.findings.emplace_back(), line.object("finding"));
   } else {
     read_step(line, run.steps);
   }

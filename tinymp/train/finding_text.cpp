@@ -1,0 +1,191 @@
+#include <fmt/core.h>
+
+#include <tinymp/train/first_bad.h>
+#include <algorithm>
+#include <cmath>
+
+// What was found, in words for a learner.
+namespace tinymp::train {
+namespace {
+
+/// 26128, 0.0312, 1e9, 6e-8
+std::string number(double value) {
+  const double size = std::fabs(value);
+  if (size >= 1000 && size < 1e9) return fmt::format("{:.0f}", value);
+  std::string text = fmt::format("{:.3g}", value);
+  for (const char* padding : {"e+0", "e+", "e-0"}) {
+    const std::size_t at = text.find(padding);
+    if (at != std::string::npos)
+      text.replace(at, std::string(padding).size(), padding[1] == '-' ? "e-" : "e");
+  }
+  return text;
+}
+
+std::string between(const Contents& c) {
+  return c.low == c.high ? number(c.low) : concat("between ", number(c.low), " and ", number(c.high));
+}
+
+std::string name_of_bad(double value) {
+  return std::isnan(value) ? "NaN" : value > 0 ? "infinity" : "-infinity";
+}
+
+const char* largest(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return "65504";
+    case DType::bf16:
+      return "3.39e+38";
+    case DType::f64:
+      return "1.8e+308";
+    case DType::f32:
+      break;
+  }
+  return "3.4e+38";
+}
+
+const char* title(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return "FP16";
+    case DType::bf16:
+      return "BF16";
+    case DType::f64:
+      return "FP64";
+    case DType::f32:
+      break;
+  }
+  return "FP32";
+}
+
+std::string text_of(const Shape& shape) { return concat(shape); }
+
+/// Overflow is what makes most infinities; the log of 0 is another matter.
+std::string the_end(const std::string& op, const Contents& made, DType dtype) {
+  const bool is_pole = op.find("log") != std::string::npos || op.find("div") != std::string::npos;
+  if (std::isnan(made.bad) || is_pole) return ".";
+  const bool narrow_sums = op.find("summed in f16") != std::string::npos;
+  const DType format = narrow_sums ? DType::f16 : dtype;
+  return concat("; ", title(format), " ends at ", largest(format), ".");
+}
+
+double reach(const Contents& c) { return std::max(-c.low, c.high); }
+
+/// "inputs between 0 and 1, layer 2 weight between -3 and 3 (a step before: between -0.3 and 0.3)": a weight
+/// that one update made ten times as large is the news.
+std::string inputs_text(const std::vector<BadTensor::Input>& inputs, const RangesBefore& before) {
+  std::string text;
+  for (const BadTensor::Input& x : inputs) {
+    const std::string what = !x.name.empty() ? x.name + " " : text.empty() ? "inputs " : "";
+    text += (text.empty() ? "" : ", ") + what + between(x.contents);
+    const auto was = before.find(x.name);
+    if (was == before.end()) continue;
+    if (reach(x.contents) > 10 * reach(was->second))
+      text += concat(" (a step before: ", between(was->second), ")");
+  }
+  return text;
+}
+
+void describe_input(const BadTensor& bad, Finding& found) {
+  constexpr std::int64_t side = 28;
+  const std::int64_t at = bad.contents.bad_at, pixels = side * side;
+  const bool is_images = bad.shape.rank() == 2 && bad.shape.cols() == pixels;
+  found.direction = "input";
+  if (!bad.inputs.empty() && is_images)
+    found.where = concat("image ", at / pixels, ", row ", at % pixels / side, ", column ", at % side);
+  const std::string what = name_of_bad(bad.contents.bad);
+  found.sentence =
+      is_images ? concat("Step ", found.step, ", input: before anything was computed the batch held ", what,
+                         " in ", found.where, " (counted from 0). ", bad.op, " was the first to read it.")
+                : concat("Step ", found.step, ", input: ", bad.op, " (", bad.where, ") was handed ", what,
+                         " that nothing computed, at place ", at, " of ", bad.dtype, bad.shape, ".");
+}
+
+void describe_forward(const BadTensor& bad, const RangesBefore& before, Finding& found) {
+  const std::string step = concat("Step ", found.step, ", forward: ");
+  const std::string made = name_of_bad(bad.contents.bad);
+  found.direction = "forward";
+  if (bad.op == "cast") {
+    const Contents& was = bad.inputs[0].contents;
+    found.sentence =
+        concat(step, "cast ", bad.inputs[0].dtype, " -> ", bad.dtype, " (", bad.where, ", ", bad.shape,
+               ") gave ", made, ": ", number(bad.contents.bad > 0 ? was.high : was.low), " lies beyond ",
+               largest(bad.dtype), ", where ", title(bad.dtype), " ends.");
+    return;
+  }
+  found.sentence =
+      concat(step, bad.op, " (", bad.where, ", ", bad.dtype, bad.shape, ") gave ", made, " from ",
+             inputs_text(bad.inputs, before), the_end(bad.op, bad.contents, bad.dtype));
+}
+
+void describe_backward(const BadTensor& bad, double scale, Finding& found) {
+  found.direction = "backward";
+  const std::string made = name_of_bad(bad.contents.bad);
+  const std::string from = between(bad.inputs[0].contents);
+  const std::string whose = found.parameter == bad.where
+                                ? "the gradient of " + bad.where
+                                : "the gradient that it hands back (" + bad.where + ")";
+  found.sentence =
+      concat("Step ", found.step, ", backward: ", bad.op, " made ", made, " in ", whose, ", ", bad.dtype,
+             bad.shape, ", from gradients ", from, the_end(bad.op, bad.contents, bad.dtype));
+  if (scale != 1) found.sentence += concat(" The loss was multiplied by S = ", number(scale), ".");
+  if (!found.parameter.empty() && found.parameter != bad.where)
+    found.sentence += concat(" The first parameter that it reached is ", found.parameter, ".");
+}
+
+}  // namespace
+
+Finding describe(const Watch& watch, std::int64_t step, double scale, const RangesBefore& before) {
+  const BadTensor& bad = watch.first().value();
+  Finding found;
+  found.step = step;
+  found.where = bad.where;
+  found.op = bad.op;
+  found.dtype = bad.dtype;
+  found.shape = text_of(bad.shape);
+  found.value = bad.contents.bad;
+  found.parameter = watch.first_bad_gradient();
+  for (std::size_t i = 0; i < bad.inputs.size(); ++i) {
+    const Contents& c = bad.inputs[i].contents;
+    found.low = i == 0 ? c.low : std::min(found.low, c.low);
+    found.high = i == 0 ? c.high : std::max(found.high, c.high);
+  }
+  if (bad.origin == BadTensor::Origin::input) describe_input(bad, found);
+  if (bad.origin == BadTensor::Origin::forward) describe_forward(bad, before, found);
+  if (bad.origin == BadTensor::Origin::backward) describe_backward(bad, scale, found);
+  return found;
+}
+
+Finding describe(const BadUpdate& bad, std::int64_t step) {
+  Finding found;
+  found.step = step;
+  found.direction = "update";
+  found.where = bad.parameter;
+  found.op = bad.master ? "cast" : bad.optimizer;
+  found.dtype = bad.dtype;
+  found.shape = text_of(bad.shape);
+  found.value = bad.contents.bad;
+  const Contents& from = bad.master ? *bad.master : bad.gradient;
+  found.low = from.low;
+  found.high = from.high;
+  const std::string made = name_of_bad(bad.contents.bad);
+  const std::string start = concat("Step ", step, ", update: ");
+  if (bad.master) {
+    found.sentence = concat(start, "the ", bad.dtype, " copy of ", bad.parameter, " became ", made,
+                            ": its master reaches ", number(bad.contents.bad > 0 ? from.high : from.low),
+                            ", and ", title(bad.dtype), " ends at ", largest(bad.dtype), ".");
+    return found;
+  }
+  found.sentence = concat(start, bad.optimizer, " made ", made, " of the ", bad.what, " of ", bad.parameter,
+                          " (", bad.dtype, bad.shape, ") from gradients ", between(from),
+                          ". Where it did, the gradient is ", number(bad.at[0]));
+  if (bad.at.size() == 2)
+    found.sentence += concat(" and the moment ", number(bad.at[1]), " in ", title(bad.state));
+  if (bad.at.size() == 3)
+    found.sentence +=
+        concat(" and the moments are ", number(bad.at[1]), " and ", number(bad.at[2]), " in ",
+               title(bad.state), bad.at[2] == 0 ? ": the update divides by the root of the second" : "");
+  found.sentence += ".";
+  return found;
+}
+
+}  // namespace tinymp::train

@@ -1,0 +1,214 @@
+#include <tinymp/train/first_bad.h>
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace tinymp::train {
+namespace {
+
+constexpr std::int64_t steps_between_copies = 128;
+
+Watch::Name names_in(const nn::Model& model) {
+  std::map<const void*, std::string> names;
+  const std::vector<Tensor> parameters = model.parameters();
+  const std::vector<std::string> called = model.parameter_names();
+  expect(called.size() == parameters.size(), model.name(), ": ", called.size(), " names for ",
+         parameters.size(), " parameters");
+  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = called[i];
+  return [names](const Tensor& x) {
+    const auto found = names.find(x.id());
+    return found == names.end() ? std::string() : found->second;
+  };
+}
+
+/// A second run beside the first, from a moment of it on.
+class Replay {
+ public:
+  Replay(const Plan& plan, std::unique_ptr<nn::Model> model, const FaultFinder::Moment& from)
+      : plan_(plan),
+        model_(std::move(model)),
+        optimizer_(plan.optimizer(model_->parameters(), plan.recipe)),
+        scaler_(plan.recipe.scaling),
+        loader_(from.loader) {
+    optimizer_->restore(from.optimizer);
+    scaler_.restore(from.scaler);
+    for (const Tensor& moment : optimizer_->moments())
+      if (!all_finite(moment)) bad_before_.insert(moment.id());
+  }
+
+  const nn::Model& model() const { return *model_; }
+  RangesBefore ranges() const {
+    RangesBefore found;
+    const std::vector<std::string> names = model_->parameter_names();
+    const std::vector<Tensor> parameters = model_->parameters();
+    for (std::size_t i = 0; i < names.size(); ++i) found[names[i]] = contents_of(parameters[i]);
+    return found;
+  }
+  double scale() const { return static_cast<double>(scaler_.factor()); }
+
+  /// The step of the loop, and what its update made of the weights.
+  std::optional<BadUpdate> step(Watch* watch) {
+    const data::Batch batch = to(loader_.next(), plan_.device);
+    {
+      Tape tape(watch);
+      tape.backward(scaler_.scale(loss_of(plan_.task, *model_, batch)));
+    }
+    Gradients gradients = optimizer_->gradients();
+    GradCheck check = scaler_.unscale(gradients);
+    if (plan_.clip > 0) clip_norm(gradients, plan_.clip);
+    optimizer_->step(gradients, check);
+    std::optional<BadUpdate> bad = bad_update(gradients);
+    scaler_.update(std::move(check));
+    optimizer_->zero_grad();
+    return bad;
+  }
+
+ private:
+  std::optional<BadUpdate> bad_update(const Gradients& gradients) const {
+    std::vector<std::pair<const char*, Tensor>> kept;  // in the order in which they are computed
+    const std::vector<Tensor>& moments = optimizer_->moments();
+    for (std::size_t m = 0; m < moments.size(); ++m)
+      kept.emplace_back(m == 0 ? "first moment" : "second moment", moments[m]);
+    const Tensor &master = optimizer_->master(), &weights = optimizer_->weights();
+    const bool has_master = master.id() != weights.id();
+    if (has_master) kept.emplace_back("master", master);
+    kept.emplace_back("weight", weights);
+    for (const auto& [what, arena] : kept) {
+      if (bad_before_.contains(arena.id()) || all_finite(arena)) continue;
+      const bool rounded = has_master && arena.id() == weights.id();
+      return describe_update(what, arena, gradients, rounded);
+    }
+    return {};
+  }
+
+  BadUpdate describe_update(const char* what, const Tensor& arena, const Gradients& gradients,
+                            bool rounded) const {
+    const std::vector<std::string> names = model_->parameter_names();
+    std::int64_t offset = 0;
+    std::size_t i = 0;
+    const std::vector<Tensor> parameters = model_->parameters();
+    while (all_finite(arena.slice(offset, parameters[i].shape()))) offset += parameters[i++].size();
+    const Shape shape = parameters[i].shape();
+    const auto part = [&](const Tensor& of) { return of.slice(offset, shape); };
+
+    BadUpdate bad{
+        names[i], optimizer_->name(), what, arena.dtype(), shape, contents_of(part(arena)), {}, {}, {}, {}};
+    const auto place = static_cast<std::size_t>(bad.contents.bad_at);
+    const auto factor = static_cast<double>(gradients.factor());
+    bad.gradient = contents_of(part(gradients.tensor()));
+    bad.gradient.low *= factor;
+    bad.gradient.high *= factor;
+    bad.at.push_back(part(gradients.tensor()).to_doubles()[place] * factor);
+    for (const Tensor& moment : optimizer_->moments()) {
+      bad.at.push_back(part(moment).to_doubles()[place]);
+      bad.state = moment.dtype();
+    }
+    if (rounded) bad.master = contents_of(part(optimizer_->master()));
+    return bad;
+  }
+
+  const Plan& plan_;
+  std::unique_ptr<nn::Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  LossScaler scaler_;
+  data::Loader loader_;
+  std::set<const void*> bad_before_;  ///< moments that are infinite already
+};
+
+}  // namespace
+
+FaultFinder::FaultFinder(const Plan& plan, const Running& running, Twin twin, Report report)
+    : plan_(plan),
+      running_(running),
+      twin_(std::move(twin)),
+      report_(std::move(report)),
+      first_step_(names_in(running.model)),
+      past_(now(0)) {}
+
+FaultFinder::Moment FaultFinder::now(std::int64_t step) const {
+  return {step, running_.optimizer.state(), running_.scaler.state(), running_.loader};
+}
+
+void FaultFinder::report(const char* kind, const Finding& finding) {
+  Finding named = finding;
+  named.kind = kind;
+  if (named.kind == "passing") named.sentence += " The loss stayed finite.";
+  if (named.kind == "scale below 1")
+    named.sentence += " S backs off below 1: it no longer saves small gradients, it flushes them.";
+  report_(named);
+}
+
+void FaultFinder::look(const StepRecord& step, std::int64_t nonfinite_gradients) {
+  if (found_) return;
+  const auto* dynamic = std::get_if<DynamicScaling>(&plan_.recipe.scaling);
+  const bool lost = !std::isfinite(step.loss);
+  if (lost || (nonfinite_gradients > 0 && dynamic == nullptr)) {
+    found_ = true;
+    return report("first bad", replay(step.step, false));
+  }
+  if (step.step == 1) look_at_first_step();
+  if (dynamic == nullptr || alarmed_ || nonfinite_gradients == 0) return;
+  if (step.scale * dynamic->backoff >= 1) return;
+  alarmed_ = true;
+  report("scale below 1", replay(step.step, false));
+}
+
+void FaultFinder::look_at_first_step() {
+  known_ = first_step_.origins();
+  const std::optional<BadTensor>& first = first_step_.first();
+  if (!first || first->origin != BadTensor::Origin::forward)
+    return;  // a constant that is infinite is meant so
+  passing_ = true;
+  report("passing", describe(first_step_, 1));
+}
+
+/// An infinite variance makes outputs of 0, an infinite second moment updates of 0: no loss shows it.
+void FaultFinder::look_at_state(std::int64_t step) {
+  std::vector<Tensor> quiet = running_.model.buffers();
+  for (const Tensor& moment : running_.optimizer.moments())
+    if (moment.dtype() == DType::f16) quiet.push_back(moment);
+  if (passing_ || std::ranges::all_of(quiet, all_finite)) return;
+  passing_ = true;
+  report("passing", replay(step, true, &known_));
+}
+
+void FaultFinder::keep(std::int64_t step) {
+  if (found_ || step - past_.step < steps_between_copies) return;
+  look_at_state(step);
+  past_ = now(step);
+}
+
+void FaultFinder::finish(std::int64_t steps) {
+  if (found_) return;
+  look_at_state(steps);
+  if (all_finite(running_.optimizer.weights())) return;
+  found_ = true;
+  report("first bad", replay(steps, false));
+}
+
+Finding FaultFinder::replay(std::int64_t until, bool watch_all, std::vector<std::size_t>* origins) const {
+  Replay run(plan_, twin_(), past_);
+  RangesBefore before;
+  for (std::int64_t t = past_.step + 1; t <= until; ++t) {
+    Watch watch(names_in(run.model()), known_);
+    const double scale = run.scale();
+    const bool may_be_last = watch_all || t + 1 >= until;
+    RangesBefore now = may_be_last ? run.ranges() : RangesBefore();
+    const std::optional<BadUpdate> update = run.step(watch_all || t == until ? &watch : nullptr);
+    if (watch.first()) {
+      if (origins != nullptr) *origins = watch.origins();
+      return describe(watch, t, scale, before);
+    }
+    if (update) return describe(*update, t);
+    before = std::move(now);
+  }
+  Finding none;
+  none.step = until;
+  none.sentence = concat("Step ", until, ": something was not finite here, but all was finite when steps ",
+                         past_.step + 1, " to ", until,
+                         " were run again; a model that gives other numbers each time cannot be traced.");
+  return none;
+}
+
+}  // namespace tinymp::train

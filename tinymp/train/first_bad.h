@@ -1,0 +1,95 @@
+#pragma once
+
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/autograd/watch.h>
+#include <tinymp/train/loop.h>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+/// Where a run's first infinity or NaN came from. No step is watched for it but the first: what a step finds
+/// anyway - its loss, how many gradients were not finite - says when something went wrong. Then a twin of the
+/// run goes back to where all was well, takes the same steps with the same batches, and is watched.
+///
+/// Reported, each once at most:
+/// - first bad: the loss is not finite, or a gradient of a step that was taken, or a weight after the last
+///   step. With a fixed S, a gradient of a skipped step too: the next step will fare no better.
+/// - passing: an infinity that left the loss finite. A mask of -1e9 in FP16 is one, an infinite variance or
+///   moment another. The first step is searched for them, running averages and FP16 moments all along.
+/// - scale below 1: dynamic scaling skips a step and backs off below 1. Names the parameter.
+/// A step that dynamic scaling skips above that is as it should be, and no finding.
+namespace tinymp::train {
+
+class FaultFinder {
+ public:
+  /// What moves in a run; it must outlive the finder.
+  struct Running {
+    const nn::Model& model;
+    const Optimizer& optimizer;
+    const LossScaler& scaler;
+    const data::Loader& loader;
+  };
+  using Twin = std::function<std::unique_ptr<nn::Model>()>;
+  using Report = std::function<void(const Finding&)>;
+  /// `twin` makes the model anew. Copies the state of the run, as keep() does later.
+  FaultFinder(const Plan& plan, const Running& running, Twin twin, Report report);
+
+  /// The watch over step 1.
+  Watch& first_step() { return first_step_; }
+  /// Every step in its order, as soon as it was read back, with its count of gradients that are not finite.
+  void look(const StepRecord& step, std::int64_t nonfinite_gradients);
+  /// `step` steps are over and were looked at: a moment to go back to. Copies the state of the run where the
+  /// last copy is 128 steps old.
+  void keep(std::int64_t step);
+  /// The run is over.
+  void finish(std::int64_t steps);
+
+  /// A run at one moment: copies, not handles. No step reads the buffers of a model: they are for measuring.
+  struct Moment {
+    std::int64_t step = 0;
+    Optimizer::State optimizer;
+    LossScaler::State scaler;
+    data::Loader loader;
+  };
+
+ private:
+  Moment now(std::int64_t step) const;
+  void report(const char* kind, const Finding& finding);
+  void look_at_first_step();
+  void look_at_state(std::int64_t step);
+  Finding replay(std::int64_t until, bool watch_all, std::vector<std::size_t>* origins = nullptr) const;
+
+  const Plan& plan_;
+  Running running_;
+  Twin twin_;
+  Report report_;
+  Watch first_step_;
+  Moment past_;
+  std::vector<std::size_t> known_;  ///< the ops of a passing infinity
+  bool found_ = false, passing_ = false, alarmed_ = false;
+};
+
+/// What the parameters held a step before, by name.
+using RangesBefore = std::map<std::string, Contents>;
+
+/// What the watch saw first, as a finding of `step` but for its kind; `scale` is S in force.
+Finding describe(const Watch& watch, std::int64_t step, double scale = 1, const RangesBefore& before = {});
+
+/// A parameter that its update made infinite or NaN.
+struct BadUpdate {
+  std::string parameter;     ///< "layer 2 weight"
+  std::string optimizer;     ///< "Adam"
+  std::string what;          ///< "first moment", "second moment", "master", "weight"
+  DType dtype = DType::f32;  ///< of that
+  Shape shape;
+  Contents contents;
+  Contents gradient;               ///< of the parameter, unscaled
+  std::vector<double> at;          ///< at the first bad place: the gradient, then the moments as they are now
+  DType state = DType::f32;        ///< of the moments
+  std::optional<Contents> master;  ///< when a finite master was rounded to the weight
+};
+Finding describe(const BadUpdate& bad, std::int64_t step);
+
+}  // namespace tinymp::train
