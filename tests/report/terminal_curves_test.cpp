@@ -2,6 +2,7 @@
 #include <tests/report/sample_runs.h>
 #include <tinymp/report/axis.h>
 #include <tinymp/report/canvas.h>
+#include <tinymp/report/html.h>
 #include <tinymp/report/terminal_curves.h>
 #include <cmath>
 #include <sstream>
@@ -259,4 +260,37 @@ TEST_CASE("a section in the terminal: question, charts, table, verdict") {
   std::ostringstream empty;
   print_section(empty, {"Nothing yet?", "Nothing.", {}}, {.unicode = false});
   CHECK(empty.str() == "Nothing yet?\n\n\nNothing.\n");
+}
+
+TEST_CASE("what became infinite first stands under the table, once for all seeds") {
+  ReportSection section = sample::small_gradients();
+  std::size_t which = 0;
+  for (Run& run : section.runs) {
+    if (run.header.name != "FP16, S = 2^28") continue;
+    tinymp::train::Finding finding;
+    finding.sentence = tinymp::concat("Step ", ++which, ", backward: \"linear\" <overflows>\n.");
+    run.findings.push_back(finding);
+  }
+  CHECK(which == 3);
+  section.runs.back().findings.clear();
+  std::ostringstream out;
+  print_section(out, section, {.unicode = false, .colour = false, .width = 200});
+  const std::string text = out.str();
+  const std::size_t at = text.find(
+      "\nFP16, S = 2^28, seed 0 (2 of 3 seeds have one): Step 1, backward: \"linear\" <overflows>?.\n");
+  CHECK(at != std::string::npos);
+  CHECK(at > text.find("test MSE"));
+  CHECK(at < text.find("Not without a loss scale"));
+  CHECK(text.find("Step 2, backward") == std::string::npos);
+
+  for (Run& run : section.runs)
+    std::erase_if(run.findings, [&](const auto&) { return run.header.seed == 0; });
+  const std::string page = html_report("Report", std::vector<ReportSection>{section});
+  CHECK(page.find("<p class=\"finding\">FP16, S = 2^28, seed 1 (1 of 3 seeds have one): Step 2, backward: "
+                  "&quot;linear&quot; &lt;overflows&gt;\n.</p>") != std::string::npos);
+  ReportSection alone = section;
+  std::erase_if(alone.runs, [](const Run& run) { return run.header.seed != 1; });
+  std::ostringstream single;
+  print_section(single, alone, {.unicode = false, .colour = false, .width = 200});
+  CHECK(single.str().find("\nFP16, S = 2^28: Step 2, backward:") != std::string::npos);
 }

@@ -1,4 +1,5 @@
 #include <tinymp/base/error.h>
+#include <tinymp/report/findings.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/html_text.h>
 #include <tinymp/report/look.h>
@@ -94,6 +95,8 @@ std::string section_html(const ReportSection& given, const PageSection& section)
   if (!given.verdict.empty()) text += "<p class=\"verdict\">" + escape_html(given.verdict) + "</p>\n";
   if (section.groups.empty()) return text + "</section>\n";
   text += table_html(section);
+  for (const std::string& finding : finding_lines(section.groups))
+    text += "<p class=\"finding\">" + escape_html(finding) + "</p>\n";
   if (!section.panels.empty()) text += controls_html(section) + "<div class=\"panels\">\n";
   for (const Panel& panel : section.panels) {
     text += "<figure class=\"panel card\">\n" + caption(panel, &panel == section.panels.data()) +

@@ -14,7 +14,7 @@ struct HtmlOptions {
   bool live = !dygraphs_js().empty();
 };
 
-/// For each section: question, verdict, table, charts, and in a fold where the figures come from.
+/// For each section: question, verdict, table, findings, charts, and in a fold where the figures come from.
 std::string html_report(const std::string& title, std::span<const ReportSection> sections,
                         HtmlOptions options = {});
 

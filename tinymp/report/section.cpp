@@ -1,3 +1,4 @@
+#include <tinymp/report/findings.h>
 #include <tinymp/report/section.h>
 #include <tinymp/report/sizes_terminal.h>
 #include <tinymp/report/table.h>
@@ -16,6 +17,10 @@ void print_section(std::ostream& out, const ReportSection& section, const Termin
   }
   out << terminal_sizes(groups, style);
   if (!groups.empty()) out << format_table(groups_table(groups), style);
+  for (const std::string& finding : finding_lines(groups)) {
+    out << "\n";
+    for (const std::string& line : wrap(printable(finding, style.unicode), style.width)) out << line << "\n";
+  }
   if (section.verdict.empty()) return;
   out << "\n";
   for (const std::string& line : wrap(printable(section.verdict, style.unicode), style.width))

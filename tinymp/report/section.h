@@ -15,7 +15,8 @@ struct ReportSection {
   std::vector<Run> runs;
 };
 
-/// Question, curves of the loss and (where they tell something) of the scale and the shares, table, verdict.
+/// Question, curves of the loss and (where they tell something) of the scale and the shares, table, what
+/// became infinite or NaN first and where, verdict.
 void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style);
 
 /// One section for each question, runs and sections in the order in which they were made (RunHeader::date);
