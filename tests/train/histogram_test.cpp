@@ -289,8 +289,8 @@ Recorded record(const Recipe& recipe, typename Kind::Options options, int steps)
 
 void check_recorded(const Recorded& r, const Recipe& recipe) {
   REQUIRE(r.sizes.parameters.size() == 4);
-  CHECK(r.sizes.parameters[0].name == "1 (784, 12)");
-  CHECK(r.sizes.parameters[3].name == "4 (10)");
+  CHECK(r.sizes.parameters[0].name == "layer 1 weight");
+  CHECK(r.sizes.parameters[3].name == "layer 2 bias");
   std::size_t begin = 0;
   for (std::size_t i = 0; i < 4; ++i) {
     const train::ParameterSizes& found = r.sizes.parameters[i];

@@ -74,7 +74,7 @@ UpdateSizes update_sizes(std::span<const float> updates, std::span<const float> 
 
 /// One parameter in one step.
 struct ParameterSizes {
-  std::string name{};  ///< its number and shape: "1 (784, 64)"
+  std::string name{};  ///< "layer 1 weight", as the model calls it
   GradientSizes gradients{};
   std::optional<UpdateSizes> updates{};  ///< of a step that was taken
   bool operator==(const ParameterSizes&) const = default;

@@ -46,6 +46,7 @@ CloseLook::CloseLook(std::int64_t step, double scale, Task task, const nn::Model
       master_(optimizer.master().shape(), optimizer.master().dtype(), optimizer.master().device()) {
   kernels::cast(optimizer.master().view(), master_.view());
   const std::vector<Tensor> parameters = model.parameters();
+  const std::vector<std::string> names = model.parameter_names();
   std::vector<GradientSizes> gradients;
   if (shadow != nullptr) {
     gradients = shadow->sizes(task, model, batch, scale);
@@ -53,7 +54,7 @@ CloseLook::CloseLook(std::int64_t step, double scale, Task task, const nn::Model
     for (const Tensor& p : parameters) gradients.push_back(gradient_sizes(p.grad(), p.grad(), 1));
   }
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    sizes_.parameters.push_back({concat(i + 1, " ", parameters[i].shape()), gradients[i], {}});
+    sizes_.parameters.push_back({names[i], gradients[i], {}});
 }
 
 void CloseLook::add_updates(const Optimizer& optimizer, const Gradients& gradients) {

@@ -16,7 +16,7 @@
 ///   {"tinymp_run":1,"lesson":"06_loss_scaling","name":"FP16, S = 1","recipe":{...},"seed":0,...}
 ///   {"step":1,"loss":0.231,"scale":1.0,"skipped":false,"skips":0,"flushed":0.62}
 /// A step that was looked at closely (histogram.h) has a line of its own behind it, a parameter an object:
-///   {"sizes":{"step":1,"scale":1.0,"parameters":[{"name":"1 (784, 64)",
+///   {"sizes":{"step":1,"scale":1.0,"parameters":[{"name":"layer 1 weight",
 ///     "gradients":{"zeros":9,"nonfinite":0,"first":-31,"counts":[3,14,...],"largest":2e-06,"subnormal":120,
 ///                  "overflowed":0,"flushed":301},
 ///     "updates":{"zeros":0,"nonfinite":0,"first":2,"counts":[7,...],"underflowed":0,"absorbed":0}},...]}}
