@@ -123,12 +123,12 @@ class Figures {
       return (figure.may_be_percent || !shown.percent) && shown.rounds(figure.value);
     });
   }
-  double nearest(double value) const {
+  double nearest(const Shown& shown) const {
     double best = std::nan("");
     for (const Figure& figure : figures_) {
-      const bool nearer =
-          std::isnan(best) || std::abs(std::abs(figure.value) - value) < std::abs(best - value);
-      if (nearer && std::isfinite(figure.value)) best = std::abs(figure.value);
+      const double value = std::abs(figure.value);
+      if (!std::isfinite(value) || (shown.percent && !figure.may_be_percent)) continue;
+      if (!(std::abs(best - shown.value()) <= std::abs(value - shown.value()))) best = value;  // NaN is far
     }
     return best;
   }
@@ -239,7 +239,7 @@ class Chapter {
       const bool is_figure = shown.has_point() || shown.percent;
       if (!is_figure || given_.count(shown.digits) > 0 || figures_.has(shown)) continue;
       fault(fmt::format("{}{}: no figure of results.json (the nearest is {:.6g}), nor given", shown.digits,
-                        shown.percent ? " %" : "", figures_.nearest(shown.value())));
+                        shown.percent ? " %" : "", figures_.nearest(shown)));
     }
   }
 
@@ -333,8 +333,9 @@ class Chapter {
       if (curve.at("name") == name) return figures_of(curve, column, text);
       names += (names.empty() ? "" : ", ") + curve.at("name").get<std::string>();
     }
-    fault(fmt::format("'{}' is no curve of '{}'; these are: {}", name,
-                      column.question->at("question").get<std::string>(), names));
+    const std::string what = fmt::format("'{}' is no curve of '{}'; these are: {}", name,
+                                         column.question->at("question").get<std::string>(), names);
+    if (faults_.empty() || faults_.back().what != what) fault(what);  // once a row
   }
 
   /// "94.8", "94.8 (94.7 .. 95.0)", "NaN at step 5 to 10", "62 %", "-"
