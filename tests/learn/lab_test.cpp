@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace {
 
@@ -172,6 +173,49 @@ TEST_CASE("a number that a chapter quotes has a name of its own") {
   lab.number("ones add up to", 2048);
   lab.number("tenths add up to", 256);
   CHECK_THROWS_AS(lab.number("ones add up to", 2048), Error);
+}
+
+TEST_CASE("results.json holds what was measured, claimed and said") {
+  const Folder folder;
+  const fs::path path = folder.path / "results.json";
+  Options options = folder.options();
+  options.seeds = 2;
+  options.verify = options.plain = true;
+  options.data = "cut";
+  options.results = path.string();
+  Lab lab(lesson, options);
+  lab.say("a line\n  another");
+  lab.add(run_of("FP16", 1, no_number));
+  lab.add(run_of("FP16", 0, 0.1));
+  lab.verdict("q", "No.");
+  lab.claim(true, "it holds");
+  lab.number("a sum", 1.0 / 3);
+  lab.finish();
+  CHECK_FALSE(fs::exists(path.string() + ".part"));
+  std::ifstream in(path);
+  const auto json = nlohmann::ordered_json::parse(in);
+  CHECK(json.at("lesson") == "06_loss_scaling");
+  CHECK(json.at("verified") == true);
+  CHECK(json.at("seeds") == nlohmann::ordered_json({0, 1}));
+  CHECK(json.at("machine").at("command") == "./learn run 6");
+  CHECK(json.at("said") == nlohmann::ordered_json({"a line", "  another"}));
+  CHECK(json.at("numbers").at("a sum").get<double>() == 1.0 / 3);
+  CHECK(json.at("claims").at(0) == nlohmann::ordered_json({{"holds", true}, {"sentence", "it holds"}}));
+  const auto& question = json.at("questions").at(0);
+  CHECK(question.at("verdict") == "No.");
+  CHECK(question.at("curves").at(0).at("values").size() == 2);
+  CHECK(question.at("curves").at(0).at("mean") == "nan");
+  options.results = (folder.path / "missing/results.json").string();
+  REQUIRE_THROWS_AS(Lab(lesson, options), Error);  // before anything is trained
+}
+
+TEST_CASE("a run whose technique was turned off has a name that says so") {
+  const Lesson fragile{"06_loss_scaling", "Title", "Question", "unscale"};
+  CHECK(Lab(fragile, {}).marked("FP16") == "FP16");
+  Lab lab(fragile, {.sabotaged = true});
+  CHECK(lab.marked("FP16") == "FP16 (sabotaged: unscale)");
+  lab.add(run_of(lab.marked("FP16"), 0, 1));
+  CHECK(lab.results("q", "FP16") == std::vector<double>{1});
 }
 
 TEST_CASE("seeds, steps, a device that is not there") {
