@@ -1,13 +1,15 @@
 // Lesson 01 - half: sixteen bits for a number.
 //
 // First the bits: how numbers look in binary16, where it rounds, and where it ends. Then what becomes of real
-// weights and gradients when they are rounded to it. Last the honest baseline: on an ordinary classifier FP16
+// weights and gradients when they are rounded to it. Then the honest baseline: on an ordinary classifier FP16
 // simply works. Expected: FP32 and FP16 end within half a point of each other. Failures need a reason, and
-// the later lessons are about those reasons.
+// the later lessons are about those reasons. Last, what the smallest halves are worth: an autoencoder on a
+// machine that takes subnormals for zero (subnormals.cpp).
 
 #include <fmt/format.h>
 #include <kernels/cuda/executor.h>
 #include <lessons/01_half/show.h>
+#include <lessons/01_half/subnormals.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/sgd.h>
@@ -93,6 +95,7 @@ void experiment(Lab& lab) {
                         : gap <= 0.5 ? fmt::format("No: the two end within {:.2f} points of each other.", gap)
                                      : fmt::format("They end {:.2f} points apart.", gap));
   lab.claim(gap <= 0.5, fmt::format("FP32 and FP16 end within {} points (0.5 allowed)", fixed(gap, 2)));
+  ask_about_subnormals(lab);
 }
 
 }  // namespace
@@ -102,6 +105,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "01_half",
        .title = "half: sixteen bits for a number",
-       .question = "Shows the bits, what rounds and what is lost, and a classifier that does not mind"},
+       .question = "Shows the bits, a classifier that does not mind, and training without subnormals",
+       .sabotage = "subnormals"},
       experiment);
 }

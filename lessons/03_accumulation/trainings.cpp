@@ -7,6 +7,8 @@ namespace {
 
 const std::vector<std::int64_t> widths{784, 128, 10};
 
+}  // namespace
+
 train::Plan plan_for(const std::string& question, const Curve& curve, std::uint64_t seed) {
   train::Plan plan;
   plan.question = question;
@@ -20,12 +22,8 @@ train::Plan plan_for(const std::string& question, const Curve& curve, std::uint6
   return plan;
 }
 
-}  // namespace
-
-std::int64_t large_batch(Lab& lab) {
-  if (lab.options().smoke) return 256;
-  return lab.is_cut() ? 8192 : 4096;
-}
+std::int64_t whole_batch(Lab& lab) { return lab.is_cut() ? 8192 : 4096; }
+std::int64_t large_batch(Lab& lab) { return lab.options().smoke ? 256 : whole_batch(lab); }
 
 train::Plan batch_norm_plan(Lab& lab, const std::string& question, const Curve& curve, std::uint64_t seed) {
   train::Plan plan = plan_for(question, curve, seed);

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+#include <kernels/kernels.h>
+#include <lessons/00_why/bandwidth.h>
+#include <tinymp/tensor/tensor.h>
+#include <algorithm>
+#include <chrono>
+
+namespace tinymp::lab {
+namespace {
+
+/// Three arrays of n values: two are read, one is written.
+struct Arrays {
+  Arrays(std::int64_t n, DType dtype) : a({n}, dtype), b({n}, dtype), y({n}, dtype) {
+    kernels::fill(a.view(), 0.5);
+    kernels::fill(b.view(), 0.25);
+  }
+  double bytes() const { return static_cast<double>(3 * a.size()) * static_cast<double>(size_of(a.dtype())); }
+
+  /// Of one addition, out of as many as take some milliseconds.
+  double seconds() const {
+    const std::int64_t repeats = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / a.size());
+    const auto start = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < repeats; ++i) kernels::add(a.view(), b.view(), y.view());
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    return taken.count() / static_cast<double>(repeats);
+  }
+
+  Tensor a, b, y;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void show(Lab& lab, const char* where, std::int64_t n) {
+  const Arrays wide(n, DType::f32), narrow(n, DType::f16);
+  std::vector<double> f32, f16;
+  for (int round = 0; round < lab.steps(15, 3); ++round) {  // in turns: what disturbs one disturbs the other
+    f32.push_back(wide.seconds());
+    f16.push_back(narrow.seconds());
+  }
+  const double slow = median(f32), fast = median(f16);
+  lab.say(fmt::format("{:<18} {:>10} {:>9.3f} {:>10.1f} {:>9.3f} {:>10.1f} {:>10.2f}", where, n, 1e3 * slow,
+                      1e-9 * wide.bytes() / slow, 1e3 * fast, 1e-9 * narrow.bytes() / fast, fast / slow));
+  lab.number(concat("y = a + b, ", where, ": FP16's time over FP32's"), fast / slow);
+}
+
+}  // namespace
+
+void show_bandwidth(Lab& lab) {
+  lab.say("\ny = a + b              values   FP32 ms       GB/s   FP16 ms       GB/s  FP16/FP32");
+  show(lab, "in the cache", 1 << 14);
+  show(lab, "beyond the cache", lab.steps(1 << 25, 1 << 22));
+}
+
+}  // namespace tinymp::lab

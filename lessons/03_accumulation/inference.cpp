@@ -1,0 +1,44 @@
+#include <lessons/03_accumulation/inference.h>
+#include <algorithm>
+
+namespace tinymp::lab {
+namespace {
+
+/// The class of the largest logit of each test image.
+std::vector<std::int32_t> answers_of(Lab& lab, const nn::Model& model, const data::LoaderOptions& pixels) {
+  std::vector<std::int32_t> answers;
+  for (const data::Batch& batch : data::InOrder(lab.data().test, 1000, pixels)) {
+    const Tensor logits = model(data::to(batch, lab.device()).images);  // (B,C)
+    const std::vector<float> values = logits.to_floats();
+    const std::int64_t classes = logits.shape()[1];
+    for (auto row = values.begin(); row != values.end(); row += classes)
+      answers.push_back(static_cast<std::int32_t>(std::max_element(row, row + classes) - row));
+  }
+  return answers;
+}
+
+double percent_of(const std::vector<std::int32_t>& a, std::span<const std::uint8_t> b) {
+  double equal = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) equal += a[i] == b[i];
+  return 100 * equal / static_cast<double>(a.size());
+}
+
+}  // namespace
+
+void ask_twice(Lab& lab, const train::Plan& plan, const nn::Model& trained, Answers& answers) {
+  Recipe recipe = plan.recipe;
+  recipe.accumulate = DType::f16;
+  Rng rng(plan.seed);
+  const std::unique_ptr<nn::Model> narrow = plan.model(recipe, rng);
+  nn::move_to(*narrow, lab.device());
+  nn::copy_parameters(trained, *narrow);
+
+  const std::vector<std::int32_t> wide = answers_of(lab, trained, plan.pixels);
+  const std::vector<std::int32_t> other = answers_of(lab, *narrow, plan.pixels);
+  const std::vector<std::uint8_t> first(wide.begin(), wide.end());
+  answers.f32.push_back(percent_of(wide, lab.data().test.labels));
+  answers.f16.push_back(percent_of(other, lab.data().test.labels));
+  answers.changed.push_back(100 - percent_of(other, first));
+}
+
+}  // namespace tinymp::lab
