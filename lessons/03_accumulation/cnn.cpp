@@ -35,11 +35,11 @@ train::Plan cnn_plan(Lab& lab, const Curve& curve, std::uint64_t seed) {
     return std::make_unique<SmallCnn>(recipe, rng, sums);
   };
   plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.02f, .momentum = 0.9f}, recipe);
+    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.05f, .momentum = 0.9f}, recipe);
   };
-  plan.optimizer_name = "sgd lr=0.02 momentum=0.9";
+  plan.optimizer_name = "sgd lr=0.05 momentum=0.9";
   plan.batch = 128;
-  plan.steps = lab.steps(200, 2);
+  plan.steps = lab.steps(150, 2);
   plan.log_every = 1;
   return plan;
 }

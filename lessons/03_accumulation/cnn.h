@@ -28,7 +28,7 @@ class SmallCnn : public nn::Model {
   nn::Linear out_;
 };
 
-/// 200 steps of 128 images, with a learning rate of 0.02.
+/// 150 steps of 128 images, with a learning rate of 0.05.
 train::Plan cnn_plan(Lab& lab, const Curve& curve, std::uint64_t seed);
 
 }  // namespace tinymp::lab
