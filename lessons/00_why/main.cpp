@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   return run_lesson(
       argc, argv,
       {.name = "00_why",
-       .title = "why: what sixteen bits would save",
+       .title = "Why: what sixteen bits would save",
        .question =
            "Counts the bytes of a training step, times FP16 on this processor, trains LeNet both ways"},
       experiment);
