@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 #include <kernels/kernels.h>
 #include <lessons/00_why/bandwidth.h>
+#include <tinymp/base/parallel_for.h>
 #include <tinymp/tensor/tensor.h>
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 namespace tinymp::lab {
 namespace {
@@ -16,13 +17,14 @@ struct Arrays {
   }
   double bytes() const { return static_cast<double>(3 * a.size()) * static_cast<double>(size_of(a.dtype())); }
 
-  /// Of one addition, out of as many as take some milliseconds.
+  /// Of one addition, out of as many as take some milliseconds: processor time, in which other programs do
+  /// not count.
   double seconds() const {
-    const std::int64_t repeats = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / a.size());
-    const auto start = std::chrono::steady_clock::now();
+    const std::int64_t repeats = std::max<std::int64_t>(1, (std::int64_t{1} << 23) / a.size());
+    const std::clock_t start = std::clock();
     for (std::int64_t i = 0; i < repeats; ++i) kernels::add(a.view(), b.view(), y.view());
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    return taken.count() / static_cast<double>(repeats);
+    const auto ticks = static_cast<double>(std::clock() - start);
+    return ticks / CLOCKS_PER_SEC / static_cast<double>(repeats);
   }
 
   Tensor a, b, y;
@@ -31,7 +33,7 @@ struct Arrays {
 void show(Lab& lab, const char* where, std::int64_t n) {
   const Arrays wide(n, DType::f32), narrow(n, DType::f16);
   double f32 = wide.seconds(), f16 = narrow.seconds();
-  // The fastest round: what else runs disturbs it least.
+  // The fastest round: others disturbed it least.
   for (int round = 1; round < lab.steps(25, 3); ++round) {
     f32 = std::min(f32, wide.seconds());
     f16 = std::min(f16, narrow.seconds());
@@ -44,9 +46,12 @@ void show(Lab& lab, const char* where, std::int64_t n) {
 }  // namespace
 
 void show_bandwidth(Lab& lab) {
+  const int all = threads();
+  set_threads(1);
   lab.say("\ny = a + b              values   FP32 ms       GB/s   FP16 ms       GB/s  FP16/FP32");
   show(lab, "in the cache", 1 << 14);
   show(lab, "beyond the cache", lab.steps(1 << 24, 1 << 22));
+  set_threads(all);
 }
 
 }  // namespace tinymp::lab
