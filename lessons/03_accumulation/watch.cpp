@@ -4,6 +4,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/loader.h>
 #include <tinymp/nn/batch_norm.h>
+#include <tinymp/nn/conv2d.h>
 #include <algorithm>
 #include <cmath>
 
@@ -57,27 +58,34 @@ double furthest(const Tensor& hidden, const BatchStatistics& found) {
 }  // namespace
 
 double show_first_batch(Lab& lab, const Accumulation& sums) {
-  lab.say("\nThe hidden layer before training, on average over its columns");
-  lab.say(fmt::format("{:<20}{:>8} {:>11} {:>15} {:>18}", "", "|mean|", "deviation", "|mean|, FP16",
+  lab.say("\nBefore training, on average over the columns");
+  lab.say(fmt::format("{:<26}{:>8} {:>11} {:>15} {:>18}", "", "|mean|", "deviation", "|mean|, FP16",
                       "deviation, FP16"));
-  double worst = 0;
-  for (const bool on_paper : {false, true}) {
-    Rng rng = weights_of(lab);
-    const nn::Linear in(784, 128, recipe, rng);
-    const nn::BatchNorm norm(128, recipe);
-    data::Loader loader(lab.data().train, whole_batch(lab), order_of(lab), {.invert = on_paper});
-    const Tensor hidden = in(cast(loader.next().images, recipe.compute));
-    BatchStatistics exact, narrow, asked;
-    batch_norm(hidden, norm.gamma, norm.beta, {}, &exact);
-    batch_norm(hidden, norm.gamma, norm.beta, {.sums = f16}, &narrow);
-    batch_norm(hidden, norm.gamma, norm.beta, {.sums = sums}, &asked);
+  BatchStatistics exact, narrow, asked;
+  const auto row = [&](const char* what, const Tensor& x) {
+    const nn::BatchNorm norm(x.shape().cols(), recipe);
+    batch_norm(x, norm.gamma, norm.beta, {}, &exact);
+    batch_norm(x, norm.gamma, norm.beta, {.sums = f16}, &narrow);
+    batch_norm(x, norm.gamma, norm.beta, {.sums = sums}, &asked);
     const Average of_f32 = average(exact), of_f16 = average(narrow);
-    lab.say(fmt::format("{:<20}{:>8.3f} {:>11.3f} {:>15.3f} {:>18.3f}",
-                        on_paper ? "dark ink on white" : "white ink on black", of_f32.mean, of_f32.deviation,
+    lab.say(fmt::format("{:<26}{:>8.3f} {:>11.3f} {:>15.3f} {:>18.3f}", what, of_f32.mean, of_f32.deviation,
                         of_f16.mean, of_f16.deviation));
-    if (on_paper) worst = furthest(hidden, asked);
-  }
-  return worst;
+  };
+  const auto images = [&](std::int64_t count, bool on_paper) {
+    data::Loader loader(lab.data().train, count, order_of(lab), {.invert = on_paper});
+    return cast(loader.next().images, recipe.compute);
+  };
+  const auto hidden = [&](bool on_paper) {
+    Rng rng = weights_of(lab);
+    return nn::Linear(784, 128, recipe, rng)(images(whole_batch(lab), on_paper));
+  };
+  Rng rng = weights_of(lab);
+  const nn::Conv2d first({.inputs = 1, .outputs = 8, .size = 3, .padding = 1, .bias = false}, recipe, rng);
+  row("CNN, white ink on black", first(reshape(images(128, false), {128, 28, 28, 1})));
+  row("MLP, white ink on black", hidden(false));
+  const Tensor paper_batch = hidden(true);
+  row("MLP, dark ink on white", paper_batch);
+  return furthest(paper_batch, asked);
 }
 
 void watch_batch_norm(Lab& lab) {
