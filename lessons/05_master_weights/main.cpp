@@ -7,7 +7,10 @@
 // just as well. Loss scaling is no cure: gradients are not what gets lost here.
 
 #include <fmt/format.h>
-#include <lessons/learn/experiments.h>
+#include <lessons/05_master_weights/averages.h>
+#include <lessons/05_master_weights/watch.h>
+#include <cmath>
+#include <map>
 
 using namespace tinymp;
 using namespace tinymp::lab;
@@ -15,6 +18,37 @@ using namespace tinymp::lab;
 namespace {
 
 const char* const weights_scaled = "FP16 weights, S = 1024";
+
+double mean_share(const Lab& lab, const std::string& name, double train::StepRecord::*share) {
+  std::vector<double> shares;
+  for (const train::Run* run : lab.runs(small_updates, name)) {
+    for (const train::StepRecord& record : run->steps) {
+      if (!std::isnan(record.*share)) shares.push_back(record.*share);
+    }
+  }
+  return mean(shares);
+}
+
+/// How updates got lost, in percent of those that are not zero in FP32: over all logged steps of all seeds.
+void print_lost(Lab& lab, const std::vector<Contender>& contenders) {
+  std::map<std::string, double> lost;
+  lab.say("\nUpdates that moved nothing (%)     underflowed     absorbed");
+  for (const Contender& c : contenders) {
+    const double underflowed = 100 * mean_share(lab, c.name, &train::StepRecord::underflowed);
+    const double absorbed = 100 * mean_share(lab, c.name, &train::StepRecord::absorbed);
+    lab.say(fmt::format("  {:<32} {:>11} {:>12}", c.name, fixed(underflowed, 1), fixed(absorbed, 1)));
+    lab.number(c.name + ": underflowed (%)", underflowed);
+    lab.number(c.name + ": absorbed (%)", absorbed);
+    lost[c.name] = underflowed + absorbed;
+  }
+  const double weights = lost["FP16 weights"], master = lost["FP16 + FP32 master"];
+  lab.claim(
+      master <= weights / 2,
+      fmt::format("with a master {} % of the updates move nothing, with FP16 weights {} % (at most half "
+                  "of that)",
+                  fixed(master, 1), fixed(weights, 1)),
+      Lab::Judged::in_smoke_too);
+}
 
 void experiment(Lab& lab) {
   std::vector<Contender> contenders = small_updates_contenders();
@@ -29,11 +63,15 @@ void experiment(Lab& lab) {
 
   for (const std::uint64_t seed : lab.seeds()) {
     const auto start = lab.prepare(pretraining_plan(lab, seed));
+    if (seed == lab.seeds().front()) {
+      watch_master(lab, *start, lab.sabotaged() ? recipes::fp16_weights : recipes::fp16_master);
+    }
     for (const Contender& contender : contenders) {
       lab.train(fine_tuning_plan(lab, contender, seed, *start));
     }
   }
 
+  print_lost(lab, contenders);
   const SmallUpdates measured = measured_small_updates(lab);
   lab.verdict(small_updates, verdict_on(measured));
 
@@ -49,6 +87,7 @@ void experiment(Lab& lab) {
                         fixed(smallest(master), 2), fixed(largest(master), 2)));
   lab.claim(scaling >= asked,
             fmt::format("loss scaling does not help: still at least {} points below", fixed(scaling, 1)));
+  ask_about_averages(lab);
 }
 
 }  // namespace

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <lessons/learn/experiments.h>
+
+namespace tinymp::lab {
+
+/// The first steps of fine-tuning from `start`: how the master of one weight moves while its half stands
+/// still, and of how many weights that is true.
+void watch_master(Lab& lab, const nn::Model& start, const Recipe& recipe);
+
+}  // namespace tinymp::lab
