@@ -8,65 +8,27 @@
 // not train at all.
 
 #include <fmt/format.h>
-#include <lessons/learn/experiments.h>
-#include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
-#include <cmath>
+#include <lessons/06_loss_scaling/order.h>
+#include <lessons/06_loss_scaling/window.h>
 
 using namespace tinymp;
 using namespace tinymp::lab;
 
 namespace {
 
-const std::string division = "Must the gradients be divided again?";
-const char *const fp32 = "FP32", *const divided = "FP16, S = 1024, divided",
-                  *const not_divided = "FP16, S = 1024, not divided";
+const char* const without_master = "FP16 weights, S = 1024";
 
-/// A classifier under SGD. Gradients S times too large are a learning rate S times too large: S is a power of
-/// two, so that this is exact, and the division need not be taken out of the scaler.
-train::Plan classifier_plan(const Lab& lab, const Contender& contender, bool divides, std::uint64_t seed) {
-  train::Plan plan;
-  plan.question = division;
-  plan.name = contender.name;
-  plan.recipe = contender.recipe;
-  plan.seed = seed;
-  plan.model = [](const Recipe& recipe, Rng& rng) {
-    return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 64, 10}, recipe, rng);
-  };
-  const float lr = divides ? 0.1f : 0.1f * static_scale;
-  plan.optimizer = [lr](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = lr}, recipe);
-  };
-  plan.optimizer_name =
-      fmt::format("sgd lr={}{}", lr, divides ? "" : ", which is lr=0.1 without the division");
-  plan.steps = lab.steps(1000, 5);
-  return plan;
-}
-
-void claim_division(Lab& lab) {
-  for (const std::uint64_t seed : lab.seeds()) {
-    lab.train(classifier_plan(lab, {fp32, recipes::fp32}, true, seed));
-    // Sabotage: S is ignored in unscale.
-    lab.train(classifier_plan(lab, {divided, recipes::fp16_static}, !lab.sabotaged(), seed));
-    lab.train(classifier_plan(lab, {not_divided, recipes::fp16_static}, false, seed));
-  }
-  const std::vector<double> reference = lab.results(division, fp32);
-  const double gap = largest(differences(reference, lab.results(division, divided)));
-  const double best = largest(lab.results(division, not_divided));
-  const std::string ends = std::isnan(best) ? "in NaN" : fmt::format("at {} % or below", fixed(best, 1));
-  const bool fails = std::isnan(best) || best < 50;
-  lab.verdict(division, fails
-                            ? fmt::format("Yes: undivided it ends {}, divided at most {} points below FP32.",
-                                          ends, fixed(gap, 2))
-                            : fmt::format("Here undivided it ends {}.", ends));
-  lab.claim(gap <= 0.5,
-            fmt::format("SGD, divided: at most {} points below FP32 (0.5 allowed)", fixed(gap, 2)));
-  lab.claim(fails, fmt::format("SGD, not divided: ends {} (below 50 % asked)", ends));
+std::vector<Contender> contenders() {
+  std::vector<Contender> all = small_gradients_contenders();
+  Recipe recipe = recipes::fp16_weights;
+  recipe.scaling = StaticScaling{.factor = static_scale};
+  all.push_back({without_master, recipe});
+  return all;
 }
 
 void experiment(Lab& lab) {
   for (const std::uint64_t seed : lab.seeds()) {
-    for (const Contender& contender : small_gradients_contenders()) {
+    for (const Contender& contender : contenders()) {
       lab.train(autoencoder_plan(lab, contender, seed));
     }
   }
@@ -85,7 +47,13 @@ void experiment(Lab& lab) {
             fmt::format("S = 1024: at most {} times FP32's MSE (1.05 allowed)", fixed(constant, 3)));
   lab.claim(dynamic <= 1.05,
             fmt::format("dynamic S: at most {} times FP32's MSE (1.05 allowed)", fixed(dynamic, 3)));
-  claim_division(lab);
+  const double weights = largest(ratios(lab.results(small_gradients, without_master), measured.fp32));
+  lab.claim(weights <= 1.05,
+            fmt::format("S = 1024 without a master: at most {} times FP32's MSE (1.05 allowed)",
+                        fixed(weights, 3)));
+  show_window(lab);
+  ask_about_division(lab);
+  ask_about_clipping(lab);
 }
 
 }  // namespace
