@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <lessons/07_dynamic_scaling/models.h>
+#include <lessons/07_dynamic_scaling/trace.h>
 #include <algorithm>
 #include <cmath>
 
@@ -15,18 +16,6 @@ using namespace tinymp;
 using namespace tinymp::lab;
 
 namespace {
-
-std::vector<Contender> contenders(const Lab& lab) {
-  Recipe one = recipes::fp16_static, popular = recipes::fp16_static, dynamic = recipes::fp16_dynamic;
-  one.scaling = StaticScaling{1};
-  popular.scaling = StaticScaling{1024};
-  // Sabotage: an overflow leaves S all but where it was.
-  dynamic.scaling = DynamicScaling{.backoff = lab.sabotaged() ? 1 - 0x1p-20 : 0.5, .growth_interval = 100};
-  return {{"FP32", recipes::fp32},
-          {"FP16, S = 1", one},
-          {"FP16, S = 1024", popular},
-          {"FP16, dynamic S", dynamic}};
-}
 
 /// How much worse than FP32, seed by seed: points of accuracy, or the ratio of the MSE. NaN for a run that
 /// ended in NaN.
@@ -58,9 +47,14 @@ void experiment(Lab& lab) {
   for (const Model* model : {&classifier, &residual, &autoencoder}) {
     for (const std::uint64_t seed : lab.seeds()) {
       for (const Contender& contender : contenders(lab)) lab.train(plan_for(lab, *model, contender, seed));
+      if (model != &residual) continue;
+      for (const Contender& contender : more_for_residual())
+        lab.train(plan_for(lab, *model, contender, seed));
     }
     lab.verdict(model->name, verdict_on(lab, *model));
   }
+  print_trace(lab, *lab.runs(residual.name, "FP16, dynamic S").front());
+  claim_steps(lab);
   const double unscaled = smallest(harm(lab, autoencoder, "FP16, S = 1"));
   lab.claim(trains(lab, autoencoder, "FP16, S = 1024"),
             "S = 1024 trains the autoencoder (at most 5 % worse than FP32)");
