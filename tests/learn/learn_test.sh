@@ -142,7 +142,7 @@ runs() {
   [ "$(grep -c '"result"' runs/quickstart-001/*.jsonl | grep -c ':1$')" = 8 ] || fail 'a log has no result'
 
   learn 0 run 6 --smoke --data cut --seeds 2 --first-seed 5
-  [ "$(find runs/06_loss_scaling-001 -name '*-seed[56]*.jsonl' | wc -l)" = 14 ] || fail 'wanted 7 curves of seeds 5 and 6'
+  [ "$(find runs/06_loss_scaling-001 -name '*-seed[56]*.jsonl' | wc -l)" = 27 ] || fail 'wanted 11 curves of seeds 5 and 6, and 5 runs of seed 5'
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
 
@@ -162,8 +162,8 @@ runs() {
       3) wanted=12 ;; # batch norm on white paper, on black, in a CNN; matmuls
       4) wanted=3 ;;  # three curves
       5) wanted=5 ;;  # the pretraining, four curves
-      6) wanted=7 ;;  # four curves, and three of the division
-      7) wanted=12 ;; # four curves for each of three models
+      6) wanted=16 ;; # five curves, three each of the division and of clipping, five runs that are no curves
+      7) wanted=14 ;; # four curves for each of three models, two more for one of them
       *) wanted=$logs ;;
     esac
     [ "$logs" = "$wanted" ] || fail "$logs logs instead of $wanted"
