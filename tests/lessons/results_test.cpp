@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Chapters without a results.json yet.
-const std::set<std::string> exempt{};
+const std::set<std::string> exempt;
 
 std::string text_of(const fs::path& path) {
   std::ifstream in(path);
