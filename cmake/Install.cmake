@@ -9,7 +9,9 @@ if(TARGET tinymp_zlib)  # built here: goes along, as tinymp::tinymp_zlib
 endif()
 install(EXPORT tinympTargets NAMESPACE tinymp:: DESTINATION ${package_dir})
 install(DIRECTORY tinymp kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" REGEX "kernels/[a-z_]+$" EXCLUDE)  # kernels/cpu and the like are nobody else's
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
+        REGEX "kernels/[a-z_]+$" EXCLUDE  # kernels/cpu and the like are nobody else's
+        PATTERN "*_json.h" EXCLUDE)       # nlohmann-json is asked of nobody
 
 configure_package_config_file(cmake/tinympConfig.cmake.in ${PROJECT_BINARY_DIR}/tinympConfig.cmake
                               INSTALL_DESTINATION ${package_dir})

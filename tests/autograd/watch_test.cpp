@@ -79,7 +79,7 @@ TEST_CASE("a watch keeps the first result that is not finite, what made it, and 
   CHECK(watch.first_bad_gradient().empty());
 }
 
-TEST_CASE("an op of a named tensor stands in its layer; ops that are not recorded are watched too") {
+TEST_CASE("an op of a named tensor stands in its layer - ops that are not recorded are watched too") {
   const Tensor w = leaf({2, 1}, {60000, 60000}, DType::f16);
   {
     Watch watch(named(w, "block 3 second weight"));
@@ -123,7 +123,7 @@ TEST_CASE("what comes in infinite was made by nobody") {
   CHECK(other.first()->where == "layer 1 weight");
 }
 
-TEST_CASE("infinities that are known are no news; a NaN that is made of one is, and so is another op's") {
+TEST_CASE("infinities that are known are no news - a NaN that is made of one is, and so is another op's") {
   const Tensor x = leaf({2}, {60000, 1}, DType::f16);
   const auto step = [&](Watch& watch, bool subtract) {
     Tape tape(&watch);

@@ -48,7 +48,7 @@ learn 0 $flags --out cpu --plain
 export TINYMP_EMULATE=1
 # shellcheck disable=SC2086
 learn 0 $flags --out gpu --plain --device cuda
-steps() { grep -h '"step"' "$1"/*/*.jsonl; }
+steps() { grep -h '^{"step"' "$1"/*/*.jsonl; }
 [ "$(steps cpu | wc -l)" = 4 ] || fail 'wanted four logged steps'
 [ "$(steps cpu)" = "$(steps gpu)" ] || fail 'emulated training has other bits than the CPU'
 holds "$(echo gpu/*/*.jsonl)" '"device":"CUDA kernels emulated on the CPU"'

@@ -258,7 +258,7 @@ TEST_CASE("of several groups the worst is drawn, the others are told") {
 }
 
 TEST_CASE(
-    "plain text has no escapes and no byte beyond ASCII, whatever the names are; colour adds escapes only") {
+    "plain text has no escapes and no byte beyond ASCII, whatever the names are - colour adds escapes only") {
   const std::vector<train::Run> runs = {looked_at("µ\x1b[31m", recipes::fp16_weights)};
   const std::vector<Group> groups = group_by_recipe(runs);
   const std::string text = terminal_sizes(groups, ascii);
@@ -276,7 +276,7 @@ TEST_CASE(
   CHECK(stripped == terminal_sizes(groups, unicode));
 }
 
-TEST_CASE("on the page: bars, limits, words, a table for each group; names are escaped") {
+TEST_CASE("on the page: bars, limits, words, a table for each group - names are escaped") {
   std::vector<train::Run> runs = {looked_at("<i>a</i>", recipes::fp16_master),
                                   looked_at("b", scaled(1024), 1024), looked_at("c", recipes::fp32)};
   runs[2].sizes.clear();

@@ -405,7 +405,7 @@ TEST_CASE("an FP32 run needs no shadow: its own gradients are what a shadow woul
   }
 }
 
-TEST_CASE("a skipped step has gradients that overflow, and no updates; looks may lie between logged steps") {
+TEST_CASE("a skipped step has gradients that overflow, and no updates - looks may lie between logged steps") {
   Scratch scratch;
   const data::Split data = made_up_split();
   Recipe recipe = recipes::fp16_dynamic;
