@@ -24,6 +24,11 @@ std::vector<Tensor> SmallCnn::parameters() const {
           second_.norm.gamma, second_.norm.beta, out_.weight,      out_.bias};
 }
 
+std::vector<std::string> SmallCnn::parameter_names() const {
+  return {"first weight", "first gamma", "first beta", "second weight",
+          "second gamma", "second beta", "out weight", "out bias"};
+}
+
 std::vector<Tensor> SmallCnn::buffers() const {
   return {first_.norm.running_mean, first_.norm.running_variance, second_.norm.running_mean,
           second_.norm.running_variance};

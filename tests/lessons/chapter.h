@@ -65,8 +65,9 @@ inline std::vector<Shown> numbers_in(const std::string& text) {
     if (!std::regex_search(match, text.cend(), m, number)) break;
     const auto begin = m[0].first, end = m[0].second;
     match = end;
-    const bool version = (begin - text.cbegin() >= 2 && begin[-1] == '.' && begin[-2] != '.') ||
-                         (text.cend() - end >= 2 && end[0] == '.' && std::isdigit(end[1]) != 0);
+    const bool version =
+        (begin - text.cbegin() >= 2 && begin[-1] == '.' && begin[-2] != '.') ||
+        (text.cend() - end >= 2 && end[0] == '.' && std::isdigit(static_cast<unsigned char>(end[1])) != 0);
     const bool part = (begin != text.cbegin() && is_part(begin[-1])) || (end != text.cend() && is_part(*end));
     if (version || part || std::regex_search(std::string(text.cbegin(), begin), word_before)) continue;
     Shown shown{m.str()};
@@ -357,14 +358,16 @@ class Chapter {
     if (text.starts_with("NaN") || nan) {
       if (!text.starts_with("NaN") || !nan) return says(nan ? "NaN" : fmt::format("{:.6g}", values.front()));
       values = numbers_of(curve.at("first step with NaN"));
+      std::erase(values, 0);  // a seed without one
       if (shown.empty()) return;
+      if (values.empty()) return says("nothing");
     }
     const auto [low, high] = std::ranges::minmax(values);
     double sum = 0;
     for (const double value : values) sum += value;
     std::vector<double> right{sum / static_cast<double>(values.size()), low, high};
     if (shown.size() == 2) right = {low, high};
-    if (text.starts_with("<"))
+    if (text.starts_with("<") && !shown.empty())
       return right[0] < shown.at(0).value() ? void() : says(fmt::format("{:.6g}", right[0]));
     bool same = !shown.empty() && shown.size() <= right.size();
     std::string all;

@@ -10,6 +10,7 @@ namespace {
 
 /// 26128, 0.0312, 1e9, 6e-8
 std::string number(double value) {
+  if (std::isnan(value)) return "NaN";  // fmt shows a sign that no NaN means
   const double size = std::fabs(value);
   if (size >= 1000 && size < 1e9) return fmt::format("{:.0f}", value);
   std::string text = fmt::format("{:.3g}", value);

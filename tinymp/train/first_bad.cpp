@@ -173,21 +173,39 @@ void FaultFinder::look_at_state(std::int64_t step) {
   report("passing", replay(step, true, &known_));
 }
 
+/// An update can make a weight infinite out of finite gradients, and no loss has seen it yet.
+void FaultFinder::look_at_weights(std::int64_t step) {
+  look_at_state(step);
+  if (all_finite(running_.optimizer.weights())) return;
+  found_ = true;
+  report("first bad", replay(step, false));
+}
+
 void FaultFinder::keep(std::int64_t step) {
   if (found_ || step - past_.step < steps_between_copies) return;
-  look_at_state(step);
-  past_ = now(step);
+  look_at_weights(step);
+  if (!found_) past_ = now(step);
 }
 
 void FaultFinder::finish(std::int64_t steps) {
-  if (found_) return;
-  look_at_state(steps);
-  if (all_finite(running_.optimizer.weights())) return;
-  found_ = true;
-  report("first bad", replay(steps, false));
+  if (!found_ && steps > past_.step) look_at_weights(steps);
 }
 
+/// What goes wrong here - memory, above all - must not take the run with it.
 Finding FaultFinder::replay(std::int64_t until, bool watch_all, std::vector<std::size_t>* origins) const {
+  try {
+    return replay_steps(until, watch_all, origins);
+  } catch (const std::exception& error) {
+    Finding none;
+    none.step = until;
+    none.sentence =
+        concat("Step ", until, ": something was not finite, and could not be traced: ", error.what());
+    return none;
+  }
+}
+
+Finding FaultFinder::replay_steps(std::int64_t until, bool watch_all,
+                                  std::vector<std::size_t>* origins) const {
   Replay run(plan_, twin_(), past_);
   RangesBefore before;
   for (std::int64_t t = past_.step + 1; t <= until; ++t) {

@@ -59,7 +59,9 @@ class FaultFinder {
   void report(const char* kind, const Finding& finding);
   void look_at_first_step();
   void look_at_state(std::int64_t step);
+  void look_at_weights(std::int64_t step);
   Finding replay(std::int64_t until, bool watch_all, std::vector<std::size_t>* origins = nullptr) const;
+  Finding replay_steps(std::int64_t until, bool watch_all, std::vector<std::size_t>* origins) const;
 
   const Plan& plan_;
   Running running_;
