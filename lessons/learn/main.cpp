@@ -20,7 +20,7 @@ using namespace tinymp;
 
 int run(int argc, char** argv) {
   const std::string word = argc > 1 ? argv[1] : "";
-  if (word.empty()) return lab::overview();
+  if (word.empty() || (word == "--plain" && argc == 2)) return lab::overview(!word.empty());
   if (word == "--version") {
     std::cout << "tinymp " << TINYMP_VERSION << " (" << train::build_commit() << ", "
               << train::compiler_name() << ")\n";

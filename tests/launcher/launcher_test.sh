@@ -59,7 +59,7 @@ fake "$work/installable" ninja true
 machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, ninja, libraries; and a fresh tree
   local word tool install='[ ! -e "'$work'/offline" ] && cp "'$work'/installable/"* "'$bin'/" && : >"'$work'/lacks"'
   rm -rf "$bin" "$tree" "$work"/{old_compiler,offline,configure_fails,build_fails,build_takes}
-  mkdir -p "$bin" "$tree/lessons/learn" "$tree/datasets"
+  mkdir -p "$bin" "$tree/lessons/learn" "$tree/datasets" "$tree/lessons/"{00_why,03_accumulation,06_loss_scaling}
   cp -p "$root/learn" "$tree/learn"
   cp -p "$root/lessons/learn/"*.sh "$tree/lessons/learn/"
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
@@ -294,8 +294,9 @@ check 'and says that it builds' says 'building tinymp (first time'
 learn run 3
 check 'the second time it does not configure' not_called 'cmake -S'
 check 'but lets CMake see to edited sources' called 'cmake --build'
-check 'nothing else on standard output' [ "$(env -i PATH="$bin" HOME="$work" "$tree/learn" run 2>/dev/null </dev/null)" = 'program
-<run>' ]
+check 'nothing else on standard output' [ "$(env -i PATH="$bin" HOME="$work" "$tree/learn" run 3 2>/dev/null </dev/null)" = 'program
+<run>
+<3>' ]
 : >"$work/calls"
 learn test --filter half
 check 'test after quickstart: configures with tests' called '-DTINYMP_TESTS=ON'
@@ -327,6 +328,21 @@ done
 mkdir "$tree/lessons/42_answer"
 learn run --help
 check 'run --help: which lessons there are' says '42_answer'
+for word in '' 99 six -1 3x --smoke '0 0'; do
+  learn run "$word"
+  check "run '$word': exit code 2" ends_with 2
+  check "run '$word': which there are" says 'there are 0, 3, 6, 42'
+  check "run '$word': builds nothing" not_called 'cmake -'
+done
+check "run '0 0': says what is none" says "there is no lesson '0 0'"
+learn --plain
+check 'alone, --plain: what is next' says './learn quickstart'
+for word in 0 00 00_why 06 6 42_answer; do
+  learn run $word
+  check "run $word: hands over" says "<$word>"
+done
+learn --plain
+check 'alone, --plain, built: the program tells' says '<--plain>'
 learn data mnist --from 'x'
 check 'data goes to fetch.sh' says 'fetch: mnist --from x'
 
@@ -403,10 +419,10 @@ check 'a read-only tree: says how' says 'TINYMP_BUILD_DIR='
 learn TINYMP_BUILD_DIR="$work/else where" quickstart
 check 'a build folder elsewhere' [ -x "$work/else where/release-g++/lessons/learn/learn" ]
 ln -s "$tree/learn" "$work/link"
-said=$(cd / && env -i PATH="$bin" "$work/link" run 2>&1)
+said=$(cd / && env -i PATH="$bin" "$work/link" run 3 2>&1)
 code=$?
 check 'through a link, from another folder, without HOME' ends_with 7
-said=$(cd "$tree" && env -i PATH="$bin" sh learn run 2>&1)
+said=$(cd "$tree" && env -i PATH="$bin" sh learn run 3 2>&1)
 code=$?
 check 'started as sh learn' ends_with 7
 
@@ -467,7 +483,7 @@ check 'macOS with 2 GB: two at once' called '--parallel 2'
 fake "$bin" sysctl 'echo 536870912'
 learn quickstart
 check 'macOS with half a GB: one at once' called '--parallel 1'
-learn --jobs 3 run
+learn --jobs 3 run 3
 check '--jobs' called '--parallel 3'
 
 # ---- wrong use ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ struct Command {
 };
 std::span<const Command> commands();
 
-int overview();  ///< ./learn alone
+int overview(bool plain);  ///< ./learn alone; plain: ASCII without colour
 int quickstart(int argc, char** argv);
 int run_command(int argc, char** argv);
 int train_command(int argc, char** argv);

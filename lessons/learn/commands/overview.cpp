@@ -79,8 +79,8 @@ void print_data() {
 
 }  // namespace
 
-int overview() {
-  const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO);
+int overview(bool plain) {
+  const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO, plain);
   std::map<std::string, int> count = recorded();
   int all = 0;
   for (const auto& [name, times] : count) all += times;
