@@ -155,6 +155,26 @@ TEST_CASE("every curve is drawn as SVG too, for paper and for where dygraphs is 
   CHECK(count(page, ">nan") + count(page, "\"nan") + count(page, "nan,") + count(page, "nan ") == 0);
 }
 
+TEST_CASE("sixteen curves and more can be told apart without colour") {
+  std::set<std::string> lines;
+  for (std::size_t i = 0; i < looks; ++i) {
+    const Look l = look(i);
+    lines.insert(concat(l.dash, "|", l.marker, "|", l.hollow));
+  }
+  CHECK(looks >= 16);
+  CHECK(lines.size() == looks);
+  CHECK(std::string(look(7).dash) == look(0).dash);
+  CHECK(std::string(look(7).marker) == look(1).marker);
+  for (const bool unicode : {false, true}) {
+    std::set<std::string> markers;
+    for (std::size_t i = 0; i < 16; ++i) {
+      markers.insert(marker(i, {.unicode = unicode}));
+      CHECK(display_width(marker(i, {.unicode = unicode})) == 1);
+    }
+    CHECK(markers.size() == 16);
+  }
+}
+
 TEST_CASE("a page without runs, and one with a verdict alone") {
   CHECK(html_report("Empty", {}).find("0 runs") != std::string::npos);
   const std::vector<ReportSection> sections = {{"Why?", "Because.", {}}};

@@ -11,17 +11,29 @@ constexpr const char* triangle = "M0-5L4.7 3.4L-4.7 3.4Z";
 constexpr const char* square = "M-3.8-3.8H3.8V3.8H-3.8Z";
 constexpr const char* diamond = "M0-5.2L5.2 0L0 5.2L-5.2 0Z";
 
-constexpr std::array<Look, looks> all = {{{"--c0", "", circle, false},
-                                          {"--c1", "9 4", triangle, false},
-                                          {"--c2", "2 3", square, false},
-                                          {"--c3", "9 3 2 3", diamond, false},
-                                          {"--c4", "14 4", circle, true},
-                                          {"--c5", "5 3", triangle, true},
-                                          {"--c6", "9 3 2 3 2 3", square, true}}};
+struct Marker {
+  const char* path;
+  bool hollow;
+};
+constexpr std::array<const char*, 7> colours = {"--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6"};
+constexpr std::array<const char*, 7> dashes = {"", "9 4", "2 3", "9 3 2 3", "14 4", "5 3", "9 3 2 3 2 3"};
+constexpr std::array<Marker, 7> markers = {{{circle, false},
+                                            {triangle, false},
+                                            {square, false},
+                                            {diamond, false},
+                                            {circle, true},
+                                            {triangle, true},
+                                            {square, true}}};
 
 }  // namespace
 
-Look look(std::size_t index) { return all[index % looks]; }
+/// From the eighth curve on colours and dashes come again, each with the next marker; from the fifteenth with
+/// the one after that.
+Look look(std::size_t index) {
+  const std::size_t line = index % dashes.size();
+  const Marker& marker = markers[(index + index / dashes.size()) % markers.size()];
+  return {colours[line], dashes[line], marker.path, marker.hollow};
+}
 
 std::string swatch(std::size_t index) {
   const Look l = look(index);

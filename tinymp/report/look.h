@@ -14,7 +14,8 @@ struct Look {
 };
 
 Look look(std::size_t index);
-inline constexpr std::size_t looks = 7;  ///< after that many they come again
+/// After that many they come again. No two have the same dash and marker; seven have the same colour.
+inline constexpr std::size_t looks = 49;
 
 /// The cross where a loss stopped being finite.
 inline constexpr const char* cross_path = "M-4.5-4.5L4.5 4.5M-4.5 4.5L4.5-4.5";

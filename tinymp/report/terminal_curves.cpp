@@ -171,8 +171,10 @@ std::string title_line(const Panel& panel, const TerminalStyle& style) {
 }  // namespace
 
 std::string marker(std::size_t index, const TerminalStyle& style) {
-  constexpr std::array<const char*, 7> unicode = {"●", "▲", "■", "◆", "○", "△", "□"};
-  constexpr std::array<const char*, 7> ascii = {"o", "#", "+", "*", "@", "%", "="};
+  constexpr std::array<const char*, 16> unicode = {"●", "▲", "■", "◆", "○", "△", "□", "◇",
+                                                   "▼", "▽", "◀", "▶", "◁", "▷", "◐", "◑"};
+  constexpr std::array<const char*, 16> ascii = {"o", "#", "+", "*", "@", "%", "=", "&",
+                                                 "$", "<", ">", "?", "a", "b", "c", "d"};
   return style.unicode ? unicode[index % unicode.size()] : ascii[index % ascii.size()];
 }
 
