@@ -2,6 +2,7 @@
 #include <kernels/bench/report_text.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
+#include <array>
 #include <set>
 
 // What a measurement of our matrix product says: as a table, and as JSON.
@@ -23,7 +24,20 @@ std::string name_of(ProductFormat format) {
   return concat(format.values, format.sums == DType::f16 ? ", f16 sums" : "");
 }
 
-/// A column, and whether a row has something to say in it.
+/// In a table a product has a row for each format, the first of them f32: its name and its matrices stand
+/// below each other, so that all fits into 80 columns.
+std::array<std::string, 3> lines_of(const ProductShape& shape) {
+  if (shape.name.empty()) return {concat(shape.M)};
+  const std::string matrices = text_of(shape);
+  const std::size_t between = matrices.find(' ');
+  return {shape.name, matrices.substr(0, between), matrices.substr(between + 1)};
+}
+std::string short_name_of(ProductFormat format) {
+  return format.sums == DType::f16 ? "f16 sums" : name_of(format);
+}
+
+/// A column, which stands where a row has something to say in it. The last two say how many times as fast
+/// ours is.
 struct Column {
   const char* head;
   std::function<std::string(const CpuGemmRow&)> cell;
@@ -38,14 +52,9 @@ std::vector<Column> columns() {
       {"of FP32", [](const CpuGemmRow& row) { return exact_peer(row) ? "" : times(row.of_fp32); }},
       {"OpenBLAS",
        [](const CpuGemmRow& row) {
-         return exact_peer(row) ? digits(gflops(row.shape, row.openblas.median)) : std::string();
-       }},
-      {"ours",
-       [](const CpuGemmRow& row) {
          return exact_peer(row) ? times(quotient(row.openblas.median, row.ours.median)) : std::string();
        }},
-      {"PyTorch", [](const CpuGemmRow& row) { return digits(gflops(row.shape, row.pytorch.median)); }},
-      {"ours", [](const CpuGemmRow& row) { return times(quotient(row.pytorch.median, row.ours.median)); }},
+      {"PyTorch", [](const CpuGemmRow& row) { return times(quotient(row.pytorch.median, row.ours.median)); }},
   };
 }
 
@@ -121,9 +130,15 @@ Json CpuGemmReport::json() const {
 
 report::Table CpuGemmReport::table() const {
   report::Table table{{"product", "format"}, {report::Align::left, report::Align::left}, {}};
+  std::array<std::string, 3> what;
+  std::size_t of_product = 0;
   for (const CpuGemmRow& row : rows) {
-    const bool first = row.format.values == DType::f32;
-    table.rows.push_back({first ? name_of(row.shape) : "", name_of(row.format)});
+    if (exact_peer(row)) {
+      what = lines_of(row.shape);
+      of_product = 0;
+    }
+    table.rows.push_back({of_product < what.size() ? what[of_product] : "", short_name_of(row.format)});
+    ++of_product;
   }
   for (const Column& column : columns()) {
     const auto empty = [&](const CpuGemmRow& row) {

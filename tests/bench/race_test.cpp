@@ -1,7 +1,9 @@
+#include <kernels/bench/cpu_gemm.h>
 #include <kernels/bench/race.h>
 #include <kernels/bench/step_models.h>
 #include <tests/catch.h>
 #include <set>
+#include <sstream>
 
 // How ./learn bench compares: turns, medians, and that what it calls a training step trains.
 namespace tinymp::test {
@@ -65,6 +67,26 @@ TEST_CASE("bench race: a sample begins with a run that does not count, unless it
   CHECK(calls == 4);
   seconds_of([&] { ++calls; }, 1);
   CHECK(calls == 5);
+}
+
+TEST_CASE("bench cpu-gemm: the table fits into 80 columns, and breaks no name and no matrix") {
+  CpuGemmReport report;
+  const Timing timing{.median = 0.0123, .fastest = 0.01, .samples = 3, .runs = 1};
+  for (const ProductShape& shape : layers(false)) {
+    for (const ProductFormat format : product_formats)
+      report.rows.push_back({shape, format, "", timing, timing, timing, "", "", 1234, 1.25});
+  }
+  const std::string table = report::format_table(report.table(), {.unicode = false, .width = 80});
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(line.size() <= 80);
+  }
+  INFO(table);
+  for (const char* whole :
+       {"autoencoder 4 dx", "\n(1024,784) ", "\n(784,64)^T ", "f16 sums", "OpenBLAS", "PyTorch"})
+    CHECK(table.find(whole) != std::string::npos);
+  CHECK(table.find("\n^T") == std::string::npos);
 }
 
 TEST_CASE("bench steps: a step trains, under every recipe") {

@@ -61,6 +61,7 @@ learn 0 --quick --plain --threads 1 --model mlp,autoencoder --out "$work/cpu.jso
 prints '^Matrix products$' && prints '^Training steps$' && prints '^Telemetry$'
 prints '^No OpenBLAS found: TINYMP_OPENBLAS=/no/such/library cannot be loaded (.*/no/such/library.*)\.'
 prints '^No PyTorch found: TINYMP_PYTHON=/no/such/python: it cannot be started: No such file'
+awk 'length > 80 && /  [0-9.]+x?$/ { long = 1 } END { exit long }' "$work/out" || fail 'a table wider than 80 columns'
 prints_not '  PyTorch' && prints_not '  OpenBLAS' && prints_not WRONG
 json 'j["command"].startswith("./learn bench --quick") and j["machine"]["threads"] == 1 and j["machine"]["processor"]'
 json 'all(j["machine"][key] for key in ("compiler", "commit", "date", "cores"))'
@@ -72,6 +73,9 @@ json '{r["format"] for r in j["parts"]["steps"]["rows"]} == {"f32", "f16", "bf16
 json 'all(r["steps_per_second"] > 0 and r["ours_to_pytorch_fp32"] is None for r in j["parts"]["steps"]["rows"])'
 json 'all(r["time_of_our_fp32"] == 1 for r in j["parts"]["steps"]["rows"] if r["format"] == "f32")'
 json 'len(j["parts"]["telemetry"]["logged_ratios"]) == 1'
+prints '^\.\.\. or histograms of gradients and updates every 100 steps  *[+-]' && prints '^in every run: copies .*  *+0\.'
+json 'all(len(j["parts"]["telemetry"][k]) == 1 for k in ("shadowed_ratios", "histograms_ratios", "copies_shares", "all_ratios"))'
+json 'j["parts"]["telemetry"]["copies_shares"][0] > 0'
 learn 0 steps --profile --quick --model mlp --out "$work/cpu.json"
 prints '^MLP 784-128-10, batch 64, bf16$' && prints '^between kernels ' && lines_with 3 '^a step  *1.00 '
 json 'all(sum(k["seconds"] for k in p["kernels"]) < p["seconds"] for p in j["parts"]["profiles"])'

@@ -5,10 +5,13 @@
 #include <tinymp/base/error.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/html_text.h>
+#include <tinymp/report/look.h>
 #include <tinymp/report/page_data.h>
+#include <tinymp/report/terminal_curves.h>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 using namespace tinymp::report;
@@ -159,7 +162,7 @@ TEST_CASE("sixteen curves and more can be told apart without colour") {
   std::set<std::string> lines;
   for (std::size_t i = 0; i < looks; ++i) {
     const Look l = look(i);
-    lines.insert(concat(l.dash, "|", l.marker, "|", l.hollow));
+    lines.insert(tinymp::concat(l.dash, "|", l.marker, "|", l.hollow));
   }
   CHECK(looks >= 16);
   CHECK(lines.size() == looks);
