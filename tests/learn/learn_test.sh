@@ -45,7 +45,7 @@ snapshot() { # of all recorded runs: names and contents
 use() {
   learn 0 --version && prints '^tinymp [0-9]'
   learn 0 && prints 'Next:  ./learn quickstart' && prints '^  cut  *11000 images'
-  learn 0 --plain && prints 'Next:  ./learn quickstart' && prints '^-- *-----'
+  learn 0 --plain && prints 'Next:  ./learn quickstart' && prints '^--* *-----'
   if LC_ALL=C grep -q '[^ -~]' out; then fail 'wanted ASCII only'; fi
   learn 2 --plain extra && complains "no command '--plain'"
   learn 2 quikstart && complains "did you mean 'quickstart'"
