@@ -1,0 +1,72 @@
+#include <tests/catch.h>
+#include <tests/lessons/chapter_check.h>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+// The README of the repository quotes a lesson's figure, and measured speeds.
+namespace tinymp::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = TINYMP_SOURCE_DIR;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string faults_of(const std::string& text, const Json& json) {
+  const Readme readme = read_readme(text);
+  std::string all;
+  for (const Fault& fault : ChapterCheck(readme, Results(json)).faults())
+    all += fmt::format("{}: {}\n", fault.line, fault.what);
+  return all;
+}
+
+/// What ./learn bench wrote, as a results.json of numbers and lines alone.
+Json figures_of_bench(const fs::path& folder) {
+  Json all{{"questions", Json::array()},
+           {"claims", Json::array()},
+           {"said", Json::array()},
+           {"numbers", Json::object()}};
+  for (const fs::directory_entry& file : fs::directory_iterator(folder)) {
+    const std::string name = file.path().filename().string();
+    if (!name.starts_with("epyc-") || !name.ends_with(".json")) continue;
+    const Json flat = Json::parse(text_of(file.path())).flatten();
+    for (const auto& [place, value] : flat.items()) {
+      if (value.is_number()) all["numbers"][name + place] = value;
+      if (value.is_string()) all["said"].push_back(value);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the front page says of a lesson's figure what the lesson measured") {
+  const std::string text = text_of(root / "README.md");
+  static const std::regex image(R"(!\[([^\]]*)\]\(lessons/([^/)]*)/figures/)");
+  int images = 0;
+  for (std::sregex_iterator i(text.begin(), text.end(), image), end; i != end; ++i, ++images) {
+    const Json json = Json::parse(text_of(root / "lessons" / (*i)[2].str() / "results.json"));
+    CHECK(faults_of((*i)[1].str(), json) == "");
+    CHECK(faults_of((*i)[1].str() + " 0.0779", json).starts_with("1: 0.0779: "));
+  }
+  CHECK(images > 0);
+}
+
+TEST_CASE("the front page says of speeds what ./learn bench measured") {
+  const std::string text = text_of(root / "README.md");
+  const std::size_t begin = text.find("## How fast\n");
+  REQUIRE(begin != std::string::npos);
+  const std::string section = text.substr(begin, text.find("\n## ", begin) - begin);
+  const Json json = figures_of_bench(root / "kernels" / "bench" / "results");
+  CHECK(faults_of(section, json) == "");
+  CHECK(faults_of("| step | FP32 |\n|---|---|\n| MLP | 4571 |\n", json).starts_with("3: 4571: "));
+}
+
+}  // namespace tinymp::test
