@@ -2,6 +2,7 @@
 #include <lessons/learn/results.h>
 #include <tinymp/base/error.h>
 #include <tinymp/report/section.h>
+#include <tinymp/train/number_json.h>
 #include <tinymp/train/provenance.h>
 #include <cerrno>
 #include <cmath>
@@ -14,18 +15,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using report::Group;
+using train::json_number;
 using train::StepRecord;
-
-/// JSON has no NaN and no infinity; the logs write them in the same way.
-Json json_of(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
 
 /// One value a seed.
 Json list_of(const Group& group, double (*figure)(const train::Run&)) {
   Json list = Json::array();
-  for (const train::Run* run : group.runs) list.push_back(json_of(figure(*run)));
+  for (const train::Run* run : group.runs) list.push_back(json_number(figure(*run)));
   return list;
 }
 
@@ -76,9 +72,9 @@ Json curve_of(const Group& group) {
           {"batch", header.batch},
           {"metric", header.metric},
           {"values", list_of(group, result_of)},
-          {"mean", json_of(mean(values))},
-          {"smallest", json_of(smallest(values))},
-          {"largest", json_of(largest(values))},
+          {"mean", json_number(mean(values))},
+          {"smallest", json_number(smallest(values))},
+          {"largest", json_number(largest(values))},
           {"shares", shares_of(group)},
           {"skipped", list_of(group, skipped)},
           {"last S", list_of(group, last_scale)},
@@ -134,7 +130,7 @@ std::string Lab::Impl::results(const Options& options) const {
     json["seeds"].push_back(options.first_seed + static_cast<std::uint64_t>(i));
   for (const Claim& claim : claims)
     json["claims"].push_back({{"holds", claim.holds}, {"sentence", claim.sentence}});
-  for (const auto& [name, value] : numbers) json["numbers"][name] = json_of(value);
+  for (const auto& [name, value] : numbers) json["numbers"][name] = json_number(value);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

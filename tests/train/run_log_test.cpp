@@ -187,9 +187,9 @@ TEST_CASE("a finding is a line of its own, and reads back") {
   log.write({.step = 2, .loss = 1});
   log.finish({});
   CHECK(lines_of(log.path())[2] ==
-        R"({"finding":{"kind":"first bad","step":2,"direction":"forward","where":"layer 2","op":"linear",)"
-        R"-("dtype":"f16","shape":"(64, 10)","value":"-inf","low":-3.25,"high":1e+30,)-"
-        R"("parameter":"layer 1 weight","sentence":"Step 2, forward: \"linear\""}})");
+        R"({"finding":{"kind":"first bad","step":2,"sentence":"Step 2, forward: \"linear\"",)"
+        R"-("direction":"forward","where":"layer 2","op":"linear","dtype":"f16","shape":"(64, 10)",)-"
+        R"("value":"-inf","low":-3.25,"high":1e+30,"parameter":"layer 1 weight"}})");
   const Run run = load_run(log.path());
   CHECK(run.steps.size() == 2);
   REQUIRE(run.findings.size() == 1);
@@ -198,6 +198,22 @@ TEST_CASE("a finding is a line of its own, and reads back") {
   CHECK((read.where == found.where && read.op == found.op && read.dtype == found.dtype));
   CHECK((read.shape == found.shape && read.value == found.value && read.low == found.low));
   CHECK((read.high == found.high && read.parameter == found.parameter && read.sentence == found.sentence));
+}
+
+TEST_CASE("a finding of nothing has no value: a NaN would be one") {
+  files::Folder folder;
+  RunLog log(folder / "run.jsonl", some_header());
+  Finding none;
+  none.kind = "first bad";
+  none.step = 2;
+  none.sentence = "Step 2: lost";
+  log.note(none);
+  log.finish({});
+  CHECK(lines_of(log.path())[1] == R"({"finding":{"kind":"first bad","step":2,"sentence":"Step 2: lost"}})");
+  const Run run = load_run(log.path());
+  REQUIRE(run.findings.size() == 1);
+  CHECK((run.findings[0].step == 2 && run.findings[0].sentence == none.sentence));
+  CHECK((run.findings[0].direction.empty() && std::isnan(run.findings[0].value)));
 }
 
 TEST_CASE("a run says where it comes from") {
@@ -426,7 +442,7 @@ TEST_CASE("the sizes of a step have a line of their own, and read back as they w
         R"~({"zeros":9,"nonfinite":1,"first":-31,"counts":[3,0,14],"largest":1.430511474609375e-06,)~"
         R"~("subnormal":12,"overflowed":2,"flushed":5000000000}}]}})~");
   CHECK(lines[3] ==
-        R"~({"sizes":{"step":40,"scale":null,"parameters":[{"name":"\"µ\"","gradients":)~"
+        R"~({"sizes":{"step":40,"scale":"inf","parameters":[{"name":"\"µ\"","gradients":)~"
         R"~({"zeros":0,"nonfinite":0,"first":0,"counts":[],"largest":0.0,"subnormal":0,"overflowed":0,)~"
         R"~("flushed":0},"updates":{"zeros":1,"nonfinite":2,"first":7,"counts":[3],"underflowed":4,)~"
         R"~("absorbed":5}}]}})~");
@@ -457,6 +473,23 @@ TEST_CASE("sizes that are none: the message names file and line") {
   check_says(complaint("[3,0,14]", "[3,\"many\",14]"), {path + ":3:", "\"sizes\""});
   check_says(complaint("\"parameters\":[{", "\"parameters\":[7,{"), {path + ":3:", "\"sizes\""});
   check_says(complaint("\"first\":-31", "\"first\":-3100000"), {path + ":3:", "\"first\""});
+  for (const char* none : {"9.5", "true", "\"9\"", "null", "18446744073709551615"}) {
+    INFO(none);
+    check_says(complaint("\"zeros\":9", std::string("\"zeros\":") + none), {path + ":3:", "\"zeros\"", none});
+    check_says(complaint("[3,0,14]", concat("[3,", none, ",14]")), {path + ":3:", "\"counts\"", none});
+    check_says(complaint("\"first\":-31", std::string("\"first\":") + none),
+               {path + ":3:", "\"first\"", none});
+  }
+  check_says(complaint("[3,0,14]", "{\"3\":0}"), {path + ":3:", "\"counts\""});
+  check_says(complaint("\"parameters\":[{", "\"parameters\":{\"a\":1},\"b\":[{"),
+             {path + ":3:", "\"parameters\""});
+  for (const char* none : {"true", "null", "\"much\""}) {
+    check_says(complaint("\"largest\":1.430511474609375e-06", std::string("\"largest\":") + none),
+               {path + ":3:", "\"largest\"", none});
+    check_says(complaint("\"sizes\":{\"step\":1,\"scale\":1024.0",
+                         std::string("\"sizes\":{\"step\":1,\"scale\":") + none),
+               {path + ":3:", "\"scale\"", none});
+  }
   check_says(complaint("{\"sizes\":{", "{\"sizes\":[],\"x\":{"), {path + ":3:", "\"sizes\""});
   write_text(path, good + lines_of(folder / "sizes.jsonl")[1] + "\n");
   check_says(files::message<Error>([&] { load_run(path); }), {path + ":4:", "steps must go up"});

@@ -1,6 +1,6 @@
 #include <tinymp/base/error.h>
 #include <tinymp/train/histogram_json.h>
-#include <limits>
+#include <tinymp/train/number_json.h>
 #include <nlohmann/json.hpp>
 
 namespace tinymp::train {
@@ -15,7 +15,7 @@ Out json_of(const Histogram& h) {
 
 Out json_of(const GradientSizes& g) {
   Out json = json_of(g.sizes);
-  json.update({{"largest", g.largest},
+  json.update({{"largest", json_number(g.largest)},
                {"subnormal", g.subnormal},
                {"overflowed", g.overflowed},
                {"flushed", g.flushed}});
@@ -28,21 +28,31 @@ Out json_of(const UpdateSizes& u) {
   return json;
 }
 
-std::int64_t count_of(const In& json, const char* key) {
-  const In& value = json.at(key);
-  expect(value.is_number_integer() && value.get<std::int64_t>() >= 0, "\"sizes\": \"", key,
-         "\" is not a count: ", value.dump());
-  return value.get<std::int64_t>();
+/// nlohmann makes integers of fractions, of true, and of what lies beyond them.
+std::int64_t integer_of(const In& json, const char* what, std::int64_t low, std::int64_t high) {
+  const bool wraps = json.is_number_unsigned() && json.get<std::int64_t>() < 0;
+  const bool fits = json.is_number_integer() && !wraps && json >= low && json <= high;
+  expect(fits, '"', what, "\" is no integer from ", low, " to ", high, ": ", json.dump());
+  return json.get<std::int64_t>();
+}
+
+std::int64_t count_of(const In& json, const char* what) {
+  return integer_of(json, what, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+double number_of(const In& json, const char* key) {
+  const std::optional<double> number = number_from(json.at(key));
+  expect(number.has_value(), '"', key, "\" is not a number: ", json.at(key).dump());
+  return *number;
 }
 
 Histogram histogram_from(const In& json) {
-  Histogram h{.zeros = count_of(json, "zeros"),
-              .nonfinite = count_of(json, "nonfinite"),
-              .first = json.at("first").get<int>(),
-              .counts = json.at("counts").get<std::vector<std::int64_t>>()};
-  expect(h.first > -10000 && h.first < 10000 && h.counts.size() < 20000,
-         "\"sizes\": a histogram from \"first\" = ", h.first, " on, of ", h.counts.size(), " counts");
-  for (const std::int64_t count : h.counts) expect(count >= 0, "\"sizes\": a count is ", count);
+  const In& counts = json.at("counts");
+  expect(counts.is_array() && counts.size() < 20000, "\"counts\" is no list, or one of ", counts.size());
+  Histogram h{.zeros = count_of(json.at("zeros"), "zeros"),
+              .nonfinite = count_of(json.at("nonfinite"), "nonfinite"),
+              .first = static_cast<int>(integer_of(json.at("first"), "first", -9999, 9999))};
+  for (const In& count : counts) h.counts.push_back(count_of(count, "counts"));
   return h;
 }
 
@@ -50,15 +60,15 @@ ParameterSizes parameter_from(const In& json) {
   const In& g = json.at("gradients");
   ParameterSizes parameter{.name = json.at("name").get<std::string>(),
                            .gradients = {.sizes = histogram_from(g),
-                                         .largest = g.at("largest").get<double>(),
-                                         .subnormal = count_of(g, "subnormal"),
-                                         .overflowed = count_of(g, "overflowed"),
-                                         .flushed = count_of(g, "flushed")}};
+                                         .largest = number_of(g, "largest"),
+                                         .subnormal = count_of(g.at("subnormal"), "subnormal"),
+                                         .overflowed = count_of(g.at("overflowed"), "overflowed"),
+                                         .flushed = count_of(g.at("flushed"), "flushed")}};
   if (!json.contains("updates")) return parameter;
   const In& u = json.at("updates");
   parameter.updates = {.ratios = histogram_from(u),
-                       .underflowed = count_of(u, "underflowed"),
-                       .absorbed = count_of(u, "absorbed")};
+                       .underflowed = count_of(u.at("underflowed"), "underflowed"),
+                       .absorbed = count_of(u.at("absorbed"), "absorbed")};
   return parameter;
 }
 
@@ -71,14 +81,14 @@ Out json_of(const StepSizes& sizes) {
     if (p.updates) json["updates"] = json_of(*p.updates);
     parameters.push_back(std::move(json));
   }
-  return {{"step", sizes.step}, {"scale", sizes.scale}, {"parameters", std::move(parameters)}};
+  return {{"step", sizes.step}, {"scale", json_number(sizes.scale)}, {"parameters", std::move(parameters)}};
 }
 
 StepSizes sizes_from(const In& json) {
-  const In& scale = json.at("scale");  // JSON has no infinity, and nlohmann writes null
-  StepSizes sizes{.step = count_of(json, "step"),
-                  .scale = scale.is_null() ? std::numeric_limits<double>::infinity() : scale.get<double>()};
-  for (const In& p : json.at("parameters")) sizes.parameters.push_back(parameter_from(p));
+  StepSizes sizes{.step = count_of(json.at("step"), "step"), .scale = number_of(json, "scale")};
+  const In& parameters = json.at("parameters");
+  expect(parameters.is_array(), "\"parameters\" is no list: ", parameters.dump());
+  for (const In& p : parameters) sizes.parameters.push_back(parameter_from(p));
   return sizes;
 }
 

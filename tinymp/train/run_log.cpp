@@ -1,6 +1,7 @@
 #include <tinymp/base/error.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/histogram_json.h>
+#include <tinymp/train/number_json.h>
 #include <tinymp/train/provenance.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/run_log_fields.h>
@@ -26,13 +27,7 @@ struct ToJson {
   void operator()(const char* key, std::integral auto value) { json[key] = value; }
   void operator()(const char* key, DType value) { json[key] = name_of(value); }
   void operator()(const char* key, float value) { (*this)(key, static_cast<double>(value)); }
-  void operator()(const char* key, double value) {
-    if (std::isfinite(value)) {
-      json[key] = value;
-    } else {  // JSON has no NaN and no infinity
-      json[key] = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-    }
-  }
+  void operator()(const char* key, double value) { json[key] = json_number(value); }
   void operator()(const char* key, const Recipe& recipe) {
     ToJson inner;
     fields(recipe, inner);
@@ -95,9 +90,11 @@ void RunLog::write(const StepRecord& step) {
 }
 
 void RunLog::write_sizes(const StepSizes& sizes) { write_line(one_line({{"sizes", json_of(sizes)}})); }
+
 void RunLog::note(const Finding& finding) {
   ToJson inner;
   fields(finding, inner);
+  if (!finding.direction.empty()) traced_fields(finding, inner);
   write_line(one_line({{"finding", inner.json}}));
 }
 

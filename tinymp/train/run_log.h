@@ -20,7 +20,7 @@
 ///     "gradients":{"zeros":9,"nonfinite":0,"first":-31,"counts":[3,14,...],"largest":2e-06,"subnormal":120,
 ///                  "overflowed":0,"flushed":301},
 ///     "updates":{"zeros":0,"nonfinite":0,"first":2,"counts":[7,...],"underflowed":0,"absorbed":0}},...]}}
-///   {"finding":{"kind":"first bad","step":12,"direction":"forward","where":"layer 2","op":"linear",...}}
+///   {"finding":{"kind":"first bad","step":12,"sentence":"Step 12, ...","direction":"forward",...}}
 ///   {"result":{"value":0.0735,"taken":400,"skipped":0,"first_nonfinite_step":0,"seconds":11.2}}
 namespace tinymp::train {
 

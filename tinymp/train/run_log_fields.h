@@ -8,6 +8,8 @@
 /// `field(key, member)` is called for every member, in the order in which a reader wants to see them.
 namespace tinymp::train {
 
+/// A program refuses the formats that it does not know. Format 1 changes until 0.1.0 is out: lines "sizes"
+/// and "finding" were added to it, and programs from before stop at them as at a line that is no step.
 inline constexpr int run_log_version = 1;
 
 template <class T, class U>
@@ -90,6 +92,12 @@ template <class F>
 void fields(MaybeConst<Finding> auto& r, F&& field) {
   field("kind", r.kind);
   field("step", r.step);
+  field("sentence", r.sentence);
+}
+
+/// These are left out where nothing was found.
+template <class F>
+void traced_fields(MaybeConst<Finding> auto& r, F&& field) {
   field("direction", r.direction);
   field("where", r.where);
   field("op", r.op);
@@ -99,7 +107,6 @@ void fields(MaybeConst<Finding> auto& r, F&& field) {
   field("low", r.low);
   field("high", r.high);
   field("parameter", r.parameter);
-  field("sentence", r.sentence);
 }
 
 template <class F>

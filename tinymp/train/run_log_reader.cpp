@@ -1,5 +1,6 @@
 #include <tinymp/base/error.h>
 #include <tinymp/train/histogram_json.h>
+#include <tinymp/train/number_json.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/run_log_fields.h>
 #include <cerrno>
@@ -52,17 +53,9 @@ class FromJson {
   }
   void operator()(const char* key, double& value) const {
     if (!has(key)) return;
-    const Json& json = json_.at(key);
-    const std::string text = json.is_string() ? json.get<std::string>() : "";
-    if (json.is_number()) {
-      value = json.get<double>();
-    } else if (text == "nan") {
-      value = std::numeric_limits<double>::quiet_NaN();
-    } else if (text == "inf" || text == "-inf") {
-      value = std::numeric_limits<double>::infinity() * (text == "inf" ? 1 : -1);
-    } else {
-      fail(concat('"', key, "\" is not a number: ", json));
-    }
+    const std::optional<double> number = number_from(json_.at(key));
+    if (!number) fail(concat('"', key, "\" is not a number: ", json_.at(key)));
+    value = *number;
   }
   void operator()(const char* key, float& value) const {
     double wide = static_cast<double>(value);
@@ -153,7 +146,9 @@ void read_line(const FromJson& line, bool is_first, Run& run) {
   } else if (line.has("sizes")) {
     read_sizes(line, run.sizes);
   } else if (line.has("finding")) {
-    fields(run.findings.emplace_back(), line.object("finding"));
+    const FromJson finding = line.object("finding");
+    fields(run.findings.emplace_back(), finding);
+    traced_fields(run.findings.back(), finding);
   } else {
     read_step(line, run.steps);
   }
