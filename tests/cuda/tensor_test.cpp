@@ -98,6 +98,9 @@ TEST_CASE("an optimizer's state goes from one device to the other") {
   CHECK(second.learning_rate() == 0.5f);
   CHECK(second.weights().device() == Device::cuda);
   CHECK(there.to_floats() == std::vector<float>{1, 2, 3});
+  const Optimizer::State back = second.state();  // takes no room there
+  for (const Tensor& kept : {back.weights, back.master, back.moments[0], back.moments[1]})
+    CHECK(kept.device() == Device::cpu);
 }
 
 }  // namespace

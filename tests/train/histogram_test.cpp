@@ -350,6 +350,19 @@ TEST_CASE("exact updates are those of a step: without one, or after zero_grad(),
   CHECK_SAYS("before zero_grad()", optimizer.exact_updates(gradients, before));
 }
 
+TEST_CASE("a skipped step has no exact updates") {
+  const Tensor p = Tensor::from({1}, std::vector<float>{1}).set_requires_grad(true);
+  Sgd optimizer({p}, {.lr = 0.5f});
+  LossScaler scaler(DynamicScaling{.initial = 1});
+  p.set_grad(p.bound_grad());
+  p.grad().data<float>()[0] = static_cast<float>(infinity);
+  Gradients gradients = optimizer.gradients();
+  const GradCheck check = scaler.unscale(gradients);
+  const StepResult result = optimizer.step(gradients, check);
+  CHECK_FALSE(result.taken());
+  CHECK_SAYS("skipped", optimizer.exact_updates(gradients, optimizer.state().master));
+}
+
 std::vector<std::int64_t> steps_of(const train::Run& run) {
   std::vector<std::int64_t> steps;
   for (const StepSizes& sizes : run.sizes) steps.push_back(sizes.step);

@@ -5,7 +5,9 @@
 namespace tinymp {
 namespace {
 
+/// On the CPU.
 Tensor copy_of(const Tensor& x) {
+  if (x.device() != Device::cpu) return x.to(Device::cpu);
   Tensor copy(x.shape(), x.dtype(), x.device());
   kernels::cast(x.view(), copy.view());
   return copy;
@@ -108,6 +110,7 @@ StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
   kernels::begin_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(),
                       result.report_.cell());
   kernels::update(rule(), arenas(), gradients_->factor.cell(), step_.cell(), result.report_.cell());
+  last_ = result;
   return result;
 }
 
@@ -115,6 +118,7 @@ std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Te
   gradients.expect_current("exact_updates");
   expect(gradients.state_ == gradients_ && gradients_->stepped_round == gradients_->round, name_,
          "::exact_updates: no step was taken with these gradients");
+  expect(last_->taken(), name_, "::exact_updates: the step was skipped, and nothing was updated");
   expect(before.size() == master_.size(), name_, "::exact_updates: ", before.shape(), " for a master of ",
          master_.shape());
   const std::vector<float> g = gradients.tensor().to_floats(), w = before.to_floats();

@@ -3,6 +3,7 @@
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/optim/gradients.h>
 #include <memory>
+#include <optional>
 #include <vector>
 
 /// What every optimizer shares: flat arenas, the two passes over them, and the master copies.
@@ -41,7 +42,7 @@ class Optimizer {
 
   /// For meters: the updates of the step just taken, as FP32 had them before anything was rounded to the
   /// master's format. `before` is what master() held then. Computed once more, on the CPU; waits. Throws
-  /// Error when there was no step since zero_grad().
+  /// Error when there was no step since zero_grad(), or it was skipped: then nothing was updated.
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
   /// Forgets the gradients: the next backward writes new ones.
@@ -57,7 +58,8 @@ class Optimizer {
   const Tensor& master() const { return master_; }
   const std::vector<Tensor>& moments() const { return moments_; }
 
-  /// Everything needed to go on: copies, not handles.
+  /// Everything needed to go on: copies, not handles, and on the CPU, where they take no room from a
+  /// training.
   struct State {
     std::int64_t steps = 0;
     float learning_rate = 0;
@@ -84,6 +86,7 @@ class Optimizer {
   Tensor weights_, master_;
   std::vector<Tensor> moments_;
   std::shared_ptr<GradientState> gradients_;
+  std::optional<StepResult> last_;
 };
 
 }  // namespace tinymp
