@@ -62,7 +62,7 @@ TEST_CASE("a watch keeps the first result that is not finite, what made it, and 
   const Tensor x = Tensor::from({1, 2}, Floats{200, -100}, DType::f16);
   const Tensor y = matmul(x, w);      // 60000, -30000
   const Tensor z = add(y, y);         // infinity, -60000
-  static_cast<void>(sum(add(z, z)));  // more infinities: those were made of one
+  static_cast<void>(sum(add(z, z)));  // more infinities, and their difference
   REQUIRE(watch.first());
   const BadTensor& bad = *watch.first();
   CHECK(bad.origin == Origin::forward);
@@ -75,7 +75,7 @@ TEST_CASE("a watch keeps the first result that is not finite, what made it, and 
   REQUIRE(bad.inputs.size() == 2);
   CHECK(bad.inputs[0].contents.low == -30000);
   CHECK(bad.inputs[0].contents.high == 60000);
-  CHECK(watch.origins() == std::vector<std::size_t>{2});
+  CHECK(watch.origins() == std::vector<Watch::Made>{{.op = 2, .infinity = true}, {.op = 4, .nan = true}});
   CHECK(watch.first_bad_gradient().empty());
 }
 
@@ -135,12 +135,13 @@ TEST_CASE("infinities that are known are no news - a NaN that is made of one is,
   Watch first;
   step(first, false);
   CHECK(first.first()->op == "add");
-  CHECK(first.origins() == std::vector<std::size_t>{1, 4});
+  CHECK(first.origins() ==
+        std::vector<Watch::Made>{{.op = 1, .infinity = true}, {.op = 4, .infinity = true}});
 
   Watch all_known({}, first.origins());
   step(all_known, false);
   CHECK_FALSE(all_known.first());
-  Watch one_known({}, {1});
+  Watch one_known({}, {{.op = 1, .infinity = true}});
   step(one_known, false);
   REQUIRE(one_known.first());
   CHECK(one_known.first()->op == "scale");
@@ -151,6 +152,43 @@ TEST_CASE("infinities that are known are no news - a NaN that is made of one is,
   REQUIRE(nan_made.first());
   CHECK(nan_made.first()->op == "add");
   CHECK(nan_made.first()->contents.has_nan);
+}
+
+TEST_CASE("an infinity and a NaN of the same op are known apart") {
+  const auto step = [](Watch& watch, const Floats& made) {
+    Tape tape(&watch);
+    const Tensor result = Tensor::from({static_cast<std::int64_t>(made.size())}, made);
+    static_cast<void>(record("odd", {leaf({1}, {1})}, result, {}));
+  };
+  for (const Floats& before : {Floats{infinity}, Floats{nan}, Floats{infinity, nan}}) {
+    Watch first;
+    step(first, before);
+    for (const Floats& later : {Floats{infinity}, Floats{nan}, Floats{infinity, nan}}) {
+      Watch watch({}, first.origins());
+      step(watch, later);
+      const bool all_known =
+          before.size() == 2 || (later.size() == 1 && std::isnan(later[0]) == std::isnan(before[0]));
+      CHECK(watch.first().has_value() != all_known);
+    }
+  }
+}
+
+TEST_CASE("a loss that is lost without any news is laid to what is known") {
+  const auto step = [](Watch& watch, bool reaches_loss) {
+    Tape tape(&watch);
+    const Tensor x = leaf({2}, {60000, 1}, DType::f16);
+    const Tensor masked = add(x, x);
+    tape.backward(sum(reaches_loss ? masked : x));
+  };
+  const std::vector<Watch::Made> known{{.op = 1, .infinity = true}};
+  Watch harmless({}, known);
+  step(harmless, false);
+  CHECK_FALSE(harmless.first());
+  Watch lost({}, known);
+  step(lost, true);
+  REQUIRE(lost.first());
+  CHECK(lost.first()->origin == Origin::forward);
+  CHECK(lost.first()->op == "add");
 }
 
 TEST_CASE("backward: the op whose gradient is not finite, what came in, and the first parameter it reaches") {

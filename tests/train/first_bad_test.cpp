@@ -5,8 +5,11 @@
 #include <tinymp/numeric/exp_log.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/train/first_bad.h>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <thread>
 
 /// Ten faults, each put into a small run, and where the run says that it went wrong.
 namespace tinymp::test {
@@ -154,6 +157,13 @@ void check_place(const Finding& f, std::int64_t step, const char* direction, con
   CHECK(f.dtype == dtype);
 }
 
+/// What the run's step is given.
+std::vector<float> images_of_step(const Plan& plan, std::int64_t step) {
+  data::Loader loader(plan.data->train, plan.batch, Rng(plan.seed).split(1).seed());
+  for (std::int64_t t = 1; t < step; ++t) loader.next();
+  return loader.next().images.to_floats();
+}
+
 bool says(const Finding& f, const std::string& part) { return f.sentence.find(part) != std::string::npos; }
 
 // Ten faults.
@@ -240,6 +250,39 @@ TEST_CASE("fault 3: a mask of -1e9 in FP16") {
   CHECK(both[0].kind == "passing");
   CHECK(both[1].kind == "first bad");
   check_place(both[1], 2, "forward", "layer 2", "linear", DType::f16);
+}
+
+/// The eleventh class gets -infinity. On the images `fatal` it gets `made`, and all the others but the first
+/// get `others`, unless that is 0.
+Custom::Forward masking(std::vector<float> fatal, float made, float others) {
+  return [=](const std::vector<nn::Linear>& layers, const Tensor& images) {
+    const Tensor y = logits_of(layers, images);
+    const bool is_fatal = images.to_floats() == fatal;
+    std::vector<float> values = y.to_floats();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i % 11 == 10) values[i] = is_fatal ? made : -static_cast<float>(infinity);
+      if (is_fatal && others != 0 && i % 11 % 10 != 0) values[i] = others;
+    }
+    return record("mask", {y}, Tensor::from(y.shape(), values, y.dtype()),
+                  [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
+  };
+}
+
+TEST_CASE("an op that is known for an infinity which did no harm can break the loss later") {
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, recipes::fp32, 10);
+  const auto lowest = -static_cast<float>(infinity);
+  const std::vector<float> fatal = images_of_step(plan, 7);
+  for (const bool nan : {true, false}) {  // either a NaN, or -infinity for the labels as well
+    plan.model = custom(nan ? masking(fatal, std::nanf(""), 0) : masking(fatal, lowest, lowest), 11);
+    const std::vector<Finding> found = findings_of(plan);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].kind == "passing");
+    check_place(found[0], 1, "forward", "after layer 2", "mask", DType::f32);
+    CHECK(found[1].kind == "first bad");
+    check_place(found[1], 7, "forward", "after layer 2", "mask", DType::f32);
+    CHECK(std::isnan(found[1].value) == nan);
+  }
 }
 
 TEST_CASE("fault 4: the log of 0") {
@@ -445,6 +488,89 @@ TEST_CASE("fault 10: an infinite value in one input image") {
   CHECK(says(f, "before anything was computed the batch held infinity in image 5, row 14, column 3"));
 }
 
+TEST_CASE("an infinite weight of an autoencoder's last layer is no image") {
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, recipes::fp16_master, 3);
+  plan.model = [](const Recipe& recipe, Rng& rng) {
+    auto model = std::make_unique<Custom>(recipe, rng, logits_of, 784);
+    const Tensor weight = model->parameters()[2];  // (12, 784)
+    weight.data<half>()[785] = half(static_cast<float>(infinity));
+    return model;
+  };
+  const Finding f = finding_of(plan);
+  check_place(f, 1, "input", "layer 2 weight", "linear", DType::f16);
+  CHECK(
+      says(f, "linear (layer 2 weight) was handed infinity that nothing computed, at place 785 of f16(12,"));
+}
+
+// When, and at what cost.
+// -------------------------------------------------------------------------------------------
+
+TEST_CASE("a fault on either side of a copy, and at its very step") {
+  const data::Split data = made_up_split();
+  for (const std::int64_t log_every : {1, 128, 300}) {
+    Plan plan = small_plan(data, recipes::fp32, 300);
+    plan.log_every = log_every;
+    for (const std::int64_t step : {127, 128, 129, 256}) {
+      INFO("step " << step << ", logged every " << log_every);
+      const std::vector<float> fatal = images_of_step(plan, step);
+      const auto at_fatal = [fatal](const Tensor& images, float then, float otherwise) {
+        return images.to_floats() == fatal ? then : otherwise;
+      };
+      plan.optimizer = sgd(0.05f);
+      plan.model = custom([=](const std::vector<nn::Linear>& layers, const Tensor& images) {
+        return scale(logits_of(layers, images), at_fatal(images, static_cast<float>(infinity), 1));
+      });
+      const Finding lost = finding_of(plan);
+      check_place(lost, step, "forward", "after layer 2", "scale", DType::f32);
+
+      // A finite gradient whose update is infinite: only the next step's loss could show it.
+      plan.optimizer = sgd(1e10f);
+      plan.model = custom([=](const std::vector<nn::Linear>& layers, const Tensor& images) {
+        const float slope = at_fatal(images, 1e30f, 1e-12f);
+        return each(
+            "steep", logits_of(layers, images), [](float v) { return v; },
+            [slope](float, float) { return slope; });
+      });
+      const Finding update = finding_of(plan);
+      CHECK(update.step == step);
+      CHECK(update.direction == "update");
+    }
+  }
+}
+
+TEST_CASE("once the first bad one is found no copy of the run's state is left") {
+  Scratch scratch;
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, recipes::fp16_master, 4);
+  plan.optimizer = sgd(1e4f);
+  std::map<std::int64_t, std::size_t> in_use;
+  const Run run = train::run(plan, scratch.next(), [&](const Plan&, const train::StepRecord& step) {
+    in_use[step.step] = pool_statistics().bytes_in_use;
+  });
+  REQUIRE(run.findings.size() == 1);
+  CHECK(run.findings[0].step == 2);
+  constexpr std::size_t state = (2 + 4) * (784 * 12 + 12 + 12 * 10 + 10);  // weights and masters
+  CHECK(in_use[1] >= in_use[3] + state);
+}
+
+TEST_CASE("the time of a run is that of its training, without the search for what broke it") {
+  Scratch scratch;
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, recipes::fp16_master, 3);
+  plan.optimizer = sgd(1e4f);
+  int models = 0;
+  plan.model = [&](const Recipe& recipe, Rng& rng) {
+    constexpr auto long_time = std::chrono::seconds(2);
+    if (++models == 2) std::this_thread::sleep_for(long_time);  // the twin
+    return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 12, 10}, recipe, rng);
+  };
+  const Run run = train::run(plan, scratch.next());
+  CHECK(models == 2);
+  CHECK(run.result->seconds > 0);
+  CHECK(run.result->seconds < 1.5);
+}
+
 // And what is none.
 // -------------------------------------------------------------------------------------------------
 
@@ -458,7 +584,7 @@ TEST_CASE("a healthy run has no findings, nor has one whose dynamic scale skips 
     CHECK(findings_of(plan).empty());
   }
   Recipe recipe = recipes::fp16_dynamic;
-  for (const float initial : {0x1p24f, 0x1p40f}) {
+  for (const float initial : {0x1p24f, 0x1p40f, 0x1p127f}) {  // from 2^127 the loss itself overflows
     recipe.scaling = DynamicScaling{.initial = initial};
     CHECK(findings_of(small_plan(data, recipe, 30)).empty());
   }
@@ -491,6 +617,47 @@ TEST_CASE("a dynamic scale that falls below 1 names the parameter, once") {
   const Finding late = finding_of(plan, "scale below 1");
   CHECK(late.step == 140);  // 8192 x 0.9375^139 = 1.04
   CHECK(says(late, "The loss was multiplied by S = 1.04."));
+}
+
+TEST_CASE("a scale below 1 is laid to the step that it was, not to an infinite moment from before") {
+  const data::Split data = made_up_split();
+  Recipe recipe = recipes::fp16_dynamic;
+  recipe.state = DType::f16;
+  recipe.scaling = DynamicScaling{.initial = 1, .growth = 2, .backoff = 0.01, .growth_interval = 1};
+  Plan plan = small_plan(data, recipe, 10);
+  plan.model = custom([](const std::vector<nn::Linear>& layers, const Tensor& images) {
+    return each(
+        "steep", logits_of(layers, images), [](float v) { return v; }, [](float, float) { return 5e4f; });
+  });
+  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& r) {
+    return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = 1e-3f}, r);
+  };
+  const std::vector<Finding> found = findings_of(plan);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].kind == "scale below 1");
+  CHECK(found[0].step > 1);
+  CHECK(found[0].direction == "backward");
+  CHECK(says(found[0], "The loss was multiplied by S = "));
+  CHECK(found[1].kind == "passing");
+  CHECK(found[1].step < found[0].step);
+  CHECK(says(found[1], "Adam made infinity of the second moment"));
+}
+
+TEST_CASE("what dynamic scaling skips is not what made a running variance infinite") {
+  const data::Split data = made_up_split();
+  Recipe recipe = recipes::fp16_dynamic;
+  recipe.scaling = DynamicScaling{.initial = 0x1p127f};
+  Plan plan = small_plan(data, recipe, 127);
+  plan.batch = 96;
+  plan.model = [](const Recipe& r, Rng& rng) {
+    return std::make_unique<nn::BatchNormMlp>(std::vector<std::int64_t>{784, 12, 10}, r, rng,
+                                              Accumulation{.format = DType::f16});
+  };
+  plan.optimizer = sgd(10);
+  const Finding f = finding_of(plan, "passing");
+  CHECK(f.step > 100);  // S had to come down to 2^20 or so
+  CHECK(f.direction == "forward");
+  CHECK(f.op == "batch_norm: variance summed in f16");
 }
 
 TEST_CASE("the same finding for any number of threads, however often the run is logged and copied") {

@@ -33,14 +33,17 @@ Tape::Tape(Watch* watch) : outer_(current_tape), watch_(watch) { current_tape = 
 Tape::~Tape() { current_tape = outer_; }
 Tape* Tape::current() { return current_tape; }
 
-void show(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& result) {
+Watch* Tape::watching() {
   const Tape* tape = current_tape;
-  if (tape == nullptr || tape->watch_ == nullptr || tape->has_run_) return;  // a backward may use ops itself
-  tape->watch_->forward(op, inputs, result);
+  return tape == nullptr || tape->has_run_ ? nullptr : tape->watch_;  // a backward may use ops itself
+}
+
+void show(const char* op, const Tensor& input, const Tensor& result) {
+  if (Watch* watch = Tape::watching()) watch->forward(op, {input}, result);
 }
 
 Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward) {
-  show(op, inputs, output);
+  if (Watch* watch = Tape::watching()) watch->forward(op, inputs, output);
   const bool needed = std::ranges::any_of(inputs, [](const Tensor& x) { return x.requires_grad(); });
   if (current_tape == nullptr || !needed) return output;
   expect(!current_tape->has_run_, op, ": this tape has run backward; make a new Tape for the next step");

@@ -51,13 +51,14 @@ class Tape {
 
  private:
   friend Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward);
-  friend void show(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& result);
+  friend void show(const char* op, const Tensor& input, const Tensor& result);
   struct Node {
     std::string op;
     std::vector<Tensor> inputs;
     Tensor output;
     Backward backward;
   };
+  static Watch* watching();  ///< what ops compute forwards; null: nobody
   std::vector<Node> nodes_;
   Tape* outer_;
   Watch* watch_;
@@ -69,7 +70,7 @@ class Tape {
 Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward);
 
 /// What an op computes on the way and does not hand on, for a watch: an infinite variance makes a finite
-/// output.
-void show(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& result);
+/// output. Costs nothing where nobody watches.
+void show(const char* op, const Tensor& input, const Tensor& result);
 
 }  // namespace tinymp

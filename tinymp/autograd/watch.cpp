@@ -76,26 +76,36 @@ const std::string& Watch::follow(const std::vector<Tensor>& inputs, const Tensor
   return places_[output.id()] = place;
 }
 
-/// Whether this op made what is not finite. Where infinities are known to go around, to hand one on is no
-/// news; to make a NaN of it is.
-bool Watch::is_news(const std::vector<BadTensor::Input>& inputs, const Contents& output) {
+/// What of it this op made itself. Where infinities go around, to hand one on is to make nothing; to make a
+/// NaN of it is something.
+Watch::Made Watch::made_by(const std::vector<BadTensor::Input>& inputs, const Contents& output) const {
   const auto bad = [](const BadTensor::Input& x) { return !x.contents.finite(); };
   const auto nan = [](const BadTensor::Input& x) { return x.contents.has_nan; };
-  if (std::ranges::any_of(inputs, bad) && !origins_.empty())
-    return output.has_nan && std::ranges::none_of(inputs, nan);
-  origins_.push_back(ops_);
-  return std::ranges::find(known_, ops_) == known_.end();
+  const bool goes_around = !origins_.empty() && std::ranges::any_of(inputs, bad);
+  if (!goes_around) return {ops_, std::isinf(output.bad), output.has_nan};
+  return {ops_, false, output.has_nan && std::ranges::none_of(inputs, nan)};
+}
+
+bool Watch::is_known(const Made& made) const {
+  return std::ranges::any_of(known_, [&](const Made& known) {
+    return known.op == made.op && known.infinity >= made.infinity && known.nan >= made.nan;
+  });
 }
 
 void Watch::forward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output) {
   ++ops_;
   const std::string& place = follow(inputs, output);
-  if (all_finite(output)) return;
+  last_is_finite_ = all_finite(output);
+  if (last_is_finite_) return;
   BadTensor found{BadTensor::Origin::forward, op, place, output.dtype(), output.shape(),
                   contents_of(output),        {}};
   for (const Tensor& x : inputs) found.inputs.push_back({name_of(x), x.dtype(), contents_of(x)});
+  const Made made = made_by(found.inputs, found.contents);
+  if (!made.infinity && !made.nan) return;
   const bool nothing_before = origins_.empty();
-  if (!is_news(found.inputs, found.contents) || first_) return;
+  origins_.push_back(made);
+  std::optional<BadTensor>& kept = is_known(made) ? first_known_ : first_;
+  if (kept) return;
   for (std::size_t i = 0; i < inputs.size() && nothing_before; ++i) {  // what comes in bad, nobody made
     if (found.inputs[i].contents.finite()) continue;
     found.origin = BadTensor::Origin::input;
@@ -105,11 +115,12 @@ void Watch::forward(const std::string& op, const std::vector<Tensor>& inputs, co
     found.contents = found.inputs[i].contents;
     break;
   }
-  first_ = std::move(found);
+  kept = std::move(found);
 }
 
 void Watch::backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
                      const Tensor& dy, const std::vector<Tensor>& gradients) {
+  if (!first_ && !last_is_finite_) first_ = first_known_;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].requires_grad()) continue;
     const Tensor &made = gradients[i], kept = inputs[i].grad();

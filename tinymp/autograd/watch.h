@@ -56,15 +56,22 @@ class Watch {
  public:
   /// What a tensor is called, "" for none. The last word says which tensor of a layer: "layer 2 weight".
   using Name = std::function<std::string(const Tensor&)>;
-  /// `known` are ops, by their number in the step, whose infinities are no news.
-  explicit Watch(Name name = {}, std::vector<std::size_t> known = {})
+  /// What an op made that was not there before.
+  struct Made {
+    std::size_t op = 0;  ///< its number in the step
+    bool infinity = false, nan = false;
+    bool operator==(const Made&) const = default;
+  };
+  /// `known` is no news: an infinity of an op that is known to make one. A NaN of the same op is. Where there
+  /// is no news and the last result, the loss, is not finite all the same, what is known is to blame.
+  explicit Watch(Name name = {}, std::vector<Made> known = {})
       : name_(std::move(name)), known_(std::move(known)) {}
 
   const std::optional<BadTensor>& first() const { return first_; }
   /// The named tensor whose gradient was the first not to be finite; "" where all of them are.
   const std::string& first_bad_gradient() const { return first_bad_gradient_; }
-  /// The numbers of the ops that made something that is not finite out of finite inputs.
-  const std::vector<std::size_t>& origins() const { return origins_; }
+  /// All that was made, out of finite inputs or a NaN out of infinities, news or not.
+  const std::vector<Made>& origins() const { return origins_; }
 
   // What the tape shows.
   void forward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output);
@@ -75,14 +82,16 @@ class Watch {
  private:
   std::string name_of(const Tensor& x) const { return name_ ? name_(x) : ""; }
   const std::string& follow(const std::vector<Tensor>& inputs, const Tensor& output);
-  bool is_news(const std::vector<BadTensor::Input>& inputs, const Contents& output);
+  Made made_by(const std::vector<BadTensor::Input>& inputs, const Contents& output) const;
+  bool is_known(const Made& made) const;
 
   Name name_;
-  std::vector<std::size_t> known_, origins_;
+  std::vector<Made> known_, origins_;
   std::size_t ops_ = 0;
+  bool last_is_finite_ = true;                 ///< of the results
   std::string layer_;                          ///< the last whose parameters an op used
   std::map<const void*, std::string> places_;  ///< of each result
-  std::optional<BadTensor> first_;
+  std::optional<BadTensor> first_, first_known_;
   std::string first_bad_gradient_;
 };
 

@@ -46,8 +46,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Batc
   kernels::column_moments(x.view(), options.sums, statistics.mean.view(), statistics.variance.view());
   if (found != nullptr) *found = statistics;
   const bool narrow_sums = options.sums.format == DType::f16 && format == DType::f32;
-  show(narrow_sums ? "batch_norm: mean summed in f16" : "batch_norm: mean", {x}, statistics.mean);
-  show(narrow_sums ? "batch_norm: variance summed in f16" : "batch_norm: variance", {x}, statistics.variance);
+  show(narrow_sums ? "batch_norm: mean summed in f16" : "batch_norm: mean", x, statistics.mean);
+  show(narrow_sums ? "batch_norm: variance summed in f16" : "batch_norm: variance", x, statistics.variance);
   const auto normalizer = [statistics, epsilon = options.epsilon] {
     return kernels::Normalizer{statistics.mean.view(), statistics.variance.view(),
                                static_cast<double>(epsilon)};

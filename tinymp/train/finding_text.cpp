@@ -30,32 +30,23 @@ std::string name_of_bad(double value) {
   return std::isnan(value) ? "NaN" : value > 0 ? "infinity" : "-infinity";
 }
 
-const char* largest(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return "65504";
-    case DType::bf16:
-      return "3.39e+38";
-    case DType::f64:
-      return "1.8e+308";
-    case DType::f32:
-      break;
-  }
-  return "3.4e+38";
-}
+/// As a text names it, and where it ends.
+struct Format {
+  const char *name, *largest;
+};
 
-const char* title(DType dtype) {
+Format format_of(DType dtype) {
   switch (dtype) {
     case DType::f16:
-      return "FP16";
+      return {"FP16", "65504"};
     case DType::bf16:
-      return "BF16";
+      return {"BF16", "3.39e+38"};
     case DType::f64:
-      return "FP64";
+      return {"FP64", "1.8e+308"};
     case DType::f32:
       break;
   }
-  return "FP32";
+  return {"FP32", "3.4e+38"};
 }
 
 std::string text_of(const Shape& shape) { return concat(shape); }
@@ -65,8 +56,8 @@ std::string the_end(const std::string& op, const Contents& made, DType dtype) {
   const bool is_pole = op.find("log") != std::string::npos || op.find("div") != std::string::npos;
   if (std::isnan(made.bad) || is_pole) return ".";
   const bool narrow_sums = op.find("summed in f16") != std::string::npos;
-  const DType format = narrow_sums ? DType::f16 : dtype;
-  return concat("; ", title(format), " ends at ", largest(format), ".");
+  const Format format = format_of(narrow_sums ? DType::f16 : dtype);
+  return concat("; ", format.name, " ends at ", format.largest, ".");
 }
 
 double reach(const Contents& c) { return std::max(-c.low, c.high); }
@@ -89,9 +80,12 @@ std::string inputs_text(const std::vector<BadTensor::Input>& inputs, const Range
 void describe_input(const BadTensor& bad, Finding& found) {
   constexpr std::int64_t side = 28;
   const std::int64_t at = bad.contents.bad_at, pixels = side * side;
-  const bool is_images = bad.shape.rank() == 2 && bad.shape.cols() == pixels;
+  const auto source = std::ranges::find_if(
+      bad.inputs, [](const BadTensor::Input& input) { return !input.contents.finite(); });
+  const bool is_parameter = !source->name.empty();  // the weight of an autoencoder is (I,784), too
+  const bool is_images = !is_parameter && bad.shape.rank() == 2 && bad.shape.cols() == pixels;
   found.direction = "input";
-  if (!bad.inputs.empty() && is_images)
+  if (is_images)
     found.where = concat("image ", at / pixels, ", row ", at % pixels / side, ", column ", at % side);
   const std::string what = name_of_bad(bad.contents.bad);
   found.sentence =
@@ -110,7 +104,7 @@ void describe_forward(const BadTensor& bad, const RangesBefore& before, Finding&
     found.sentence =
         concat(step, "cast ", bad.inputs[0].dtype, " -> ", bad.dtype, " (", bad.where, ", ", bad.shape,
                ") gave ", made, ": ", number(bad.contents.bad > 0 ? was.high : was.low), " lies beyond ",
-               largest(bad.dtype), ", where ", title(bad.dtype), " ends.");
+               format_of(bad.dtype).largest, ", where ", format_of(bad.dtype).name, " ends.");
     return;
   }
   found.sentence =
@@ -171,20 +165,21 @@ Finding describe(const BadUpdate& bad, std::int64_t step) {
   const std::string made = name_of_bad(bad.contents.bad);
   const std::string start = concat("Step ", step, ", update: ");
   if (bad.master) {
-    found.sentence = concat(start, "the ", bad.dtype, " copy of ", bad.parameter, " became ", made,
-                            ": its master reaches ", number(bad.contents.bad > 0 ? from.high : from.low),
-                            ", and ", title(bad.dtype), " ends at ", largest(bad.dtype), ".");
+    found.sentence =
+        concat(start, "the ", bad.dtype, " copy of ", bad.parameter, " became ", made,
+               ": its master reaches ", number(bad.contents.bad > 0 ? from.high : from.low), ", and ",
+               format_of(bad.dtype).name, " ends at ", format_of(bad.dtype).largest, ".");
     return found;
   }
   found.sentence = concat(start, bad.optimizer, " made ", made, " of the ", bad.what, " of ", bad.parameter,
                           " (", bad.dtype, bad.shape, ") from gradients ", between(from),
                           ". Where it did, the gradient is ", number(bad.at[0]));
   if (bad.at.size() == 2)
-    found.sentence += concat(" and the moment ", number(bad.at[1]), " in ", title(bad.state));
+    found.sentence += concat(" and the moment ", number(bad.at[1]), " in ", format_of(bad.state).name);
   if (bad.at.size() == 3)
-    found.sentence +=
-        concat(" and the moments are ", number(bad.at[1]), " and ", number(bad.at[2]), " in ",
-               title(bad.state), bad.at[2] == 0 ? ": the update divides by the root of the second" : "");
+    found.sentence += concat(" and the moments are ", number(bad.at[1]), " and ", number(bad.at[2]), " in ",
+                             format_of(bad.state).name,
+                             bad.at[2] == 0 ? ": the update divides by the root of the second" : "");
   found.sentence += ".";
   return found;
 }

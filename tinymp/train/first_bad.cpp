@@ -1,8 +1,12 @@
 #include <tinymp/train/first_bad.h>
+#include <tinymp/train/step.h>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <exception>
 #include <set>
 #include <utility>
+#include <variant>
 
 namespace tinymp::train {
 namespace {
@@ -47,20 +51,11 @@ class Replay {
   }
   double scale() const { return static_cast<double>(scaler_.factor()); }
 
-  /// The step of the loop, and what its update made of the weights.
-  std::optional<BadUpdate> step(Watch* watch) {
-    const data::Batch batch = to(loader_.next(), plan_.device);
-    {
-      Tape tape(watch);
-      tape.backward(scaler_.scale(loss_of(plan_.task, *model_, batch)));
-    }
-    Gradients gradients = optimizer_->gradients();
-    GradCheck check = scaler_.unscale(gradients);
-    if (plan_.clip > 0) clip_norm(gradients, plan_.clip);
-    optimizer_->step(gradients, check);
-    std::optional<BadUpdate> bad = bad_update(gradients);
-    scaler_.update(std::move(check));
-    optimizer_->zero_grad();
+  /// The step of the run, and what its update made of the weights.
+  std::optional<BadUpdate> step(std::int64_t number, Watch* watch) {
+    std::optional<BadUpdate> bad;
+    const Look look{.watch = watch, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
+    start_step(plan_, number, *model_, *optimizer_, scaler_, look, to(loader_.next(), plan_.device));
     return bad;
   }
 
@@ -116,6 +111,21 @@ class Replay {
   std::set<const void*> bad_before_;  ///< moments that are infinite already
 };
 
+/// S times the loss may leave FP32: an S that is too large, and dynamic scaling backs off.
+bool is_scaled_loss(const BadTensor& bad) { return bad.op == "scale" && bad.shape == Shape{}; }
+
+bool is_passing(const std::optional<BadTensor>& bad) {
+  return bad && bad->origin == BadTensor::Origin::forward && !is_scaled_loss(*bad);
+}
+
+/// For a step that could not be traced.
+Finding untraced(std::int64_t step, const std::string& why) {
+  Finding none;
+  none.step = step;
+  none.sentence = concat("Step ", step, ": something was not finite", why);
+  return none;
+}
+
 }  // namespace
 
 FaultFinder::FaultFinder(const Plan& plan, const Running& running, Twin twin, Report report)
@@ -130,35 +140,34 @@ FaultFinder::Moment FaultFinder::now(std::int64_t step) const {
   return {step, running_.optimizer.state(), running_.scaler.state(), running_.loader};
 }
 
-void FaultFinder::report(const char* kind, const Finding& finding) {
-  Finding named = finding;
-  named.kind = kind;
-  if (named.kind == "passing") named.sentence += " The loss stayed finite.";
-  if (named.kind == "scale below 1")
-    named.sentence += " S backs off below 1: it no longer saves small gradients, it flushes them.";
-  report_(named);
+void FaultFinder::report(const char* kind, Finding finding) {
+  finding.kind = kind;
+  if (finding.kind == "passing") finding.sentence += " The loss stayed finite.";
+  if (finding.kind == "scale below 1")
+    finding.sentence += " S backs off below 1: it no longer saves small gradients, it flushes them.";
+  report_(finding);
+}
+
+void FaultFinder::report_first_bad(std::int64_t step) {
+  report("first bad", replay(step, Seek::loss));
+  past_.reset();
 }
 
 void FaultFinder::look(const StepRecord& step, std::int64_t nonfinite_gradients) {
-  if (found_) return;
+  if (!searching()) return;
   const auto* dynamic = std::get_if<DynamicScaling>(&plan_.recipe.scaling);
   const bool lost = !std::isfinite(step.loss);
-  if (lost || (nonfinite_gradients > 0 && dynamic == nullptr)) {
-    found_ = true;
-    return report("first bad", replay(step.step, false));
-  }
+  if (lost || (nonfinite_gradients > 0 && dynamic == nullptr)) return report_first_bad(step.step);
   if (step.step == 1) look_at_first_step();
   if (dynamic == nullptr || alarmed_ || nonfinite_gradients == 0) return;
   if (step.scale * dynamic->backoff >= 1) return;
   alarmed_ = true;
-  report("scale below 1", replay(step.step, false));
+  report("scale below 1", replay(step.step, Seek::scale));
 }
 
 void FaultFinder::look_at_first_step() {
   known_ = first_step_.origins();
-  const std::optional<BadTensor>& first = first_step_.first();
-  if (!first || first->origin != BadTensor::Origin::forward)
-    return;  // a constant that is infinite is meant so
+  if (!is_passing(first_step_.first())) return;  // a constant that is infinite is meant so
   passing_ = true;
   report("passing", describe(first_step_, 1));
 }
@@ -170,63 +179,59 @@ void FaultFinder::look_at_state(std::int64_t step) {
     if (moment.dtype() == DType::f16) quiet.push_back(moment);
   if (passing_ || std::ranges::all_of(quiet, all_finite)) return;
   passing_ = true;
-  report("passing", replay(step, true, &known_));
+  report("passing", replay(step, Seek::passing));
 }
 
 /// An update can make a weight infinite out of finite gradients, and no loss has seen it yet.
 void FaultFinder::look_at_weights(std::int64_t step) {
   look_at_state(step);
-  if (all_finite(running_.optimizer.weights())) return;
-  found_ = true;
-  report("first bad", replay(step, false));
+  if (!all_finite(running_.optimizer.weights())) report_first_bad(step);
 }
 
 void FaultFinder::keep(std::int64_t step) {
-  if (found_ || step - past_.step < steps_between_copies) return;
+  if (!searching() || step - past_->step < steps_between_copies) return;
   look_at_weights(step);
-  if (!found_) past_ = now(step);
+  if (!searching()) return;
+  past_.reset();  // never two of them
+  past_ = now(step);
 }
 
 void FaultFinder::finish(std::int64_t steps) {
-  if (!found_ && steps > past_.step) look_at_weights(steps);
+  if (searching() && steps > past_->step) look_at_weights(steps);
 }
 
 /// What goes wrong here - memory, above all - must not take the run with it.
-Finding FaultFinder::replay(std::int64_t until, bool watch_all, std::vector<std::size_t>* origins) const {
+Finding FaultFinder::replay(std::int64_t until, Seek seek) {
+  const auto start = std::chrono::steady_clock::now();
+  Finding found;
   try {
-    return replay_steps(until, watch_all, origins);
+    found = replay_steps(until, seek);
   } catch (const std::exception& error) {
-    Finding none;
-    none.step = until;
-    none.sentence =
-        concat("Step ", until, ": something was not finite, and could not be traced: ", error.what());
-    return none;
+    found = untraced(until, concat(", and could not be traced: ", error.what()));
   }
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return found;
 }
 
-Finding FaultFinder::replay_steps(std::int64_t until, bool watch_all,
-                                  std::vector<std::size_t>* origins) const {
-  Replay run(plan_, twin_(), past_);
+Finding FaultFinder::replay_steps(std::int64_t until, Seek seek) {
+  Replay run(plan_, twin_(), *past_);
   RangesBefore before;
-  for (std::int64_t t = past_.step + 1; t <= until; ++t) {
+  for (std::int64_t t = past_->step + 1; t <= until; ++t) {
     Watch watch(names_in(run.model()), known_);
     const double scale = run.scale();
-    const bool may_be_last = watch_all || t + 1 >= until;
-    RangesBefore now = may_be_last ? run.ranges() : RangesBefore();
-    const std::optional<BadUpdate> update = run.step(watch_all || t == until ? &watch : nullptr);
-    if (watch.first()) {
-      if (origins != nullptr) *origins = watch.origins();
+    const bool watched = seek == Seek::passing || t == until;
+    RangesBefore now = watched || t + 1 == until ? run.ranges() : RangesBefore();
+    const std::optional<BadUpdate> update = run.step(t, watched ? &watch : nullptr);
+    if (seek == Seek::passing ? is_passing(watch.first()) : watch.first().has_value()) {
+      if (seek == Seek::passing) known_ = watch.origins();
       return describe(watch, t, scale, before);
     }
-    if (update) return describe(*update, t);
+    if (update && seek != Seek::scale) return describe(*update, t);
     before = std::move(now);
   }
-  Finding none;
-  none.step = until;
-  none.sentence = concat("Step ", until, ": something was not finite here, but all was finite when steps ",
-                         past_.step + 1, " to ", until,
-                         " were run again; a model that gives other numbers each time cannot be traced.");
-  return none;
+  return untraced(until, concat(" here, but all was finite when steps ", past_->step + 1, " to ", until,
+                                " were run again; a model that gives other numbers each time cannot be "
+                                "traced."));
 }
 
 }  // namespace tinymp::train

@@ -3,10 +3,12 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/watch.h>
 #include <tinymp/train/loop.h>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 /// Where a run's first infinity or NaN came from. No step is watched for it but the first: what a step finds
@@ -20,6 +22,10 @@
 ///   moment another. The first step is searched for them, running averages and FP16 moments all along.
 /// - scale below 1: dynamic scaling skips a step and backs off below 1. Names the parameter.
 /// A step that dynamic scaling skips above that is as it should be, and no finding.
+///
+/// Until the first bad one is found the state of the run - weights, masters, moments - lies on the CPU once
+/// more, not older than 128 steps. The twin is a second model with its optimizer on the device of the run,
+/// for as long as it is watched.
 namespace tinymp::train {
 
 class FaultFinder {
@@ -35,9 +41,13 @@ class FaultFinder {
   using Report = std::function<void(const Finding&)>;
   /// `twin` makes the model anew. Copies the state of the run, as keep() does later.
   FaultFinder(const Plan& plan, const Running& running, Twin twin, Report report);
+  FaultFinder(const FaultFinder&) = delete;
+  FaultFinder& operator=(const FaultFinder&) = delete;
 
   /// The watch over step 1.
   Watch& first_step() { return first_step_; }
+  /// False once the first bad one is found: then there is nothing more to look at.
+  bool searching() const { return past_.has_value(); }
   /// Every step in its order, as soon as it was read back, with its count of gradients that are not finite.
   void look(const StepRecord& step, std::int64_t nonfinite_gradients);
   /// `step` steps are over and were looked at: a moment to go back to. Copies the state of the run where the
@@ -45,6 +55,8 @@ class FaultFinder {
   void keep(std::int64_t step);
   /// The run is over.
   void finish(std::int64_t steps);
+  /// Spent with the twin so far: no time of the training.
+  double seconds() const { return seconds_; }
 
   /// A run at one moment: copies, not handles. No step reads the buffers of a model: they are for measuring.
   struct Moment {
@@ -55,22 +67,29 @@ class FaultFinder {
   };
 
  private:
+  enum class Seek : std::uint8_t {
+    loss,     ///< what broke this step, or an update before it
+    scale,    ///< which gradient of this step was not finite
+    passing,  ///< an infinity of any step since the copy, or an update's, that no loss has shown
+  };
   Moment now(std::int64_t step) const;
-  void report(const char* kind, const Finding& finding);
+  void report(const char* kind, Finding finding);
+  void report_first_bad(std::int64_t step);
   void look_at_first_step();
   void look_at_state(std::int64_t step);
   void look_at_weights(std::int64_t step);
-  Finding replay(std::int64_t until, bool watch_all, std::vector<std::size_t>* origins = nullptr) const;
-  Finding replay_steps(std::int64_t until, bool watch_all, std::vector<std::size_t>* origins) const;
+  Finding replay(std::int64_t until, Seek seek);
+  Finding replay_steps(std::int64_t until, Seek seek);
 
   const Plan& plan_;
   Running running_;
   Twin twin_;
   Report report_;
   Watch first_step_;
-  Moment past_;
-  std::vector<std::size_t> known_;  ///< the ops of a passing infinity
-  bool found_ = false, passing_ = false, alarmed_ = false;
+  std::optional<Moment> past_;      ///< none: the first bad one is found
+  std::vector<Watch::Made> known_;  ///< the passing infinities
+  bool passing_ = false, alarmed_ = false;
+  double seconds_ = 0;
 };
 
 /// What the parameters held a step before, by name.

@@ -46,6 +46,10 @@ class Counter {
 
 }  // namespace
 
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 // A double is 1.f x 2^(field - 1023), the field standing above 52 bits of f.
 int exponent_below(double x) {
   return static_cast<int>((std::bit_cast<std::uint64_t>(x) & magnitude_mask) >> 52) - 1023;

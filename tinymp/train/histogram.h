@@ -11,6 +11,9 @@
 /// bits of the numbers.
 namespace tinymp::train {
 
+/// part / whole; of nothing, 0.
+double share(std::int64_t part, std::int64_t whole);
+
 /// ceil(log2 |x|):  2^(e-1) < |x| <= 2^e. The upper edge is inside, because FP16 rounds 2^-25 itself to zero
 /// (halfway to 2^-24, and zero is even): what it flushes are exactly the exponents up to -25.
 /// x is a normal double: every float that is not zero, and the products and quotients of floats, are.

@@ -2,7 +2,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/train/first_bad.h>
 #include <tinymp/train/loop.h>
-#include <tinymp/train/meters.h>
+#include <tinymp/train/step.h>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -55,57 +55,8 @@ std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
   return model;
 }
 
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 /// At the first step, and at every `every`-th; never when it is 0.
 bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
-
-/// A step that has been handed to the device. What it found stays there until it is logged: reading waits.
-struct Started {
-  std::int64_t number;
-  Tensor loss, scale;
-  DeviceValue<kernels::GradientScan> found;
-  StepResult result;
-  double flushed;
-  std::optional<StepSizes> sizes{};
-};
-
-/// What is looked at beside the step itself, at this step.
-struct Look {
-  Shadow* shadow;       ///< null: the model is FP32 itself, or nobody asks
-  bool counts_flushed;  ///< needs the shadow
-  bool closely;
-  Watch* watch;  ///< for what is not finite; null: nobody watches
-};
-
-/// One step, in the order of Micikevicius et al. 2018.
-Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                   LossScaler& scaler, const Look& look, const data::Batch& batch) {
-  const Tensor scale = scaler.factor_on(plan.device);
-  Tensor loss;
-  {
-    Tape tape(look.watch);
-    loss = loss_of(plan.task, model, batch);
-    tape.backward(scaler.scale(loss));
-  }
-  Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
-  if (plan.clip > 0) clip_norm(gradients, plan.clip);
-  double flushed = not_measured;
-  std::optional<CloseLook> close;
-  if (look.closely) close.emplace(number, scale.item(), plan.task, model, batch, look.shadow, optimizer);
-  if (look.counts_flushed && check.finite())
-    flushed = close ? close->flushed() : look.shadow->flushed(plan.task, model, batch);
-  const StepResult result = optimizer.step(gradients, check);
-  if (close && result.taken()) close->add_updates(optimizer, gradients);
-  Started started{number, loss, scale, check.found(), result, flushed};
-  if (close) started.sizes = close->sizes();
-  scaler.update(std::move(check));
-  optimizer.zero_grad();
-  return started;
-}
 
 /// What a progress bar wants of every step.
 StepRecord outline_of(const Started& started, const kernels::StepReport& report) {
@@ -176,13 +127,14 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
           recorded.sizes.push_back(*step.sizes);
         }
       }
-      finder.look(record, step.found.read().nonfinite);
+      if (finder.searching()) finder.look(record, step.found.read().nonfinite);
       if (watch) watch(plan, record);
     }
     started.clear();
     finder.keep(t);
   }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  result.seconds = passed.count() - finder.seconds();
   finder.finish(plan.steps);
   result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
   log.finish(result);

@@ -25,7 +25,7 @@ double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch)
     wide[i].clear_grad();
   }
   const kernels::FlushCounts counts = found.read();
-  return counts.values == 0 ? 0 : static_cast<double>(counts.flushed) / static_cast<double>(counts.values);
+  return share(counts.flushed, counts.values);
 }
 
 std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const data::Batch& batch,
@@ -72,8 +72,7 @@ void CloseLook::add_updates(const Optimizer& optimizer, const Gradients& gradien
 
 double CloseLook::flushed() const {
   const GradientSizes all = sizes_.gradients();
-  const std::int64_t nonzero = all.sizes.nonzero();
-  return nonzero == 0 ? 0 : static_cast<double>(all.flushed) / static_cast<double>(nonzero);
+  return share(all.flushed, all.sizes.nonzero());
 }
 
 }  // namespace tinymp::train

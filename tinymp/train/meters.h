@@ -26,8 +26,9 @@ class Shadow {
   std::unique_ptr<nn::Model> model_;
 };
 
-/// One step under the magnifying glass: begun between backward and the optimizer's step, ended after it. What
-/// it copies to the CPU costs about as much as the optimizer's step, so a run does this every so many steps.
+/// One step under the magnifying glass: begun between backward and the optimizer's step, ended after it. It
+/// costs an FP32 step where there is a shadow, and what it copies to the CPU about as much as the optimizer's
+/// step, so a run does this every so many steps.
 class CloseLook {
  public:
   /// The gradients of `model`, which are multiplied by `scale`, as FP32 has them: from the shadow, or, when
