@@ -157,6 +157,32 @@ TEST_CASE("what overflows is said, and so is that nothing is lost") {
   CHECK_FALSE(update_bars({&run, &run.sizes[0]}, "a"));
 }
 
+TEST_CASE("no S is advised, in words or in the table, that makes the largest overflow") {
+  train::Run run = looked_at("a", recipes::fp16_master);
+  double& largest = run.sizes[0].parameters[1].gradients.largest;
+  const auto says = [&](const char* part) {
+    return gradient_bars({&run, &run.sizes[0]}, "a").words[0].find(part) != std::string::npos;
+  };
+  const auto column = [&] { return gradient_table(run.sizes[0]).header.back(); };
+  largest = 8189;  // 8 times this is 65512, which rounds to 65504
+  CHECK(says(" 7.7 % would be saved by S = 8."));
+  CHECK(column() == "S = 8 saves");
+  largest = 8190;                                // 65520
+  CHECK(says(" 0 % would be saved by S = 4."));  // 4 x 2^-27 is zero still
+  CHECK(column() == "S = 4 saves");
+  CHECK(gradient_table(run.sizes[0]).rows[0].back() == "0 %");
+  largest = 20000;
+  CHECK(says(" 0 % would be saved by S = 2."));
+  largest = 40000;
+  CHECK(says(" No larger S can save them: the largest would overflow."));
+  CHECK_FALSE(says("would be saved"));
+  CHECK(column() == "infinite");
+  run.sizes[0].scale = 1024;
+  largest = 16000;
+  CHECK(says(" would be saved by 4 times this S."));
+  CHECK(column() == "4 S saves");
+}
+
 TEST_CASE("a row for each parameter, and one for all") {
   const train::Run run = looked_at("a", recipes::fp16_master);
   const Table gradients = gradient_table(run.sizes[0]);
@@ -171,6 +197,7 @@ TEST_CASE("a row for each parameter, and one for all") {
   CHECK(gradient_table(looked_at("b", scaled(8), 8).sizes[0]).header.back() == "8 S saves");
   train::Run high = run;
   high.sizes[0].parameters[0].gradients.overflowed = 250;
+  high.sizes[0].parameters[0].gradients.largest = 70000;
   CHECK(gradient_table(high.sizes[0]).header.back() == "infinite");
   CHECK(gradient_table(high.sizes[0]).rows[0].back() == "25 %");
   const Table updates = update_table(run.sizes[0]);

@@ -14,11 +14,8 @@ using train::Histogram;
 using train::StepSizes;
 using train::UpdateSizes;
 
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
 std::string share_text(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? "-" : percent(share(part, whole));
+  return whole == 0 ? "-" : percent(train::share(part, whole));
 }
 
 void fill(Bars& bars, const Histogram& sizes, int first, int last) {
@@ -38,6 +35,10 @@ std::string times(double scale, int k) {
   return scale == 1 ? "S = " + scale_text(std::ldexp(1, k)) : scale_text(std::ldexp(1, k)) + " times this S";
 }
 
+/// 8 times the S, or less where that makes the largest overflow: as a power of two, 0 when every larger S
+/// does.
+int first_advice(const GradientSizes& all) { return std::clamp(all.overflows_from() - 1, 0, 3); }
+
 /// The smallest 2^k times the S that leaves less than a thousandth of the gradients below FP16, as far as
 /// nothing overflows.
 int enough(const GradientSizes& all) {
@@ -48,10 +49,11 @@ int enough(const GradientSizes& all) {
 
 std::string about_saving(const GradientSizes& all, double scale) {
   const std::int64_t whole = all.sizes.nonzero();
+  const int first = first_advice(all), k = enough(all);
+  if (first == 0) return " No larger S can save them: the largest would overflow.";
   std::string text =
-      fmt::format(" {} would be saved by {}", share_text(all.saved_by(3), whole), times(scale, 3));
-  const int k = enough(all);
-  if (k > 3) text += fmt::format(", {} by {}", share_text(all.saved_by(k), whole), times(scale, k));
+      fmt::format(" {} would be saved by {}", share_text(all.saved_by(first), whole), times(scale, first));
+  if (k > first) text += fmt::format(", {} by {}", share_text(all.saved_by(k), whole), times(scale, k));
   return text + ".";
 }
 
@@ -118,10 +120,10 @@ const Bars::Region& Bars::region_of(int exponent) const {
 }
 
 double Bars::share(int exponent) const {
-  return report::share(counts[static_cast<std::size_t>(exponent - first)], total);
+  return train::share(counts[static_cast<std::size_t>(exponent - first)], total);
 }
 
-double Bars::highest() const { return report::share(*std::max_element(counts.begin(), counts.end()), total); }
+double Bars::highest() const { return train::share(*std::max_element(counts.begin(), counts.end()), total); }
 
 // FP16: 2^-25 and below rounds to zero, 2^-24 is its smallest subnormal, 2^-14 its smallest normal, 65504 its
 // largest number.
@@ -149,8 +151,12 @@ std::optional<Bars> update_bars(const LastLook& look, const std::string& name) {
 }
 
 Table gradient_table(const StepSizes& sizes) {
-  const bool overflows = sizes.gradients().overflowed > 0;  // then no larger S is a cure
-  const std::string saves = overflows ? "infinite" : sizes.scale == 1 ? "S = 8 saves" : "8 S saves";
+  const int k = first_advice(sizes.gradients());
+  const bool overflows = k == 0;  // then no larger S is a cure
+  const std::string factor = scale_text(std::ldexp(1, k));
+  const std::string saves = overflows          ? "infinite"
+                            : sizes.scale == 1 ? "S = " + factor + " saves"
+                                               : factor + " S saves";
   Table table{{"parameter", "gradients", "zero", "flushed", "too small", "subnormal", saves}, {}, {}};
   table.align = {Align::left,  Align::right, Align::right, Align::right,
                  Align::right, Align::right, Align::right};
@@ -159,7 +165,7 @@ Table gradient_table(const StepSizes& sizes) {
     table.rows.push_back({name, concat(g.sizes.values()), share_text(g.sizes.zeros, g.sizes.values()),
                           share_text(g.flushed, whole), share_text(g.below_fp16(), whole),
                           share_text(g.subnormal, whole),
-                          share_text(overflows ? g.overflowed : g.saved_by(3), whole)});
+                          share_text(overflows ? g.overflowed : g.saved_by(k), whole)});
   };
   for (const train::ParameterSizes& p : sizes.parameters) row(p.name, p.gradients);
   row("all", sizes.gradients());

@@ -45,8 +45,8 @@ Bars gradient_bars(const LastLook& look, const std::string& name);
 /// |w / update|, with 2048 marked; empty when no update was looked at.
 std::optional<Bars> update_bars(const LastLook& look, const std::string& name);
 
-/// A row for each parameter, and one for all. The last column tells what 8 times the S would save, or, where
-/// some overflow, how many.
+/// A row for each parameter, and one for all. The last column tells what 8 times the S would save, or less of
+/// it where 8 times is too much; where any more is, how many overflow.
 Table gradient_table(const train::StepSizes& sizes);
 inline constexpr const char* gradient_notes =
     "flushed: zero in this run, not in FP32; too small: FP32 has it, and FP16 rounds it to zero.";
