@@ -23,11 +23,21 @@ struct Arrays {
     const std::int64_t repeats = std::max<std::int64_t>(1, (std::int64_t{1} << 23) / a.size());
     const std::clock_t start = std::clock();
     for (std::int64_t i = 0; i < repeats; ++i) kernels::add(a.view(), b.view(), y.view());
-    const auto ticks = static_cast<double>(std::clock() - start);
+    const auto ticks =
+        static_cast<double>(std::max<std::clock_t>(1, std::clock() - start));  // a coarse clock
     return ticks / CLOCKS_PER_SEC / static_cast<double>(repeats);
   }
 
   Tensor a, b, y;
+};
+
+/// While it lives, loops use one thread.
+struct OneThread {
+  OneThread() { set_threads(1); }
+  ~OneThread() { set_threads(before); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  const int before = threads();
 };
 
 void show(Lab& lab, const char* where, std::int64_t n) {
@@ -46,12 +56,10 @@ void show(Lab& lab, const char* where, std::int64_t n) {
 }  // namespace
 
 void show_bandwidth(Lab& lab) {
-  const int all = threads();
-  set_threads(1);
+  const OneThread alone;
   lab.say("\ny = a + b              values   FP32 ms       GB/s   FP16 ms       GB/s  FP16/FP32");
   show(lab, "in the cache", 1 << 14);
   show(lab, "beyond the cache", lab.steps(1 << 24, 1 << 22));
-  set_threads(all);
 }
 
 }  // namespace tinymp::lab

@@ -121,7 +121,7 @@ void show_refusal(Lab& lab) {
   scaler.update(std::move(check));
   lab.say("\nThe first step of a classifier 784-64-10, S = 1024");
   lab.say(fmt::format("  norm of all gradients: {:.3f}; multiplied by S: {:.0f}", norm, norm * static_scale));
-  lab.say("  clip_norm before the division: " + (message.empty() ? "clips" : message));
+  lab.say("  before the division, " + (message.empty() ? "clip_norm clips" : message));
   lab.claim(!message.empty(), "clip_norm refuses gradients that are still multiplied by S",
             Lab::Judged::in_smoke_too);
 }
