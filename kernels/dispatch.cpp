@@ -39,6 +39,7 @@ void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View
 void fill(const View& x, double value) { TINYMP_RUN(x.device, fill, x, value); }
 void cast(const View& x, const View& y) { TINYMP_RUN(y.device, cast, x, y); }
 void add(const View& a, const View& b, const View& y) { TINYMP_RUN(y.device, add, a, b, y); }
+void subtract(const View& a, const View& b, const View& y) { TINYMP_RUN(y.device, subtract, a, b, y); }
 void accumulate(const View& x, const View& y) { TINYMP_RUN(y.device, accumulate, x, y); }
 void scale(const View& x, double factor, const View& y) { TINYMP_RUN(y.device, scale, x, factor, y); }
 void scale_by(const View& x, const View& factor, const View& y) {
@@ -109,6 +110,37 @@ void subsample(const View& x, std::int64_t stride, const View& y) {
 }
 void subsample_backward(const View& dy, std::int64_t stride, const View& dx) {
   TINYMP_RUN(dx.device, subsample_backward, dy, stride, dx);
+}
+void row_sums(const View& x, const Accumulation& sums, const View& y) {
+  TINYMP_RUN(y.device, row_sums, x, sums, y);
+}
+void spread_rows(const View& values, const View& y) { TINYMP_RUN(y.device, spread_rows, values, y); }
+void row_max(const View& x, const View& y) { TINYMP_RUN(y.device, row_max, x, y); }
+void row_max_backward(const View& x, const View& dy, const View& dx) {
+  TINYMP_RUN(dx.device, row_max_backward, x, dy, dx);
+}
+void subtract_rows(const View& x, const View& by, const View& y) {
+  TINYMP_RUN(y.device, subtract_rows, x, by, y);
+}
+void divide_rows(const View& x, const View& by, const View& y) {
+  TINYMP_RUN(y.device, divide_rows, x, by, y);
+}
+void divide_rows_dby(const View& x, const View& by, const View& dy, const View& dby) {
+  TINYMP_RUN(dby.device, divide_rows_dby, x, by, dy, dby);
+}
+void pick(const View& x, std::span<const std::int32_t> labels, const View& y) {
+  TINYMP_RUN(y.device, pick, x, labels, y);
+}
+void pick_backward(const View& dy, std::span<const std::int32_t> labels, const View& dx) {
+  TINYMP_RUN(dx.device, pick_backward, dy, labels, dx);
+}
+void softmax(const View& x, const View& y) { TINYMP_RUN(y.device, softmax, x, y); }
+void softmax_backward(const View& y, const View& dy, const View& dx) {
+  TINYMP_RUN(dx.device, softmax_backward, y, dy, dx);
+}
+void log_softmax(const View& x, const View& y) { TINYMP_RUN(y.device, log_softmax, x, y); }
+void log_softmax_backward(const View& x, const View& dy, const View& dx) {
+  TINYMP_RUN(dx.device, log_softmax_backward, x, dy, dx);
 }
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {

@@ -13,7 +13,8 @@
 namespace tinymp::kernels {
 
 // Element-wise functions. To add one: a struct, a name in Unary, a line in visit_unary. Each derivative is
-// written in terms of the output y, so that backward need not keep the input.
+// written in terms of the output y, so that backward need not keep the input; only that of log wants x, for
+// e^y would be far off once y has been rounded to 16 bits.
 
 struct Relu {
   // Written so that NaN passes: max(NaN, 0) would hide it.
@@ -49,6 +50,30 @@ struct Tanh {
   }
 };
 
+/// Above 88.72 (in FP16 above 11.09) infinite, and then its derivative is, too.
+struct Exp {
+  template <class C>
+  static TINYMP_HD C forward(C x) {
+    return exp(x);
+  }
+  template <class C>
+  static TINYMP_HD C backward(C y, C dy) {
+    return dy * y;
+  }
+};
+
+/// -infinity at 0, where its derivative is infinite; NaN below.
+struct Log {
+  template <class C>
+  static TINYMP_HD C forward(C x) {
+    return log(x);
+  }
+  template <class C>
+  static TINYMP_HD C backward(C x, C dy) {
+    return dy / x;
+  }
+};
+
 template <class F>
 void visit_unary(Unary f, F&& body) {
   switch (f) {
@@ -58,6 +83,10 @@ void visit_unary(Unary f, F&& body) {
       return body.template operator()<Sigmoid>();
     case Unary::tanh:
       return body.template operator()<Tanh>();
+    case Unary::exp:
+      return body.template operator()<Exp>();
+    case Unary::log:
+      return body.template operator()<Log>();
   }
 }
 
@@ -74,6 +103,17 @@ TINYMP_HD C largest(const Row& x, std::int64_t n) {
     top = v > top ? v : top;
   }
   return any_nan ? std::numeric_limits<C>::quiet_NaN() : top;
+}
+
+/// Where the largest of n > 0 values x[i] lies, NaN above all numbers; the first of equals or of NaNs.
+template <class C, class Row>
+TINYMP_HD std::int64_t place_of_largest(const Row& x, std::int64_t n) {
+  std::int64_t place = 0;
+  for (std::int64_t i = 1; i < n; ++i) {
+    const C v = x[i], top = x[place];
+    if (v > top || (v != v && top == top)) place = i;
+  }
+  return place;
 }
 
 /// log sum exp(x) = top + log sum exp(x - top), of n values x[i].  The largest is taken out first, or exp

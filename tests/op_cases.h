@@ -44,6 +44,7 @@ struct OpCase {
   double spread = 2;           ///< inputs are drawn from -spread .. spread,
   double grid = 0x1p-20;       ///< as multiples of this,
   double distance_from_0 = 0;  ///< and not nearer to 0 than this: relu has no derivative there
+  bool positive = false;       ///< and not below 0: log has no values there
   double step = 0x1p-17;       ///< of the finite differences
 };
 
@@ -57,7 +58,7 @@ inline std::vector<Tensor> inputs_of(const OpCase& op, const std::vector<Shape>&
     for (double& v : values) {
       const auto steps = static_cast<std::uint64_t>(2 * op.spread / op.grid);
       do v = static_cast<double>(rng.below(steps + 1)) * op.grid - op.spread;
-      while (std::fabs(v) < op.distance_from_0);
+      while (std::fabs(v) < op.distance_from_0 || (op.positive && v < 0));
     }
     inputs.push_back(cast(Tensor::from(shape, std::span<const double>(values)), dtype).to(device));
   }
@@ -534,6 +535,164 @@ inline std::vector<OpCase> image_cases() {
   return cases;
 }
 
+// Rows: the pieces of a softmax, and the whole.
+// --------------------------------------------------------------------------------------------------------
+
+inline OpCase exp_case() {
+  return {.name = "exp",
+          .shapes = shapes_of_one(),
+          .call = [](std::span<const Tensor> in) { return exp(in[0]); },
+          .oracle = each_value(2, [](long double x) { return std::exp(x); }),
+          .spread = 4};
+}
+
+inline OpCase log_case() {
+  return {.name = "log",
+          .shapes = shapes_of_one(),
+          .call = [](std::span<const Tensor> in) { return log(in[0]); },
+          .oracle = each_value(2, [](long double x) { return std::log(x); }),
+          .spread = 8,
+          .distance_from_0 = 0.25,
+          .positive = true};
+}
+
+inline OpCase subtract_case() {
+  OpCase op = add_case();
+  op.name = "subtract";
+  op.call = [](std::span<const Tensor> in) { return subtract(in[0], in[1]); };
+  op.oracle = [](std::span<const Input> in) {
+    std::vector<Exact> y;
+    for (std::int64_t i = 0; i < in[0].size(); ++i) y.push_back({in[0][i] - in[1][i]});
+    return y;
+  };
+  return op;
+}
+
+/// of(b, row) for each row of the first input.
+template <class F>
+std::vector<Exact> each_row(std::span<const Input> in, F of) {
+  std::vector<Exact> y;
+  const std::int64_t columns = in[0].shape[1];
+  for (std::int64_t b = 0; b < in[0].shape[0]; ++b) {
+    std::vector<long double> row;
+    for (std::int64_t c = 0; c < columns; ++c) row.push_back(in[0].at(b, c));
+    y.push_back(of(b, row));
+  }
+  return y;
+}
+
+inline const std::vector<std::vector<Shape>>& shapes_of_rows() {
+  static const std::vector<std::vector<Shape>> shapes{{{3, 5}}, {{1, 1}},    {{130, 10}},
+                                                      {{0, 4}}, {{2, 1100}}, {{33, 65}}};
+  return shapes;
+}
+
+inline OpCase row_max_case() {
+  return {.name = "row_max",
+          .shapes = shapes_of_rows(),
+          .call = [](std::span<const Tensor> in) { return row_max(in[0]); },
+          .oracle =
+              [](std::span<const Input> in) {
+                return each_row(in, [](std::int64_t, const std::vector<long double>& row) {
+                  return Exact{*std::max_element(row.begin(), row.end())};
+                });
+              }};
+}
+
+/// Each addition is rounded: in FP16 2^13 times as coarsely as in FP32.
+inline OpCase row_sum_case(std::string name, Accumulation sums) {
+  return {.name = std::move(name),
+          .shapes = {{{3, 5}}, {{1, 1}}, {{130, 10}}, {{0, 4}}, {{3, 0}}, {{2, 1100}}, {{2, 9001}}},
+          .call = [=](std::span<const Tensor> in) { return row_sum(in[0], sums); },
+          .oracle =
+              [=](std::span<const Input> in) {
+                return each_row(in, [&](std::int64_t, const std::vector<long double>& row) {
+                  long double sum = 0, magnitude = 0;
+                  for (const long double v : row) {
+                    sum += v;
+                    magnitude += std::fabs(v);
+                  }
+                  const long double coarser = sums.format == DType::f16 ? 0x1p13L : 1;
+                  return Exact{sum, static_cast<long double>(row.size() + 1) * coarser * magnitude};
+                });
+              }};
+}
+
+/// f(x, value of the row), rounded once.
+template <class F>
+OpCase with_rows_case(std::string name, Tensor (*op)(const Tensor&, const Tensor&), long double slack, F f) {
+  return {
+      .name = std::move(name),
+      .shapes =
+          {{{3, 5}, {3}}, {{1, 1}, {1}}, {{130, 10}, {130}}, {{0, 4}, {0}}, {{3, 0}, {3}}, {{2, 1100}, {2}}},
+      .call = [=](std::span<const Tensor> in) { return op(in[0], in[1]); },
+      .oracle =
+          [=](std::span<const Input> in) {
+            std::vector<Exact> y;
+            for (std::int64_t i = 0; i < in[0].size(); ++i) {
+              const long double value = f(in[0][i], in[1][i / in[0].shape[1]]);
+              y.push_back({value, slack * std::fabs(value)});
+            }
+            return y;
+          },
+      .distance_from_0 = 0.5};
+}
+
+inline OpCase pick_case() {
+  return {.name = "pick",
+          .shapes = {{{3, 5}}, {{1, 1}}, {{130, 10}}, {{2, 1100}}},
+          .call = [](std::span<const Tensor> in) { return pick(in[0], labels_for(in[0].shape())); },
+          .oracle =
+              [](std::span<const Input> in) {
+                const std::vector<std::int32_t> labels = labels_for(in[0].shape);
+                return each_row(in, [&](std::int64_t b, const std::vector<long double>& row) {
+                  return Exact{row[static_cast<std::size_t>(labels[static_cast<std::size_t>(b)])]};
+                });
+              }};
+}
+
+/// exp sees x - top, off by a rounding of up to 12, which makes 12 roundings of what comes out; C terms are
+/// summed.
+inline OpCase softmax_case(bool logarithm) {
+  return {.name = logarithm ? "log_softmax" : "softmax",
+          .shapes = shapes_of_rows(),
+          .call = [=](std::span<const Tensor> in) { return logarithm ? log_softmax(in[0]) : softmax(in[0]); },
+          .oracle =
+              [=](std::span<const Input> in) {
+                std::vector<Exact> y;
+                for (std::int64_t b = 0; b < in[0].shape[0]; ++b) {
+                  const std::int64_t C = in[0].shape[1];
+                  long double sum = 0;
+                  for (std::int64_t c = 0; c < C; ++c) sum += std::exp(in[0].at(b, c));
+                  const long double off = 12 + static_cast<long double>(C) + 4;
+                  for (std::int64_t c = 0; c < C; ++c) {
+                    const long double log_share = in[0].at(b, c) - std::log(sum);
+                    const long double share = std::exp(log_share);
+                    y.push_back(logarithm ? Exact{log_share, off + 2 * std::fabs(log_share)}
+                                          : Exact{share, (off + 12) * share});
+                  }
+                }
+                return y;
+              },
+          .spread = 6};
+}
+
+inline std::vector<OpCase> row_cases() {
+  return {
+      exp_case(),
+      log_case(),
+      subtract_case(),
+      row_max_case(),
+      row_sum_case("row_sum", {}),
+      row_sum_case("row_sum in f16", {.format = DType::f16}),
+      row_sum_case("row_sum in chunks of f16", {.format = DType::f16, .chunk = 64}),
+      with_rows_case("subtract_rows", subtract_rows, 0, [](long double x, long double by) { return x - by; }),
+      with_rows_case("divide_rows", divide_rows, 1, [](long double x, long double by) { return x / by; }),
+      pick_case(),
+      softmax_case(false),
+      softmax_case(true)};
+}
+
 inline const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> cases = [] {
     std::vector<OpCase> all{matmul_case(),
@@ -557,6 +716,7 @@ inline const std::vector<OpCase>& op_cases() {
     for (OpCase& op : image_cases()) all.push_back(std::move(op));
     all.push_back(linear_case({}));
     all.push_back(linear_case(Activation::sigmoid));
+    for (OpCase& op : row_cases()) all.push_back(std::move(op));
     return all;
   }();
   return cases;

@@ -1,5 +1,5 @@
 #include <kernels/cpu/reduce.h>
-#include <kernels/cpu/rows.h>
+#include <kernels/cpu/row_groups.h>
 #include <kernels/executors.h>
 
 namespace tinymp::kernels::cpu {
@@ -7,26 +7,6 @@ namespace {
 
 std::int64_t label_of(std::span<const std::int32_t> labels, std::int64_t b) {
   return labels[static_cast<std::size_t>(b)];
-}
-
-/// Calls body(b, count, scratch) for groups of rows b .. b + count that fill a block, in parallel, with room
-/// for their values.
-template <class C, class F>
-void for_row_groups(const View& x, F&& body) {
-  const std::int64_t rows = x.rows(), columns = x.cols(), height = rows_in_block(columns);
-  constexpr std::int64_t blocks = 4;  // exp takes its time: a fourth of `grain` is enough for a thread
-  const std::int64_t enough = blocks * block_size / std::max<std::int64_t>(1, height * columns);
-  parallel_for((rows + height - 1) / height, enough, [&](std::int64_t first, std::int64_t last) {
-    const Scratch<C> values(height * columns);
-    for (std::int64_t unit = first; unit < last; ++unit)
-      body(unit * height, std::min(height, rows - unit * height), values.data());
-  });
-}
-
-/// x[i] = e^x[i], for a whole group of rows: one row of 10 would be too short for it.
-template <class C>
-void exp_all(std::int64_t n, C* x) {
-  for_each_value<C>(n, [=](std::int64_t i) { x[i] = exp(x[i]); });
 }
 
 /// log sum exp of each row. `x` holds the rows, and is overwritten.

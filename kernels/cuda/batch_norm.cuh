@@ -1,6 +1,7 @@
 #pragma once
 
-#include <kernels/cuda/column_sums.cuh>
+#include <kernels/row_chunks.h>
+#include <kernels/cuda/values.cuh>
 
 /// A thread goes down one column for the sums, and is at one value for the rest.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
@@ -11,10 +12,10 @@ __global__ void find_moments(Values x, std::int64_t rows, std::int64_t columns, 
                              C* variance) {
   for (std::int64_t c = first(); c < columns; c += stride()) {
     const auto value = [&](std::int64_t row) { return x.get<C>(row * columns + c); };
-    const C m = sum_rows<C>(rows, sums, value) / static_cast<C>(rows);
+    const C m = sum_in_chunks<C>(rows, sums, value) / static_cast<C>(rows);
     const auto square = [&](std::int64_t row) { return (value(row) - m) * (value(row) - m); };
     mean[c] = m;
-    variance[c] = sum_rows<C>(rows, sums, square) / static_cast<C>(rows);
+    variance[c] = sum_in_chunks<C>(rows, sums, square) / static_cast<C>(rows);
   }
 }
 
@@ -46,8 +47,8 @@ __global__ void sum_gradients(Values x, ColumnNormalizer<C> by, Values dy, std::
   for (std::int64_t c = first(); c < columns; c += stride()) {
     const auto error = [&](std::int64_t row) { return dy.get<C>(row * columns + c); };
     const auto product = [&](std::int64_t row) { return error(row) * by(c, x.get<C>(row * columns + c)); };
-    dbeta.set(c, sum_rows<C>(rows, sums, error));
-    dgamma.set(c, sum_rows<C>(rows, sums, product));
+    dbeta.set(c, sum_in_chunks<C>(rows, sums, error));
+    dgamma.set(c, sum_in_chunks<C>(rows, sums, product));
   }
 }
 

@@ -46,6 +46,12 @@ struct Plus {
     return a + b;
   }
 };
+struct Minus {
+  template <class C>
+  __device__ C operator()(C a, C b) const {
+    return a - b;
+  }
+};
 struct Times {
   double factor;
   template <class C>
@@ -102,6 +108,7 @@ void cast(const View& x, const View& y) {
 }
 
 void add(const View& a, const View& b, const View& y) { run_zip(Plus(), a, b, y); }
+void subtract(const View& a, const View& b, const View& y) { run_zip(Minus(), a, b, y); }
 void accumulate(const View& x, const View& y) { run_zip(Plus(), y, x, y); }
 void scale(const View& x, double factor, const View& y) { run_map(Times{factor}, x, y, y.dtype); }
 void scale_by(const View& x, const View& factor, const View& y) {

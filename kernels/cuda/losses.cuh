@@ -5,13 +5,6 @@
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
-template <class C>
-struct Row {
-  Values x;
-  std::int64_t begin;
-  __device__ C operator[](std::int64_t i) const { return x.get<C>(begin + i); }
-};
-
 /// A thread for each row.
 template <class C>
 __global__ void row_losses(Values logits, std::int64_t rows, std::int64_t classes, const std::int32_t* labels,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/column_sums.cuh>
+#include <kernels/row_chunks.h>
 #include <kernels/cuda/reduce.cuh>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
@@ -10,7 +10,7 @@ namespace {
 template <class C>
 __global__ void sum_columns(Values x, std::int64_t rows, std::int64_t columns, Values y) {
   for (std::int64_t c = first(); c < columns; c += stride())
-    y.set(c, sum_rows<C>(rows, {}, [&](std::int64_t row) { return x.get<C>(row * columns + c); }));
+    y.set(c, sum_in_chunks<C>(rows, {}, [&](std::int64_t row) { return x.get<C>(row * columns + c); }));
 }
 
 }  // namespace

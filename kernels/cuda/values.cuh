@@ -77,6 +77,14 @@ struct Values {
   }
 };
 
+/// Values begin, begin + 1, ... of x.
+template <class C>
+struct Row {
+  Values x;
+  std::int64_t begin;
+  __device__ C operator[](std::int64_t i) const { return x.get<C>(begin + i); }
+};
+
 inline Values values(const View& x) { return {x.memory, x.dtype}; }
 
 // A thread works on elements first(), first() + stride(), ...: a grid of any size covers any tensor.

@@ -107,12 +107,37 @@ TEST_CASE("special values pass through as on the CPU") {
                nan = std::numeric_limits<double>::quiet_NaN();
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
     const Tensor x = from({infinity, -infinity, nan, 0.0, -0.0, 1e-7, -1e-7, 65504, 70000, 1e30}, dtype);
-    for (Tensor (*op)(const Tensor&) : {relu, sigmoid, tanh, sum}) {
+    for (Tensor (*op)(const Tensor&) : {relu, sigmoid, tanh, sum, exp, log}) {
       INFO(dtype);
       CHECK(bits_equal(op(x), op(x.to(Device::cuda))));
     }
     for (const DType to : {DType::f16, DType::bf16, DType::f32, DType::f64})
       CHECK(bits_equal(cast(x, to), cast(x.to(Device::cuda), to)));
+  }
+}
+
+TEST_CASE("rows with infinities and NaN have the bits of the CPU") {
+  NEEDS_CUDA();
+  const double infinity = std::numeric_limits<double>::infinity(),
+               nan = std::numeric_limits<double>::quiet_NaN();
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    const Tensor x = from({1, nan, 2, nan, infinity, 3, infinity, -1, -infinity, -infinity, -infinity,
+                           -infinity, 70000, -70000, 5, 70000},
+                          dtype)
+                         .viewed_as({4, 4});
+    for (Tensor (*op)(const Tensor&) : {softmax, log_softmax, row_max}) {
+      std::vector<Tensor> found[2];
+      for (const Device device : {Device::cpu, Device::cuda}) {
+        const Tensor leaf = x.to(device).viewed_as({4, 4}).set_requires_grad(true);
+        Tape tape;
+        const Tensor y = op(leaf);
+        tape.backward(sum(y));
+        found[device == Device::cuda] = {y.to(Device::cpu), leaf.grad().to(Device::cpu)};
+      }
+      INFO(dtype);
+      CHECK(bits_equal(found[1][0], found[0][0]));
+      CHECK(bits_equal(found[1][1], found[0][1]));
+    }
   }
 }
 

@@ -11,25 +11,6 @@ constexpr Accumulation f32_chain{}, f16_chain{.format = DType::f16},
 
 DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// `terms` as they are added: each addition in FP32, then rounded to the format of the sums; f64 all in f64.
-double sum_in_order(const std::vector<double>& terms, const Accumulation& how, bool f64) {
-  const auto add = [&](double sum, double term) {
-    if (f64) return sum + term;
-    const float in_f32 = static_cast<float>(sum) + static_cast<float>(term);
-    return rounded_to(how.format, static_cast<long double>(in_f32));
-  };
-  const bool one_chain = how.chunk == 0 && how.format == DType::f16;
-  const auto chunk = static_cast<std::size_t>(how.chunk == 0 ? 4096 : how.chunk);
-  double total = 0;
-  for (std::size_t begin = 0; begin < terms.size();) {
-    const std::size_t end = one_chain ? terms.size() : std::min(begin + chunk, terms.size());
-    double sum = 0;
-    for (; begin < end; ++begin) sum = add(sum, terms[begin]);
-    total = add(total, sum);
-  }
-  return total;
-}
-
 struct Moments {
   Tensor mean, variance;
 };

@@ -75,6 +75,50 @@ TEST_CASE("tanh of every half") {
   check_every_half(Unary::tanh, [](long double x) { return std::tanh(x); });
 }
 
+TEST_CASE("exp and log at the edges") {
+  for (const DType dtype : formats) {
+    const Tensor x = from({infinity, -infinity, nan, 0.0, -0.0, 1000, -1000, -1, 1}, dtype);
+    const std::vector<double> e = apply(Unary::exp, x).to_doubles(), l = apply(Unary::log, x).to_doubles();
+    INFO(dtype);
+    CHECK(e[0] == infinity);
+    CHECK(e[1] == 0);
+    CHECK(std::isnan(e[2]));
+    CHECK((e[3] == 1 && e[4] == 1));
+    CHECK(e[5] == infinity);  // e^1000 lies beyond the largest double
+    CHECK(e[6] == 0);
+    CHECK(l[0] == infinity);
+    for (const std::size_t i : {1u, 2u, 6u, 7u}) CHECK(std::isnan(l[i]));
+    CHECK((l[3] == -infinity && l[4] == -infinity));
+    CHECK(same_bits(l[8], 0.0));
+  }
+}
+
+TEST_CASE("exp of every half: infinite above 11.0859375, in FP32 alone it would not be") {
+  const Tensor x = all_halves(), y = apply(Unary::exp, x);
+  int off = 0, infinite = 0;
+  for (int i = 0; i < 65536; ++i) {
+    const double in = static_cast<double>(static_cast<float>(x.data<half>()[i]));
+    if (std::isnan(in)) continue;
+    const double out = static_cast<double>(static_cast<float>(y.data<half>()[i]));
+    off += out != rounded_to(DType::f16, std::exp(static_cast<long double>(in)));
+    infinite += std::isinf(out);
+    CHECK(std::isinf(out) == (in > 11.0859375));
+  }
+  CHECK(off <= 40);  // where the FP32 result lies at the middle of two halves
+  CHECK(infinite > 10000);
+}
+
+TEST_CASE("log of every half above 0") {
+  const Tensor x = all_halves(), y = apply(Unary::log, x);
+  int off = 0;
+  for (int i = 1; i < 0x7c00; ++i) {
+    const auto in = static_cast<long double>(static_cast<float>(x.data<half>()[i]));
+    const double out = static_cast<double>(static_cast<float>(y.data<half>()[i]));
+    off += out != rounded_to(DType::f16, std::log(in));
+  }
+  CHECK(off <= 40);
+}
+
 TEST_CASE("sigmoid and tanh at the edges") {
   for (const DType dtype : formats) {
     const Tensor x = from({infinity, -infinity, nan, 0, 1000, -1000}, dtype);
@@ -106,18 +150,24 @@ TEST_CASE("unary_backward works on y and rounds once") {
         return dy * y * (1 - y);
       case Unary::tanh:
         return dy * (1 - y * y);
+      case Unary::exp:
+        return dy * y;
+      case Unary::log:
+        return dy / y;  // handed x, not log(x)
     }
     return nan;
   };
   for (const DType dtype : formats) {
-    for (const Unary f : {Unary::relu, Unary::sigmoid, Unary::tanh}) {
-      const Tensor y = apply(f, drawn({3000}, dtype, 1)), dy = drawn({3000}, dtype, 2, 100);
+    for (const Unary f : {Unary::relu, Unary::sigmoid, Unary::tanh, Unary::exp, Unary::log}) {
+      const Tensor x = drawn({3000}, dtype, 1), dy = drawn({3000}, dtype, 2, 100);
+      const Tensor y = f == Unary::log ? x : apply(f, x);
       const std::vector<double> at = y.to_doubles(), d = dy.to_doubles(),
                                 got = derivative(f, y, dy).to_doubles();
       int wrong = 0;
       for (std::size_t i = 0; i < got.size(); ++i) {
         const double expected = exact(f, at[i], d[i]);
-        const double slack = f == Unary::relu ? 0 : 4 * unit_roundoff(dtype) * std::fabs(d[i]);
+        const double size = std::max(std::fabs(d[i]), std::fabs(expected));
+        const double slack = f == Unary::relu ? 0 : 4 * unit_roundoff(dtype) * size;
         wrong += !(std::fabs(got[i] - expected) <= slack + spacing(dtype, expected) / 2 * (f != Unary::relu));
       }
       INFO(dtype << ", function " << static_cast<int>(f));
@@ -242,6 +292,7 @@ TEST_CASE("element-wise kernels give the same bits for 1, 2, 3 and 7 threads") {
     };
     INFO(dtype);
     CHECK(into([&](const View& y) { kernels::add(x.view(), other.view(), y); }));
+    CHECK(into([&](const View& y) { kernels::subtract(x.view(), other.view(), y); }));
     CHECK(into([&](const View& y) { kernels::scale(x.view(), 0.3, y); }));
     CHECK(into([&](const View& y) { kernels::unary(Unary::sigmoid, x.view(), y); }));
     CHECK(into([&](const View& y) { kernels::unary_backward(Unary::tanh, x.view(), other.view(), y); }));

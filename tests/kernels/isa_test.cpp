@@ -49,7 +49,7 @@ void elementwise(DType dtype, Bits& bits) {
   for (const Shape& shape : {Shape{37, 501}, Shape{300, 10}, Shape{3, 2500}}) {
     const Tensor x = mixed(shape, dtype, 1), z = mixed(shape, dtype, 2), b = mixed({shape[1]}, dtype, 3);
     const Tensor y(shape, dtype);
-    for (const Unary f : {Unary::relu, Unary::sigmoid, Unary::tanh}) {
+    for (const Unary f : {Unary::relu, Unary::sigmoid, Unary::tanh, Unary::exp, Unary::log}) {
       unary(f, x.view(), y.view());
       bits.add(y);
       unary_backward(f, x.view(), z.view(), y.view());
@@ -57,6 +57,7 @@ void elementwise(DType dtype, Bits& bits) {
     }
     add(x.view(), z.view(), y.view());
     accumulate(x.view(), y.view());
+    subtract(y.view(), z.view(), y.view());
     scale(y.view(), 0.3, y.view());
     bits.add(y);
     add_bias(x.view(), b.view(), y.view());
@@ -90,6 +91,34 @@ void sums(DType dtype, Bits& bits) {
     bits.add(scalar);
     cross_entropy_backward(x.view(), labels, rows.view(), one.view(), dx.view());
     bits.add(dx);
+  }
+}
+
+void rows(DType dtype, Bits& bits) {
+  using namespace kernels;
+  for (const Shape& shape : {Shape{300, 10}, Shape{4, 2500}}) {
+    const Tensor x = mixed(shape, dtype, 15), z = drawn(shape, dtype, 16), by = drawn({shape[0]}, dtype, 17);
+    const Tensor y(shape, dtype), of_rows({shape[0]}, dtype);
+    row_sums(z.view(), {}, of_rows.view());
+    bits.add(of_rows);
+    row_max(x.view(), of_rows.view());
+    bits.add(of_rows);
+    divide_rows_dby(z.view(), by.view(), z.view(), of_rows.view());
+    bits.add(of_rows);
+    subtract_rows(x.view(), by.view(), y.view());
+    bits.add(y);
+    divide_rows(x.view(), by.view(), y.view());
+    bits.add(y);
+    for (const Tensor& t : {x, z}) {
+      softmax(t.view(), y.view());
+      bits.add(y);
+      softmax_backward(y.view(), z.view(), y.view());
+      bits.add(y);
+      log_softmax(t.view(), y.view());
+      bits.add(y);
+      log_softmax_backward(y.view(), z.view(), y.view());
+      bits.add(y);
+    }
   }
 }
 
@@ -176,6 +205,7 @@ void step(DType dtype, Bits& bits) {
 using Family = void (*)(DType, Bits&);
 const std::vector<std::pair<std::string, Family>> families{{"element-wise", elementwise},
                                                            {"sums and losses", sums},
+                                                           {"rows", rows},
                                                            {"batch norm", batch_norm},
                                                            {"step", step},
                                                            {"images", images}};

@@ -4,7 +4,9 @@
 #include <tests/ops/rounding.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/base/rng.h>
+#include <tinymp/numeric/accumulation.h>
 #include <tinymp/tensor/tensor.h>
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -42,6 +44,25 @@ inline bool bits_equal(const Tensor& x, const Tensor& y) {
     if (!same_bits(left[i], right[i])) return false;
   }
   return true;
+}
+
+/// `terms` as they are added: each addition in FP32, then rounded to the format of the sums; f64 all in f64.
+inline double sum_in_order(const std::vector<double>& terms, const Accumulation& how, bool f64) {
+  const auto add = [&](double sum, double term) {
+    if (f64) return sum + term;
+    const float in_f32 = static_cast<float>(sum) + static_cast<float>(term);
+    return rounded_to(how.format, static_cast<long double>(in_f32));
+  };
+  const bool one_chain = how.chunk == 0 && how.format == DType::f16;
+  const auto chunk = static_cast<std::size_t>(how.chunk == 0 ? 4096 : how.chunk);
+  double total = 0;
+  for (std::size_t begin = 0; begin < terms.size();) {
+    const std::size_t end = one_chain ? terms.size() : std::min(begin + chunk, terms.size());
+    double sum = 0;
+    for (; begin < end; ++begin) sum = add(sum, terms[begin]);
+    total = add(total, sum);
+  }
+  return total;
 }
 
 /// f() gives the same bits for 1, 2, 3 and 7 threads.

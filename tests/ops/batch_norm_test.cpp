@@ -31,7 +31,7 @@ TEST_CASE("batch_norm refuses sums and an epsilon that make no sense") {
   const Tensor x = filled({4, 3}, 0), one = filled({3}, 1), zero = filled({3}, 0);
   CHECK_SAYS("batch_norm: sums are kept in f32 or f16, not bf16",
              batch_norm(x, one, zero, {.sums = {.format = DType::bf16}}));
-  CHECK_SAYS("batch_norm: a chunk of -1 rows", batch_norm(x, one, zero, {.sums = {.chunk = -1}}));
+  CHECK_SAYS("batch_norm: a chunk of -1 terms", batch_norm(x, one, zero, {.sums = {.chunk = -1}}));
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const float epsilon : {0.0f, -1e-5f, nan, std::numeric_limits<float>::infinity()})
     CHECK_SAYS("batch_norm: epsilon is", batch_norm(x, one, zero, {.epsilon = epsilon}));

@@ -21,11 +21,7 @@ void expect_fits(const Tensor& x, const Tensor& gamma, const Tensor& beta, const
          " do not fit: x is (B,O) or (B,H,W,O), gamma and beta are (O)");
   const std::int64_t rows = rows_of(x);
   expect(rows >= 2, "batch_norm: a batch of ", rows, " has no variance; it takes at least 2 rows");
-  const DType format = options.sums.format;
-  expect(format == DType::f32 || format == DType::f16, "batch_norm: sums are kept in f32 or f16, not ",
-         format);
-  expect(options.sums.chunk >= 0, "batch_norm: a chunk of ", options.sums.chunk,
-         " rows; give 0 (one chain) or more");
+  expect_sums("batch_norm", options.sums);
   expect(std::isfinite(options.epsilon) && options.epsilon > 0, "batch_norm: epsilon is ", options.epsilon,
          "; it must be a finite number above 0");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/numeric/accumulation.h>
 #include <tinymp/tensor/tensor.h>
 #include <string_view>
 
@@ -20,6 +21,13 @@ inline void expect_same_dtype(std::string_view op, const Tensor& a, const Tensor
 
 inline void expect_same_shape(std::string_view op, const Tensor& a, const Tensor& b) {
   expect(a.shape() == b.shape(), op, ": shapes ", a.shape(), " and ", b.shape(), " differ");
+}
+
+/// Throws Error where sums cannot be kept so.
+inline void expect_sums(std::string_view op, const Accumulation& sums) {
+  expect(sums.format == DType::f32 || sums.format == DType::f16, op, ": sums are kept in f32 or f16, not ",
+         sums.format);
+  expect(sums.chunk >= 0, op, ": a chunk of ", sums.chunk, " terms; give 0 (one chain) or more");
 }
 
 /// FP32 for 16-bit and 32-bit tensors, f64 for f64: what sums and losses come back in.

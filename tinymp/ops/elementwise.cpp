@@ -22,6 +22,18 @@ Tensor unary(const char* op, kernels::Unary f, const Tensor& x) {
 Tensor relu(const Tensor& x) { return unary("relu", kernels::Unary::relu, x); }
 Tensor sigmoid(const Tensor& x) { return unary("sigmoid", kernels::Unary::sigmoid, x); }
 Tensor tanh(const Tensor& x) { return unary("tanh", kernels::Unary::tanh, x); }
+Tensor exp(const Tensor& x) { return unary("exp", kernels::Unary::exp, x); }
+
+//   y = log(x),  dx = dy / x
+Tensor log(const Tensor& x) {
+  Tensor y(x.shape(), x.dtype(), x.device());
+  kernels::unary(kernels::Unary::log, x.view(), y.view());
+  return record("log", {x}, y, [x](const Tensor& dy, const Needs&) {
+    Tensor dx(x.shape(), x.dtype(), x.device());
+    kernels::unary_backward(kernels::Unary::log, x.view(), dy.view(), dx.view());
+    return std::vector{dx};
+  });
+}
 
 //   y = a + b,  da = db = dy
 Tensor add(const Tensor& a, const Tensor& b) {
@@ -30,6 +42,22 @@ Tensor add(const Tensor& a, const Tensor& b) {
   Tensor y(a.shape(), a.dtype(), a.device());
   kernels::add(a.view(), b.view(), y.view());
   return record("add", {a, b}, y, [](const Tensor& dy, const Needs&) { return std::vector{dy, dy}; });
+}
+
+//   y = a - b,  da = dy,  db = -dy
+Tensor subtract(const Tensor& a, const Tensor& b) {
+  expect_same_dtype("subtract", a, b);
+  expect_same_shape("subtract", a, b);
+  Tensor y(a.shape(), a.dtype(), a.device());
+  kernels::subtract(a.view(), b.view(), y.view());
+  return record("subtract", {a, b}, y, [](const Tensor& dy, const Needs& needs) {
+    std::vector<Tensor> grads{dy, Tensor()};
+    if (needs(1)) {
+      grads[1] = Tensor(dy.shape(), dy.dtype(), dy.device());
+      kernels::scale(dy.view(), -1, grads[1].view());
+    }
+    return grads;
+  });
 }
 
 //   y = factor x,  dx = factor dy

@@ -1,39 +1,13 @@
 #include <kernels/kernels.h>
 #include <tinymp/ops/check.h>
+#include <tinymp/ops/labels.h>
 #include <tinymp/ops/ops.h>
 
 namespace tinymp {
-namespace {
-
-/// Labels where a kernel finds them: beside the logits.
-class Labels {
- public:
-  Labels(std::span<const std::int32_t> labels, Device device)
-      : memory_(std::make_shared<Storage>(labels.size_bytes(), device)), count_(labels.size()) {
-    allocator(device).copy_in(memory_->data(), labels.data(), labels.size_bytes());
-  }
-  std::span<const std::int32_t> view() const {
-    return {reinterpret_cast<const std::int32_t*>(memory_->data()), count_};
-  }
-
- private:
-  std::shared_ptr<Storage> memory_;
-  std::size_t count_;
-};
-
-}  // namespace
-
 //   y = mean over b of  log sum_c exp(x[b,c]) - x[b,label[b]]
 //  dx = (softmax(x) - one at the label) dy / B
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels) {
-  expect(logits.shape().rank() == 2 && logits.shape()[0] == static_cast<std::int64_t>(labels.size()) &&
-             !labels.empty(),
-         "cross_entropy: ", labels.size(), " labels for logits of shape ", logits.shape(),
-         "; they are (B,C)");
-  for (const std::int32_t label : labels) {
-    expect(label >= 0 && label < logits.shape()[1], "cross_entropy: label ", label, " is not one of the ",
-           logits.shape()[1], " classes");
-  }
+  expect_labels("cross_entropy", "logits", logits, labels);
   const DType format = wide(logits.dtype());
   Tensor row_log_sum({logits.shape()[0]}, format, logits.device());
   Tensor loss(Shape{}, format, logits.device());

@@ -50,6 +50,9 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOptions options) {
   const auto [sums, f] = options;
   expect_fits("linear", x, w, sums);
+  expect(f != Activation::log,
+         "linear: the derivative of log wants its input, which a fused pass does not keep; ",
+         "give no activation, and call log() on the result");
   expect_same_dtype("linear", w, bias);
   expect(bias.shape() == Shape{w.shape()[1]}, "linear: w", w.shape(), " and bias", bias.shape(),
          " do not fit: w is (I,O), bias is (O)");

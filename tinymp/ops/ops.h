@@ -21,7 +21,7 @@ struct MatmulOptions {
 
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
 
-using Activation = kernels::Unary;  ///< relu, sigmoid, tanh
+using Activation = kernels::Unary;  ///< relu, sigmoid, tanh, exp
 struct LinearOptions {
   DType accumulate = DType::f32;
   std::optional<Activation> activation{};
@@ -32,12 +32,33 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
 
 Tensor add_bias(const Tensor& x, const Tensor& bias);  ///< (...,O) = (...,O) + (O), of two dimensions and up
 Tensor add(const Tensor& a, const Tensor& b);          ///< a + b, equal shapes
+Tensor subtract(const Tensor& a, const Tensor& b);     ///< a - b, equal shapes
 Tensor scale(const Tensor& x, float factor);           ///< factor x
 Tensor scale(const Tensor& x, const Tensor& factor);  ///< the same; factor:() is data, f32 (f64 for an f64 x)
 
 Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN
 Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + exp(-x))
 Tensor tanh(const Tensor& x);
+Tensor exp(const Tensor& x);  ///< infinite above 11.09 in FP16, above 88.7 in FP32
+Tensor log(const Tensor& x);  ///< the natural logarithm; -infinity at 0, NaN below
+
+// Rows of x:(B,C), one by one: what a softmax is made of. Each stores its result in the format of x, so in
+// FP16 exp(x), their sum and their shares are rounded, and may overflow, one after the other.
+
+/// (B) the largest value of each row, where a NaN counts as largest; the gradient goes to where it lies, the
+/// first of equals or of NaNs.
+Tensor row_max(const Tensor& x);
+/// (B) the sum of each row, along it, kept as `sums` says; f64 tensors always use f64.
+Tensor row_sum(const Tensor& x, Accumulation sums = {});
+Tensor subtract_rows(const Tensor& x, const Tensor& by);  ///< (B,C) = (B,C) - (B)
+Tensor divide_rows(const Tensor& x, const Tensor& by);    ///< (B,C) = (B,C) / (B)
+/// (B) the value of each row at its label. labels: B numbers in 0 .. C-1.
+Tensor pick(const Tensor& x, std::span<const std::int32_t> labels);
+
+/// (B,C) exp(x) / sum over c of exp(x), and its logarithm: in FP32 with the largest value of a row taken out
+/// first, so that nothing overflows, and rounded once.
+Tensor softmax(const Tensor& x);
+Tensor log_softmax(const Tensor& x);
 
 struct BatchNormOptions {
   Accumulation sums{};  ///< over the batch, forward and backward; f64 tensors always use f64

@@ -1,0 +1,1 @@
+#include <kernels/cuda/row_ops.cuh>  // for the CPU: kernels/emu

@@ -1,0 +1,1 @@
+#include <kernels/cuda/softmax.cuh>  // for the GPU: nvcc compiles it

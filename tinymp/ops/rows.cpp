@@ -1,0 +1,105 @@
+#include <kernels/kernels.h>
+#include <tinymp/ops/check.h>
+#include <tinymp/ops/labels.h>
+#include <tinymp/ops/ops.h>
+
+namespace tinymp {
+namespace {
+
+void expect_rows(std::string_view op, const Tensor& x) {
+  expect(x.shape().rank() == 2, op, ": x", x.shape(), " does not fit: x is (B,C)");
+}
+
+void expect_fits(std::string_view op, const Tensor& x, const Tensor& by) {
+  expect_same_dtype(op, x, by);
+  expect(x.shape().rank() == 2 && by.shape() == Shape{x.shape()[0]}, op, ": x", x.shape(), " by ", by.shape(),
+         " does not fit: x is (B,C), by is (B)");
+}
+
+Tensor like(const Tensor& x) { return Tensor(x.shape(), x.dtype(), x.device()); }
+Tensor one_a_row(const Tensor& x) { return Tensor({x.shape()[0]}, x.dtype(), x.device()); }
+
+}  // namespace
+
+//   y = largest over c of x    (B) of (B,C)
+//  dx = dy at the first of the largest, else 0
+Tensor row_max(const Tensor& x) {
+  expect_rows("row_max", x);
+  expect(x.shape()[1] > 0, "row_max: rows of x", x.shape(), " have no values");
+  const Tensor y = one_a_row(x);
+  kernels::row_max(x.view(), y.view());
+  return record("row_max", {x}, y, [x](const Tensor& dy, const Needs&) {
+    const Tensor dx = like(x);
+    kernels::row_max_backward(x.view(), dy.view(), dx.view());
+    return std::vector{dx};
+  });
+}
+
+//   y = sum over c of x        (B) of (B,C)
+//  dx = dy                     (B,C) of (B)
+Tensor row_sum(const Tensor& x, Accumulation sums) {
+  expect_rows("row_sum", x);
+  expect_sums("row_sum", sums);
+  const Tensor y = one_a_row(x);
+  kernels::row_sums(x.view(), sums, y.view());
+  return record("row_sum", {x}, y, [x](const Tensor& dy, const Needs&) {
+    const Tensor dx = like(x);
+    kernels::spread_rows(dy.view(), dx.view());
+    return std::vector{dx};
+  });
+}
+
+//   y = x - by                 (B,C) = (B,C) - (B)
+//  dx = dy
+// dby = -sum over c of dy
+Tensor subtract_rows(const Tensor& x, const Tensor& by) {
+  expect_fits("subtract_rows", x, by);
+  const Tensor y = like(x);
+  kernels::subtract_rows(x.view(), by.view(), y.view());
+  return record("subtract_rows", {x, by}, y, [by](const Tensor& dy, const Needs& needs) {
+    std::vector<Tensor> grads{dy, Tensor()};
+    if (needs(1)) {
+      grads[1] = like(by);
+      kernels::row_sums(dy.view(), {}, grads[1].view());
+      kernels::scale(grads[1].view(), -1, grads[1].view());
+    }
+    return grads;
+  });
+}
+
+//   y = x / by                 (B,C) = (B,C) / (B)
+//  dx = dy / by
+// dby = -sum over c of dy x / by^2
+Tensor divide_rows(const Tensor& x, const Tensor& by) {
+  expect_fits("divide_rows", x, by);
+  const Tensor y = like(x);
+  kernels::divide_rows(x.view(), by.view(), y.view());
+  return record("divide_rows", {x, by}, y, [x, by](const Tensor& dy, const Needs& needs) {
+    std::vector<Tensor> grads(2);
+    if (needs(0)) {
+      grads[0] = like(x);
+      kernels::divide_rows(dy.view(), by.view(), grads[0].view());
+    }
+    if (needs(1)) {
+      grads[1] = like(by);
+      kernels::divide_rows_dby(x.view(), by.view(), dy.view(), grads[1].view());
+    }
+    return grads;
+  });
+}
+
+//   y = x[b,label[b]]          (B) of (B,C)
+//  dx = dy at the label, else 0
+Tensor pick(const Tensor& x, std::span<const std::int32_t> labels) {
+  expect_labels("pick", "x", x, labels);
+  const Labels kept(labels, x.device());
+  const Tensor y = one_a_row(x);
+  kernels::pick(x.view(), kept.view(), y.view());
+  return record("pick", {x}, y, [x, kept](const Tensor& dy, const Needs&) {
+    const Tensor dx = like(x);
+    kernels::pick_backward(dy.view(), kept.view(), dx.view());
+    return std::vector{dx};
+  });
+}
+
+}  // namespace tinymp

@@ -1,0 +1,40 @@
+#include <kernels/kernels.h>
+#include <tinymp/ops/check.h>
+#include <tinymp/ops/ops.h>
+
+namespace tinymp {
+namespace {
+
+void expect_rows(const char* op, const Tensor& x) {
+  expect(x.shape().rank() == 2, op, ": x", x.shape(), " does not fit: x is (B,C)");
+}
+
+}  // namespace
+
+//   y = exp(x) / sum over c of exp(x)          (B,C)
+//  dx = y (dy - sum over c of dy y)
+Tensor softmax(const Tensor& x) {
+  expect_rows("softmax", x);
+  Tensor y(x.shape(), x.dtype(), x.device());
+  kernels::softmax(x.view(), y.view());
+  return record("softmax", {x}, y, [y](const Tensor& dy, const Needs&) {
+    Tensor dx(y.shape(), y.dtype(), y.device());
+    kernels::softmax_backward(y.view(), dy.view(), dx.view());
+    return std::vector{dx};
+  });
+}
+
+//   y = x - log sum over c of exp(x)           (B,C)
+//  dx = dy - softmax(x) sum over c of dy
+Tensor log_softmax(const Tensor& x) {
+  expect_rows("log_softmax", x);
+  Tensor y(x.shape(), x.dtype(), x.device());
+  kernels::log_softmax(x.view(), y.view());
+  return record("log_softmax", {x}, y, [x](const Tensor& dy, const Needs&) {
+    Tensor dx(x.shape(), x.dtype(), x.device());
+    kernels::log_softmax_backward(x.view(), dy.view(), dx.view());
+    return std::vector{dx};
+  });
+}
+
+}  // namespace tinymp
