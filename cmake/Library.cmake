@@ -9,7 +9,8 @@ target_compile_features(tinymp PUBLIC cxx_std_20)
 # The same bits from every compiler: no fused multiply-add that the text does not ask for.
 target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> PRIVATE ${TINYMP_WARNINGS})
 # sqrt need not set errno, and may then be vectorised; no bit changes.
-set_source_files_properties(kernels/cpu/update.cpp kernels/cpu/batch_norm.cpp PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
+set_source_files_properties(kernels/cpu/update.cpp kernels/cpu/batch_norm.cpp kernels/cpu/layer_norm.cpp
+                            PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
 # Pages and tables take the optimiser longer than they run.
 file(GLOB report_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/report/*.cpp)
 set_source_files_properties(${report_sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")

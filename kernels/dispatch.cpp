@@ -142,6 +142,23 @@ void log_softmax(const View& x, const View& y) { TINYMP_RUN(y.device, log_softma
 void log_softmax_backward(const View& x, const View& dy, const View& dx) {
   TINYMP_RUN(dx.device, log_softmax_backward, x, dy, dx);
 }
+void row_moments(const View& x, const Accumulation& sums, const View& mean, const View& variance) {
+  TINYMP_RUN(x.device, row_moments, x, sums, mean, variance);
+}
+void layer_norm(const View& x, const Normalizer& by, const View& gamma, const View& beta, const View& y) {
+  TINYMP_RUN(y.device, layer_norm, x, by, gamma, beta, y);
+}
+void layer_norm_sums(const View& x, const Normalizer& by, const View& dy, const Accumulation& sums,
+                     const View& dgamma, const View& dbeta) {
+  TINYMP_RUN(x.device, layer_norm_sums, x, by, dy, sums, dgamma, dbeta);
+}
+void layer_norm_dx(const View& x, const Normalizer& by, const View& gamma, const View& dy,
+                   const Accumulation& sums, const View& dx) {
+  TINYMP_RUN(dx.device, layer_norm_dx, x, by, gamma, dy, sums, dx);
+}
+void dropout(const View& x, float p, std::uint64_t seed, const View& step, const View& y) {
+  TINYMP_RUN(y.device, dropout, x, p, seed, step, y);
+}
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
   TINYMP_RUN(gradients.device, unscale, gradients, scale, found, factor);

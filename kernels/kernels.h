@@ -25,9 +25,10 @@ struct Epilogue {
   std::optional<Unary> activation{};
 };
 
-/// What each column of x:(B,O) is normalised with:  xhat = (x - mean) / sqrt(variance + epsilon).
+/// What each column of x:(B,O), or each row, is normalised with:  xhat = (x - mean) / sqrt(variance +
+/// epsilon).
 struct Normalizer {
-  View mean, variance;  ///< (O), FP32 (f64 of f64)
+  View mean, variance;  ///< (O), or (B); FP32 (f64 of f64)
   double epsilon;
 };
 

@@ -677,6 +677,66 @@ inline OpCase softmax_case(bool logarithm) {
           .spread = 6};
 }
 
+/// As for batch_norm, with a row where that has a column.
+inline OpCase layer_norm_case() {
+  return {.name = "layer_norm",
+          .shapes = {{{3, 5}, {5}, {5}},
+                     {{1, 7}, {7}, {7}},
+                     {{4, 1}, {1}, {1}},
+                     {{130, 10}, {10}, {10}},
+                     {{0, 4}, {4}, {4}},
+                     {{2, 1100}, {1100}, {1100}},
+                     {{33, 65}, {65}, {65}}},
+          .call = [](std::span<const Tensor> in) { return layer_norm(in[0], in[1], in[2]); },
+          .oracle =
+              [](std::span<const Input> in) {
+                const std::int64_t O = in[0].shape.cols();
+                const auto n = static_cast<long double>(O);
+                std::vector<Exact> y;
+                for (std::int64_t b = 0; b < in[0].shape.rows(); ++b) {
+                  long double mean = 0, variance = 0;
+                  for (std::int64_t o = 0; o < O; ++o) mean += in[0].at(b, o) / n;
+                  for (std::int64_t o = 0; o < O; ++o)
+                    variance += (in[0].at(b, o) - mean) * (in[0].at(b, o) - mean) / n;
+                  const long double inverse = 1 / std::sqrt(variance + static_cast<long double>(1e-5f));
+                  const long double off = (n + 2) * 2 * inverse;  // of xhat, because of the mean
+                  for (std::int64_t o = 0; o < O; ++o) {
+                    const long double xhat = (in[0].at(b, o) - mean) * inverse;
+                    const long double value = in[1][o] * xhat + in[2][o];
+                    const long double of_xhat = off + std::fabs(xhat) * (off + n + 4);
+                    y.push_back({value, std::fabs(in[1][o]) * of_xhat + std::fabs(in[1][o] * xhat) +
+                                            std::fabs(value)});
+                  }
+                }
+                return y;
+              }};
+}
+
+/// The step of a mask, where x lies.
+inline Tensor step_of_mask(double step, Device device) {
+  return Tensor::from(Shape{}, std::vector<double>{step}).to(device);
+}
+
+inline OpCase dropout_case() {
+  return {.name = "dropout",
+          .shapes = shapes_of_one(),
+          .call =
+              [](std::span<const Tensor> in) {
+                return dropout(in[0], 0.25f, 11, step_of_mask(3, in[0].device()));
+              },
+          .oracle =
+              [](std::span<const Input> in) {
+                Rng stream(Rng(11).split(3));  // one draw for each value, in order
+                std::vector<Exact> y;
+                for (std::int64_t i = 0; i < in[0].size(); ++i) {
+                  const bool kept = stream.uniform(0, 1) >= 0.25f;
+                  const long double value = kept ? in[0][i] / 0.75L : 0;
+                  y.push_back({value, 2 * std::fabs(value)});
+                }
+                return y;
+              }};
+}
+
 inline std::vector<OpCase> row_cases() {
   return {
       exp_case(),
@@ -690,7 +750,10 @@ inline std::vector<OpCase> row_cases() {
       with_rows_case("divide_rows", divide_rows, 1, [](long double x, long double by) { return x / by; }),
       pick_case(),
       softmax_case(false),
-      softmax_case(true)};
+      softmax_case(true),
+      layer_norm_case(),
+      of_images(layer_norm_case(), {{2, 3, 4, 5}, {5}, {5}}),
+      dropout_case()};
 }
 
 inline const std::vector<OpCase>& op_cases() {

@@ -1,4 +1,5 @@
 #include <kernels/cpu/column_sums.h>
+#include <kernels/cpu/inverse_deviations.h>
 #include <kernels/executors.h>
 
 namespace tinymp::kernels::cpu {
@@ -11,14 +12,6 @@ Block<C> for_each_row(const C* of_columns, const Strip& strip) {
   std::copy_n(of_columns + strip.c, strip.n, repeated.data());
   repeat(repeated.data(), strip.n, strip.height);
   return repeated;
-}
-
-/// 1 / sqrt(variance + epsilon) of all columns.
-template <class C>
-void inverse_deviations(const Normalizer& by, C* inverse) {
-  for_each_value<C>(by.variance.size(),
-                    [=, variance = by.variance.data<C>(), epsilon = static_cast<C>(by.epsilon)](
-                        std::int64_t c) { inverse[c] = BatchNorm::inverse_deviation(variance[c], epsilon); });
 }
 
 /// (x - mean)^2

@@ -2,6 +2,7 @@
 #include <tests/kernels/rig.h>
 #include <tests/ops/check_forward.h>
 #include <tests/ops/gradients.h>
+#include <tinymp/nn/dropout.h>
 #include <tuple>
 
 /// Every op on Device::cuda, from the same table as on the CPU: forward against the float64 oracle, forward
@@ -113,6 +114,51 @@ TEST_CASE("special values pass through as on the CPU") {
     }
     for (const DType to : {DType::f16, DType::bf16, DType::f32, DType::f64})
       CHECK(bits_equal(cast(x, to), cast(x.to(Device::cuda), to)));
+  }
+}
+
+TEST_CASE("layer_norm with sums in FP16 has the bits of the CPU") {
+  NEEDS_CUDA();
+  for (const Accumulation& how :
+       {Accumulation{.format = DType::f16}, Accumulation{.format = DType::f16, .chunk = 64}}) {
+    for (const DType dtype : {DType::f16, DType::f32}) {
+      std::vector<Tensor> found[2];
+      for (const Device device : {Device::cpu, Device::cuda}) {
+        const auto leaf = [&](const Shape& shape, std::uint64_t seed) {
+          return drawn(shape, dtype, seed).to(device).viewed_as(shape).set_requires_grad(true);
+        };
+        const Tensor x = leaf({37, 300}, 31), gamma = leaf({300}, 32), beta = leaf({300}, 33);
+        const Tensor target = drawn({37, 300}, DType::f32, 34).to(device);
+        Tape tape;
+        const Tensor y = layer_norm(x, gamma, beta, {.sums = how});
+        tape.backward(mse(y, target));
+        for (const Tensor& t : {y, x.grad(), gamma.grad(), beta.grad()})
+          found[device == Device::cuda].push_back(t.to(Device::cpu));
+      }
+      for (std::size_t i = 0; i < found[0].size(); ++i) {
+        INFO(dtype << ", chunk " << how.chunk << ", result " << i);
+        CHECK(bits_equal(found[1][i], found[0][i]));
+      }
+    }
+  }
+}
+
+TEST_CASE("Dropout counts its steps where x lies, and drops what it drops on the CPU, backward too") {
+  NEEDS_CUDA();
+  const nn::Dropout here(0.4f, 3), there(0.4f, 3);
+  for (int step = 0; step < 3; ++step) {
+    std::vector<Tensor> found[2];
+    for (const Device device : {Device::cpu, Device::cuda}) {
+      const Tensor x = drawn({5000}, DType::f16, 41).to(device).viewed_as({5000}).set_requires_grad(true);
+      const nn::Dropout& layer = device == Device::cuda ? there : here;
+      Tape tape;
+      const Tensor y = layer(x);
+      tape.backward(sum(y));
+      CHECK(layer.step.device() == device);
+      CHECK(layer.step.item() == step + 1);
+      found[device == Device::cuda] = {y.to(Device::cpu), x.grad().to(Device::cpu)};
+    }
+    for (std::size_t i = 0; i < 2; ++i) CHECK(bits_equal(found[1][i], found[0][i]));
   }
 }
 

@@ -109,6 +109,18 @@ void rows(DType dtype, Bits& bits) {
     bits.add(y);
     divide_rows(x.view(), by.view(), y.view());
     bits.add(y);
+    dropout(x.view(), 0.3f, 5, from({7}, DType::f64).viewed_as(Shape{}).view(), y.view());
+    bits.add(y);
+    const Tensor gamma = drawn({shape[1]}, dtype, 18), mean({shape[0]}, wide_of(dtype)),
+                 variance({shape[0]}, wide_of(dtype)), dgamma({shape[1]}, wide_of(dtype)),
+                 dbeta({shape[1]}, wide_of(dtype));
+    const Normalizer normalizer{mean.view(), variance.view(), 1e-5};
+    row_moments(z.view(), {}, mean.view(), variance.view());
+    layer_norm(z.view(), normalizer, gamma.view(), gamma.view(), y.view());
+    bits.add(y);
+    layer_norm_dx(z.view(), normalizer, gamma.view(), z.view(), {}, y.view());
+    layer_norm_sums(z.view(), normalizer, z.view(), {}, dgamma.view(), dbeta.view());
+    for (const Tensor& t : {mean, variance, y, dgamma, dbeta}) bits.add(t);
     for (const Tensor& t : {x, z}) {
       softmax(t.view(), y.view());
       bits.add(y);

@@ -95,6 +95,92 @@ TEST_CASE("softmax and log_softmax of rows with infinities and NaN") {
   }
 }
 
+DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+struct RowMoments {
+  Tensor mean, variance;
+};
+RowMoments moments_of(const Tensor& x, const Accumulation& how) {
+  const RowMoments found{Tensor({x.shape()[0]}, wide_of(x.dtype())),
+                         Tensor({x.shape()[0]}, wide_of(x.dtype()))};
+  kernels::row_moments(x.view(), how, found.mean.view(), found.variance.view());
+  return found;
+}
+
+/// In double where f64, in float elsewhere.
+template <class C>
+void check_moments(const Tensor& x, const Accumulation& how) {
+  const bool f64 = x.dtype() == DType::f64;
+  const RowMoments found = moments_of(x, how);
+  const Values values = x.to_doubles();
+  const auto columns = static_cast<std::size_t>(x.shape()[1]);
+  for (std::size_t b = 0; b < values.size() / columns; ++b) {
+    Values terms(&values[b * columns], &values[b * columns] + columns);
+    const C mean = static_cast<C>(sum_in_order(terms, how, f64)) / static_cast<C>(columns);
+    for (double& t : terms) {
+      const C d = static_cast<C>(t) - mean;
+      t = static_cast<double>(d * d);
+    }
+    const C variance = static_cast<C>(sum_in_order(terms, how, f64)) / static_cast<C>(columns);
+    INFO(x.dtype() << x.shape() << ", sums in " << how.format << ", chunk " << how.chunk << ", row " << b);
+    REQUIRE(same_bits(found.mean.to_doubles()[b], static_cast<double>(mean)));
+    REQUIRE(same_bits(found.variance.to_doubles()[b], static_cast<double>(variance)));
+  }
+}
+
+TEST_CASE("layer norm: mean and variance of a row are summed in their order, each addition rounded") {
+  for (const Accumulation& how : {Accumulation{}, Accumulation{.format = DType::f16},
+                                  Accumulation{.format = DType::f16, .chunk = 64}}) {
+    for (const Shape& shape : {Shape{2, 1}, Shape{200, 63}, Shape{3, 4099}}) {
+      for (const DType dtype : {DType::f16, DType::bf16, DType::f32})
+        check_moments<float>(drawn(shape, dtype, 35), how);
+      check_moments<double>(drawn(shape, DType::f64, 35), how);
+    }
+  }
+}
+
+TEST_CASE("layer norm: the same bits for 1, 2, 3 and 7 threads") {
+  for (const Accumulation& how : {Accumulation{}, Accumulation{.format = DType::f16, .chunk = 64}}) {
+    for (const DType dtype : formats) {
+      for (const Shape& shape : {Shape{3000, 16}, Shape{40, 1100}}) {
+        const Tensor x = drawn(shape, dtype, 36), dy = drawn(shape, dtype, 37);
+        const Tensor gamma = drawn({shape[1]}, dtype, 38), beta = drawn({shape[1]}, dtype, 39);
+        const RowMoments by = moments_of(x, how);
+        const kernels::Normalizer normalizer{by.mean.view(), by.variance.view(), 1e-5};
+        const auto sums = [&](bool of_gamma) {
+          const Tensor dgamma(gamma.shape(), wide_of(dtype)), dbeta(gamma.shape(), wide_of(dtype));
+          kernels::layer_norm_sums(x.view(), normalizer, dy.view(), how, dgamma.view(), dbeta.view());
+          return of_gamma ? dgamma : dbeta;
+        };
+        INFO(dtype << shape << ", sums in " << how.format);
+        CHECK(same_for_all_threads([&] { return moments_of(x, how).mean; }));
+        CHECK(same_for_all_threads([&] { return moments_of(x, how).variance; }));
+        CHECK(same_for_all_threads([&] { return sums(true); }));
+        CHECK(same_for_all_threads([&] { return sums(false); }));
+        CHECK(same_for_all_threads([&] {
+          const Tensor y(shape, dtype);
+          kernels::layer_norm(x.view(), normalizer, gamma.view(), beta.view(), y.view());
+          return y;
+        }));
+        CHECK(same_for_all_threads([&] {
+          const Tensor dx(shape, dtype);
+          kernels::layer_norm_dx(x.view(), normalizer, gamma.view(), dy.view(), how, dx.view());
+          return dx;
+        }));
+      }
+    }
+  }
+}
+
+TEST_CASE("dropout: the same mask for 1, 2, 3 and 7 threads") {
+  const Tensor x = drawn({100003}, DType::f16, 40), step = from({5}, DType::f64).viewed_as(Shape{});
+  CHECK(same_for_all_threads([&] {
+    const Tensor y(x.shape(), DType::f16);
+    kernels::dropout(x.view(), 0.4f, 1, step.view(), y.view());
+    return y;
+  }));
+}
+
 TEST_CASE("kernels of rows give the same bits for 1, 2, 3 and 7 threads") {
   for (const DType dtype : formats) {
     for (const Shape& shape : {Shape{3000, 10}, Shape{9, 5000}}) {

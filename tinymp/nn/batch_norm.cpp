@@ -1,17 +1,12 @@
 #include <kernels/kernels.h>
 #include <tinymp/nn/batch_norm.h>
+#include <tinymp/nn/filled.h>
 #include <tinymp/ops/check.h>
 
 namespace tinymp::nn {
 namespace {
 
 constexpr double momentum = 0.1;  // PyTorch's default: how much of the newest batch goes into the averages
-
-Tensor filled(std::int64_t width, DType dtype, double value) {
-  Tensor x({width}, dtype);
-  kernels::fill(x.view(), value);
-  return x;
-}
 
 /// running = (1 - momentum) running + momentum factor batch
 void follow(const Tensor& running, const Tensor& batch, double factor) {
@@ -25,10 +20,10 @@ void follow(const Tensor& running, const Tensor& batch, double factor) {
 
 BatchNorm::BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions how) : options(how) {
   expect(width > 0, "BatchNorm: a width of ", width, "; it must be above 0");
-  gamma = filled(width, recipe.compute, 1).set_requires_grad(true);
-  beta = filled(width, recipe.compute, 0).set_requires_grad(true);
-  running_mean = filled(width, wide(recipe.compute), 0);
-  running_variance = filled(width, wide(recipe.compute), 1);
+  gamma = filled({width}, recipe.compute, 1).set_requires_grad(true);
+  beta = filled({width}, recipe.compute, 0).set_requires_grad(true);
+  running_mean = filled({width}, wide(recipe.compute), 0);
+  running_variance = filled({width}, wide(recipe.compute), 1);
 }
 
 Tensor BatchNorm::operator()(const Tensor& x) const {

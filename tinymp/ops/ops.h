@@ -75,6 +75,22 @@ struct BatchStatistics {
 Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, BatchNormOptions options = {},
                   BatchStatistics* found = nullptr);
 
+struct LayerNormOptions {
+  Accumulation sums{};  ///< along a row, and in backward down the batch, too; f64 tensors always use f64
+  float epsilon = 1e-5f;
+};
+
+/// (B,O) of (B,O), gamma (O) and beta (O): each row minus its mean, divided by its deviation, then gamma
+/// times that plus beta. Images (B,H,W,O) are seen as B H W rows. Ba, Kiros and Hinton 2016 (arXiv
+/// 1607.06450), section 3.
+Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, LayerNormOptions options = {});
+
+/// Each value becomes 0 with probability p in [0, 1), even a NaN; the others are divided by 1 - p. Which ones
+/// depends on seed, step and place alone, so they are the same on every device, and in backward. step:() is
+/// data, a whole number in f64: it lies where x does, so that a GPU need not be waited for. Srivastava et al.
+/// 2014.
+Tensor dropout(const Tensor& x, float p, std::uint64_t seed, const Tensor& step);
+
 struct Conv2dOptions {
   std::int64_t stride = 1, padding = 0;  ///< pixels; the padding is zeros, on all sides
   DType accumulate = DType::f32;         ///< the running sum, as for matmul

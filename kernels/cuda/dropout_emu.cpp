@@ -1,0 +1,1 @@
+#include <kernels/cuda/dropout.cuh>  // for the CPU: kernels/emu

@@ -1,0 +1,1 @@
+#include <kernels/cuda/layer_norm.cuh>  // for the CPU: kernels/emu
