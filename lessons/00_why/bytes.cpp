@@ -37,7 +37,7 @@ Bytes measured(Lab& lab, const nn::Model& model, const Recipe& recipe, std::int6
   scaler.update(std::move(check));
 
   const bool narrow = recipe.compute != DType::f32;  // then the images are copied once more
-  const auto values = static_cast<double>(batch_size * (kept + (narrow ? data::image_pixels : 0)));
+  const auto values = static_cast<double>(batch_size * (kept + (narrow ? lab.data().train.shape.size() : 0)));
   found.activations = values * static_cast<double>(size_of(recipe.compute));
   found.parameters = static_cast<double>(optimizer.weights().size());
   found.weights = bytes_of(optimizer.weights());

@@ -23,7 +23,7 @@ double test_mse(Lab& lab, const std::string& name, const Recipe& recipe) {
 
 /// The test MSE of answering every image with the mean of the training set.
 double mse_of_mean_image(const data::Split& data) {
-  std::vector<double> mean(data::image_pixels);
+  std::vector<double> mean(static_cast<std::size_t>(data.train.shape.size()));
   const auto pixel = [](std::uint8_t byte) { return static_cast<double>(byte) / 255; };
   for (std::int64_t i = 0; i < data.train.count; ++i) {
     for (std::size_t p = 0; p < mean.size(); ++p) mean[p] += pixel(data.train.image(i)[p]);
@@ -36,7 +36,7 @@ double mse_of_mean_image(const data::Split& data) {
       sum += error * error;
     }
   }
-  return sum / static_cast<double>(data.test.count * data::image_pixels);
+  return sum / static_cast<double>(data.test.count * data.test.shape.size());
 }
 
 /// Well inside and well outside: where the edges lie depends on the seed.

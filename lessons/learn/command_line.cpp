@@ -82,10 +82,13 @@ void add_output_flags(CLI::App& app, Options& options) {
   app.add_flag("--plain", options.plain, "ASCII only, no colour, no progress bar");
 }
 
-void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise) {
-  app.add_option("--data", options.data, "mnist, fashion or cut (" + otherwise + ")")
+void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise, bool any_shape) {
+  std::vector<std::string> names = {"mnist", "fashion", "cut"};
+  if (any_shape) names.emplace_back("cifar10");
+  const std::string all = any_shape ? "mnist, fashion, cut or cifar10" : "mnist, fashion or cut";
+  app.add_option("--data", options.data, all + " (" + otherwise + ")")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"mnist", "fashion", "cut"}).description(""));
+      ->check(CLI::IsMember(names).description(""));
   app.add_option("--threads", options.threads, "Changes the time, not the results (all cores)")
       ->type_name("N")
       ->check(whole(1, most_threads));

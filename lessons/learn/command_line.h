@@ -17,8 +17,10 @@ namespace tinymp::lab {
 
 /// --out, --plain, --open: where results go and how they look.
 void add_output_flags(CLI::App& app, Options& options);
-/// --data, --threads, --device. `otherwise` says what is taken when --data is not given.
-void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise);
+/// --data, --threads, --device. `otherwise` says what is taken when --data is not given, `any_shape` whether
+/// images may be other than grey, 28 x 28.
+void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise,
+                        bool any_shape = false);
 /// --seeds, --first-seed, --smoke.
 void add_experiment_flags(CLI::App& app, Options& options);
 

@@ -14,8 +14,7 @@ using files::Bytes;
 
 namespace {
 
-const std::filesystem::path source_datasets =
-    std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "datasets";
+const std::filesystem::path source_datasets = files::source_datasets();
 
 std::array<int, 10> per_class(const Dataset& set) {
   std::array<int, 10> counts{};
@@ -59,7 +58,7 @@ bool same(const Dataset& a, const Dataset& b) { return a.images == b.images && a
 
 TEST_CASE("load_images: a name that is none") {
   CHECK(files::message<UsageError>([] { data::load_images("cifar"); }) ==
-        "no data set is called \"cifar\"; choose mnist, fashion or cut");
+        "no data set is called \"cifar\"; choose mnist, fashion, cut or cifar10");
 }
 
 TEST_CASE("load_images: a missing set names every place and the command that fetches it") {

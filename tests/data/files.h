@@ -112,6 +112,11 @@ std::string message(Action action) {
   return {};
 }
 
+/// datasets/ beside the sources: the readers look there, too.
+inline std::filesystem::path source_datasets() {
+  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "datasets";
+}
+
 /// "" unless TINYMP_DATA holds full MNIST.
 inline std::string mnist_folder() {
   const char* data = std::getenv("TINYMP_DATA");

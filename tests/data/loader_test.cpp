@@ -94,6 +94,44 @@ TEST_CASE("Loader: transposed images") {
   CHECK(differs);
 }
 
+TEST_CASE("Loader: images of any shape, transposed and normalised channel by channel") {
+  // 2 x 3 x 2, so that rows, columns and channels cannot be taken for one another
+  const Dataset set{"odd", 2, files::counting(24), {1, 2}, {.rows = 2, .cols = 3, .channels = 2}};
+  const auto values = [&](const data::LoaderOptions& options) {
+    return InOrder(set, 2, options)[0].images.to_floats();
+  };
+  const std::vector<float> plain = values(raw);
+  CHECK(InOrder(set, 2)[0].images.shape() == Shape{2, 12});
+  for (std::size_t i = 0; i < 24; ++i) CHECK(plain[i] == static_cast<float>(i));
+  const std::vector<float> lying = values({.scale = PixelScale::raw, .transpose = true});
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t row = 0; row < 2; ++row)
+      for (std::size_t col = 0; col < 3; ++col)
+        for (std::size_t c = 0; c < 2; ++c)
+          CHECK(lying[i * 12 + (col * 2 + row) * 2 + c] == plain[i * 12 + (row * 3 + col) * 2 + c]);
+
+  const data::ChannelStatistics statistics{.mean = {0.25f, 0.5f, 9}, .deviation = {2, 0.5f, 9}};
+  const std::vector<float> normal = values({.normalise = statistics});
+  const std::vector<float> paper = values({.invert = true, .normalise = statistics});
+  for (std::size_t i = 0; i < 24; ++i) {
+    const float p = static_cast<float>(i) / 255.0f, q = static_cast<float>(255 - i) / 255.0f;
+    CHECK(normal[i] == (i % 2 == 0 ? (p - 0.25f) / 2 : (p - 0.5f) / 0.5f));
+    CHECK(paper[i] == (i % 2 == 0 ? (q - 0.25f) / 2 : (q - 0.5f) / 0.5f));
+  }
+  CHECK(Loader(set, 2, 0, {.normalise = statistics}).next().images.shape() == Shape{2, 12});
+}
+
+TEST_CASE("Loader and InOrder: statistics that do not fit") {
+  const Dataset set{"deep", 1, files::counting(4), {1}, {.rows = 1, .cols = 1, .channels = 4}};
+  const data::LoaderOptions two{.scale = PixelScale::raw, .normalise = data::cifar10_statistics};
+  const std::string scale =
+      "mean and deviation are of pixels from 0 to 1; leave the scale of the pixels at unit";
+  CHECK(files::message<UsageError>([&] { Loader(set, 1, 0, two); }) == scale);
+  CHECK(files::message<UsageError>([&] { InOrder(set, 1, two); }) == scale);
+  CHECK(files::message<UsageError>([&] { Loader(set, 1, 0, {.normalise = data::cifar10_statistics}); }) ==
+        "there are mean and deviation of 3 channels; the images of deep have 4");
+}
+
 TEST_CASE("Loader: each epoch shows every image once, in an order of its own") {
   const Dataset set = numbered(600);
   Loader loader(set, 50, 7, raw);

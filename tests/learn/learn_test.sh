@@ -107,6 +107,9 @@ use() {
   learn 2 train --data cut --model residual --widths 784,10 && complains '--blocks'
   learn 2 train --data cut --blocks 3 && complains '--widths'
   learn 2 train --data cut --model lenet --widths 784,10 && complains 'lenet'
+  learn 2 train --data cifar10 --widths 784,64,10 && complains 'begins with 3072'
+  learn 2 train --data cifar10 --model lenet && complains 'lenet takes grey images of 28 x 28'
+  learn 2 run 6 --data cifar10 && complains 'cifar10'
   learn 2 train --data cut --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'
   learn 2 train --data cut --optimizer lion && complains 'lion'
 

@@ -488,6 +488,19 @@ TEST_CASE("fault 10: an infinite value in one input image") {
   CHECK(says(f, "before anything was computed the batch held infinity in image 5, row 14, column 3"));
 }
 
+TEST_CASE("fault 10: ... and in one channel of a coloured image") {
+  data::Split data = made_up_split();
+  for (data::Dataset* part : {&data.train, &data.validation, &data.test})
+    part->shape = {.rows = 14, .cols = 28, .channels = 2};
+  Plan plan = small_plan(data, recipes::fp16_master, 3);
+  plan.model = custom([](const std::vector<nn::Linear>& layers, const Tensor& images) {
+    std::vector<float> pixels = images.to_floats();
+    pixels[5 * 784 + (7 * 28 + 3) * 2 + 1] = static_cast<float>(infinity);
+    return logits_of(layers, Tensor::from(images.shape(), pixels));
+  });
+  check_place(finding_of(plan), 1, "input", "image 5, row 7, column 3, channel 1", "cast", DType::f32);
+}
+
 TEST_CASE("an infinite weight of an autoencoder's last layer is no image") {
   const data::Split data = made_up_split();
   Plan plan = small_plan(data, recipes::fp16_master, 3);

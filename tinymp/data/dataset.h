@@ -7,18 +7,28 @@
 
 namespace tinymp::data {
 
-inline constexpr std::int64_t image_rows = 28, image_cols = 28, image_pixels = image_rows * image_cols;
 inline constexpr int image_classes = 10;
 
-/// Grey images with one label each, in memory as they lie on disk: one byte a pixel.
+/// (H,W,C): the channels of a pixel lie side by side.
+struct ImageShape {
+  std::int64_t rows = 28, cols = 28;
+  std::int64_t channels = 1;  ///< 1 grey, 3 red, green, blue
+
+  constexpr std::int64_t size() const { return rows * cols * channels; }  ///< numbers, 784 or 3072
+  bool operator==(const ImageShape&) const = default;
+};
+
+/// Images of one shape with one label each, in memory: one byte a pixel and channel.
 struct Dataset {
   std::string name;                  ///< "mnist"
   std::int64_t count = 0;            ///< N
-  std::vector<std::uint8_t> images;  ///< (N, 28, 28), one after another; 0 background .. 255 ink
+  std::vector<std::uint8_t> images;  ///< (N,H,W,C), one after another; grey: 0 background .. 255 ink
   std::vector<std::uint8_t> labels;  ///< (N), 0 .. 9
+  ImageShape shape{};
 
-  std::span<const std::uint8_t> image(std::int64_t i) const {  // (28, 28)
-    return std::span(images).subspan(static_cast<std::size_t>(i * image_pixels), image_pixels);
+  std::span<const std::uint8_t> image(std::int64_t i) const {  // (H,W,C)
+    return std::span(images).subspan(static_cast<std::size_t>(i * shape.size()),
+                                     static_cast<std::size_t>(shape.size()));
   }
 };
 
@@ -27,21 +37,25 @@ struct Split {
   Dataset train, validation, test;
 };
 
-/// A named set of 28 x 28 images, split: "mnist", "fashion", or "cut", the 11,000 images of Fashion-MNIST
-/// that come with tinymp. The folder (mnist, fashion, fashion-mnist-cut) is looked for in $TINYMP_DATA, in
-/// datasets/ beside the sources, and in $TINYMP_DATASETS; "fashion" also where Debian's package
-/// dataset-fashion-mnist puts it. The first folder with all four files is read.
+/// A named set of images, split. Grey, 28 x 28: "mnist", "fashion", or "cut", the 11,000 images of
+/// Fashion-MNIST that come with tinymp; in colour, 32 x 32: "cifar10". The folder (mnist, fashion,
+/// fashion-mnist-cut, cifar10) is looked for in $TINYMP_DATA, in datasets/ beside the sources, and in
+/// $TINYMP_DATASETS; "fashion" also where Debian's package dataset-fashion-mnist puts it. The first folder
+/// with all files of the set is read.
 ///
-/// Validation is a tenth of the training file, at most 5,000 images (5,000 of 60,000; 1,000 of the cut's
-/// 10,000), drawn at random once and for all: the same images whatever the seed of a run, so that runs can be
-/// compared. Both parts keep the order of the file. Test is the test file.
+/// Validation is a tenth of the training images, at most 5,000 (5,000 of 60,000 or of CIFAR-10's 50,000;
+/// 1,000 of the cut's 10,000), drawn at random once and for all: the same images whatever the seed of a run,
+/// so that runs can be compared. Both parts keep the order of the files. Test is the test file.
 ///
 /// Throws UsageError for another name, MissingError naming every place and the command that fetches the set,
 /// Error when a file is damaged.
 Split load_images(const std::string& name);
 
-/// How many images a named set holds in its two files, by their headers alone: costs no more than opening
-/// them. Throws as load_images does, but sees damage in a header only.
+/// What its images look like, by the name alone: nothing is read. Throws UsageError for another name.
+ImageShape image_shape(const std::string& name);
+
+/// How many images a named set holds, by the headers of its files alone (CIFAR-10 has none, and one length):
+/// costs no more than opening them. Throws as load_images does, but sees damage in a header only.
 std::int64_t count_images(const std::string& name);
 
 /// "mnist (55000 train, 5000 validation, 10000 test)"

@@ -2,32 +2,57 @@
 #include <tinymp/base/rng.h>
 #include <tinymp/data/loader.h>
 #include <algorithm>
-#include <array>
 #include <numeric>
+#include <utility>
 
 namespace tinymp::data {
 namespace {
 
-/// The FP32 value of each of the 256 grey levels.
-std::array<float, 256> levels(const LoaderOptions& options) {
-  std::array<float, 256> values{};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto level = static_cast<float>(options.invert ? 255 - i : i);
-    values[i] = options.scale == PixelScale::unit ? level / 255.0f : level;
+/// The FP32 value of each of the 256 levels, channel by channel.
+std::vector<float> levels(const LoaderOptions& options, std::int64_t channels) {
+  std::vector<float> values(static_cast<std::size_t>(channels) * 256);
+  for (std::size_t c = 0; c < values.size() / 256; ++c) {
+    for (std::size_t i = 0; i < 256; ++i) {
+      const auto level = static_cast<float>(options.invert ? 255 - i : i);
+      float& value = values[c * 256 + i];
+      value = options.scale == PixelScale::unit ? level / 255.0f : level;
+      if (options.normalise) value = (value - options.normalise->mean[c]) / options.normalise->deviation[c];
+    }
   }
   return values;
 }
 
+void check_options(const Dataset& dataset, const LoaderOptions& options) {
+  if (!options.normalise) return;
+  if (options.scale != PixelScale::unit)
+    throw UsageError("mean and deviation are of pixels from 0 to 1; leave the scale of the pixels at unit");
+  const auto known = static_cast<std::int64_t>(options.normalise->mean.size());
+  if (dataset.shape.channels > known)
+    throw UsageError(concat("there are mean and deviation of ", known, " channels; the images of ",
+                            dataset.name, " have ", dataset.shape.channels));
+}
+
 Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, const LoaderOptions& options) {
-  const std::array<float, 256> value = levels(options);
-  Batch batch{Tensor({static_cast<std::int64_t>(indices.size()), image_pixels}), {}};
+  const ImageShape& shape = dataset.shape;
+  const std::vector<float> value = levels(options, shape.channels);
+  Batch batch{Tensor({static_cast<std::int64_t>(indices.size()), shape.size()}), {}};
   batch.labels.reserve(indices.size());
   float* out = batch.images.data<float>();
+  // Of what goes out, (H,W,C) or (W,H,C); the steps between two of its rows or pixels are in the bytes.
+  std::int64_t rows = shape.rows, cols = shape.cols;
+  std::int64_t to_row = shape.cols * shape.channels, to_pixel = shape.channels;
+  if (options.transpose) {
+    std::swap(rows, cols);
+    std::swap(to_row, to_pixel);
+  }
   for (const std::int64_t i : indices) {
     const std::uint8_t* image = dataset.image(i).data();
-    for (std::int64_t row = 0; row < image_rows; ++row)
-      for (std::int64_t col = 0; col < image_cols; ++col)
-        *out++ = value[options.transpose ? image[col * image_cols + row] : image[row * image_cols + col]];
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::uint8_t* in = image + row * to_row;
+      for (std::int64_t col = 0; col < cols; ++col, in += to_pixel)
+        for (std::int64_t c = 0; c < shape.channels; ++c)
+          *out++ = value[static_cast<std::size_t>(c * 256 + in[c])];
+    }
     batch.labels.push_back(dataset.labels[static_cast<std::size_t>(i)]);
   }
   return batch;
@@ -40,6 +65,7 @@ Loader::Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t se
   if (batch_size < 1 || batch_size > dataset.count)
     throw UsageError(concat("a batch of ", batch_size, " images cannot be drawn from the ", dataset.count,
                             " of ", dataset.name, "; choose a batch size from 1 to ", dataset.count));
+  check_options(dataset, options);
   order_.resize(static_cast<std::size_t>(dataset.count));
   shuffle();
 }
@@ -66,6 +92,7 @@ InOrder::InOrder(const Dataset& dataset, std::int64_t batch_size, LoaderOptions 
     : dataset_(&dataset), batch_size_(batch_size), options_(options) {
   if (batch_size < 1)
     throw UsageError(concat("a batch cannot hold ", batch_size, " images; choose 1 or more"));
+  check_options(dataset, options);
 }
 
 Batch InOrder::operator[](std::int64_t i) const {

@@ -2,14 +2,16 @@
 
 #include <tinymp/data/dataset.h>
 #include <tinymp/tensor/tensor.h>
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 /// From bytes on disk to what a model sees: batches of FP32 images.
 namespace tinymp::data {
 
 struct Batch {
-  Tensor images;                     ///< (B, 784), f32
+  Tensor images;                     ///< (B, H W C), f32: (B, 784) or (B, 3072)
   std::vector<std::int32_t> labels;  ///< (B), 0 .. 9
 
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
@@ -26,10 +28,21 @@ enum class PixelScale : std::uint8_t {
   raw,   ///< 0 .. 255 as they are: large inputs, large gradients
 };
 
+/// Mean and standard deviation of each channel, of pixels from 0 to 1.
+struct ChannelStatistics {
+  std::array<float, 3> mean{0, 0, 0}, deviation{1, 1, 1};
+};
+
+/// Of the 50,000 training images of CIFAR-10, four digits, as everybody uses them; tests/data computes them.
+inline constexpr ChannelStatistics cifar10_statistics{.mean = {0.4914f, 0.4822f, 0.4465f},
+                                                      .deviation = {0.2470f, 0.2435f, 0.2616f}};
+
 struct LoaderOptions {
   PixelScale scale = PixelScale::unit;
   bool invert = false;     ///< 255 - pixel: dark ink on white paper
   bool transpose = false;  ///< rows become columns: digits lie on their side, a new task for a trained model
+  /// (pixel - mean) / deviation, channel by channel; wants PixelScale::unit
+  std::optional<ChannelStatistics> normalise{};
 };
 
 /// Shuffled batches of one size without an end: one epoch follows another, each in a new order, each image at
@@ -40,7 +53,8 @@ struct LoaderOptions {
 ///   for (int step = 0; step < 1000; ++step) { const Batch batch = loader.next(); ... }
 class Loader {
  public:
-  /// Keeps a reference to `dataset`. Throws UsageError unless 1 <= batch_size <= dataset.count.
+  /// Keeps a reference to `dataset`. Throws UsageError unless 1 <= batch_size <= dataset.count, and where the
+  /// options contradict each other.
   Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t seed, LoaderOptions options = {});
   Loader(Dataset&&, std::int64_t, std::uint64_t, LoaderOptions = {}) = delete;  // the reference would dangle
 
@@ -65,7 +79,7 @@ class Loader {
 ///   for (const Batch& batch : InOrder(split.test, 512)) ...
 class InOrder {
  public:
-  /// Keeps a reference to `dataset`. Throws UsageError unless batch_size >= 1.
+  /// Keeps a reference to `dataset`. Throws UsageError unless batch_size >= 1, as Loader does.
   InOrder(const Dataset& dataset, std::int64_t batch_size, LoaderOptions options = {});
   InOrder(Dataset&&, std::int64_t, LoaderOptions = {}) = delete;
 

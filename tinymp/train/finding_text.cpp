@@ -77,16 +77,22 @@ std::string inputs_text(const std::vector<BadTensor::Input>& inputs, const Range
   return text;
 }
 
-void describe_input(const BadTensor& bad, Finding& found) {
-  constexpr std::int64_t side = 28;
-  const std::int64_t at = bad.contents.bad_at, pixels = side * side;
+/// "image 3, row 0, column 12", with the channel where there are several
+std::string place_in_images(std::int64_t at, const data::ImageShape& images) {
+  const std::int64_t pixel = at % images.size() / images.channels;
+  const std::string place =
+      concat("image ", at / images.size(), ", row ", pixel / images.cols, ", column ", pixel % images.cols);
+  return images.channels == 1 ? place : concat(place, ", channel ", at % images.channels);
+}
+
+void describe_input(const BadTensor& bad, const data::ImageShape& images, Finding& found) {
+  const std::int64_t at = bad.contents.bad_at;
   const auto source = std::ranges::find_if(
       bad.inputs, [](const BadTensor::Input& input) { return !input.contents.finite(); });
   const bool is_parameter = !source->name.empty();  // the weight of an autoencoder is (I,784), too
-  const bool is_images = !is_parameter && bad.shape.rank() == 2 && bad.shape.cols() == pixels;
+  const bool is_images = !is_parameter && bad.shape.rank() == 2 && bad.shape.cols() == images.size();
   found.direction = "input";
-  if (is_images)
-    found.where = concat("image ", at / pixels, ", row ", at % pixels / side, ", column ", at % side);
+  if (is_images) found.where = place_in_images(at, images);
   const std::string what = name_of_bad(bad.contents.bad);
   found.sentence =
       is_images ? concat("Step ", found.step, ", input: before anything was computed the batch held ", what,
@@ -129,7 +135,8 @@ void describe_backward(const BadTensor& bad, double scale, Finding& found) {
 
 }  // namespace
 
-Finding describe(const Watch& watch, std::int64_t step, double scale, const RangesBefore& before) {
+Finding describe(const Watch& watch, std::int64_t step, double scale, const RangesBefore& before,
+                 const data::ImageShape& images) {
   const BadTensor& bad = watch.first().value();
   Finding found;
   found.step = step;
@@ -144,7 +151,7 @@ Finding describe(const Watch& watch, std::int64_t step, double scale, const Rang
     found.low = i == 0 ? c.low : std::min(found.low, c.low);
     found.high = i == 0 ? c.high : std::max(found.high, c.high);
   }
-  if (bad.origin == BadTensor::Origin::input) describe_input(bad, found);
+  if (bad.origin == BadTensor::Origin::input) describe_input(bad, images, found);
   if (bad.origin == BadTensor::Origin::forward) describe_forward(bad, before, found);
   if (bad.origin == BadTensor::Origin::backward) describe_backward(bad, scale, found);
   return found;

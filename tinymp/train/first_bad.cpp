@@ -224,7 +224,7 @@ Finding FaultFinder::replay_steps(std::int64_t until, Seek seek) {
     const std::optional<BadUpdate> update = run.step(t, watched ? &watch : nullptr);
     if (seek == Seek::passing ? is_passing(watch.first()) : watch.first().has_value()) {
       if (seek == Seek::passing) known_ = watch.origins();
-      return describe(watch, t, scale, before);
+      return describe(watch, t, scale, before, plan_.data->train.shape);
     }
     if (update && seek != Seek::scale) return describe(*update, t);
     before = std::move(now);

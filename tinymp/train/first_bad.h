@@ -95,8 +95,10 @@ class FaultFinder {
 /// What the parameters held a step before, by name.
 using RangesBefore = std::map<std::string, Contents>;
 
-/// What the watch saw first, as a finding of `step` but for its kind; `scale` is S in force.
-Finding describe(const Watch& watch, std::int64_t step, double scale = 1, const RangesBefore& before = {});
+/// What the watch saw first, as a finding of `step` but for its kind; `scale` is S in force, `images` what a
+/// row of the batch is.
+Finding describe(const Watch& watch, std::int64_t step, double scale = 1, const RangesBefore& before = {},
+                 const data::ImageShape& images = {});
 
 /// A parameter that its update made infinite or NaN.
 struct BadUpdate {

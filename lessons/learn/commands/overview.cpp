@@ -64,7 +64,7 @@ void print_lessons(const std::vector<Row>& rows, const report::TerminalStyle& st
 
 void print_data() {
   std::cout << "Data\n";
-  for (const char* name : {"cut", "fashion", "mnist"}) {
+  for (const char* name : {"cut", "fashion", "mnist", "cifar10"}) {
     try {
       const std::int64_t images = data::count_images(name);
       std::cout << "  " << report::pad(name, 9) << images << " images\n";

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Lesson lesson{"train", "A training run of your own",
                         "One model, one recipe; every field has a flag."};
-constexpr std::int64_t inputs = data::image_pixels, classes = data::image_classes;
+constexpr std::int64_t classes = data::image_classes;
 
 struct Flags {
   Options options;
@@ -37,7 +37,8 @@ void add_model_flags(CLI::App& app, Flags& flags) {
       ->check(CLI::IsMember({"mlp", "autoencoder", "residual", "lenet", "resnet20"}).description(""))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--widths", flags.widths, "Of mlp (784,64,10) or autoencoder (784,64,...,784)")
+  app.add_option("--widths", flags.widths,
+                 "Of mlp (784,64,10) or autoencoder (784,64,...,784); cifar10: 3072")
       ->type_name("N,N,...")
       ->delimiter(',')
       ->expected(1, 64)
@@ -97,18 +98,30 @@ void add_run_flags(CLI::App& app, Flags& flags) {
   app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
 }
 
+/// As --data says it, before anything is read; without it the grey images of MNIST or the cut.
+data::ImageShape shape_of(const Flags& flags) {
+  return flags.options.data.empty() ? data::ImageShape{} : data::image_shape(flags.options.data);
+}
+
 /// The networks that have no sizes to choose.
 train::ModelMaker convolutional(const CLI::App& app, const Flags& flags) {
   if (app.count("--widths") + app.count("--width") + app.count("--blocks") > 0)
     throw UsageError(
         concat("--widths, --width and --blocks are for other models; ", flags.model, " is what it is"));
-  return [is_lenet = flags.model == "lenet"](const Recipe& recipe, Rng& rng) -> std::unique_ptr<nn::Model> {
-    if (is_lenet) return std::make_unique<nn::LeNet>(recipe, rng);
-    return std::make_unique<nn::ResNet>(3, nn::ResNet::Images{}, recipe, rng);
+  if (flags.model == "lenet")
+    return [](const Recipe& recipe, Rng& rng) { return std::make_unique<nn::LeNet>(recipe, rng); };
+  const data::ImageShape shape = shape_of(flags);
+  const nn::ResNet::Images images{.size = shape.rows, .channels = shape.channels};
+  return [images](const Recipe& recipe, Rng& rng) {
+    return std::make_unique<nn::ResNet>(3, images, recipe, rng);
   };
 }
 
 train::ModelMaker model_maker(const CLI::App& app, const Flags& flags) {
+  const std::int64_t inputs = shape_of(flags).size();
+  if (inputs != data::ImageShape{}.size() && (flags.model == "lenet" || flags.model == "residual"))
+    throw UsageError(concat(flags.model, " takes grey images of 28 x 28; for ", flags.options.data,
+                            " choose mlp, autoencoder or resnet20"));
   if (flags.model == "lenet" || flags.model == "resnet20") return convolutional(app, flags);
   if (flags.model == "residual") {
     if (app.count("--widths") > 0)
@@ -123,7 +136,8 @@ train::ModelMaker model_maker(const CLI::App& app, const Flags& flags) {
   const bool names = flags.model == "mlp";
   std::vector<std::int64_t> widths = flags.widths;
   if (widths.empty())
-    widths = names ? std::vector<std::int64_t>{784, 64, 10} : std::vector<std::int64_t>{784, 64, 32, 64, 784};
+    widths = names ? std::vector<std::int64_t>{inputs, 64, classes}
+                   : std::vector<std::int64_t>{inputs, 64, 32, 64, inputs};
   const std::int64_t outputs = names ? classes : inputs;
   if (widths.size() < 2 || widths.front() != inputs || widths.back() != outputs) {
     throw UsageError(concat("--widths: ", flags.model, " begins with ", inputs,
@@ -169,6 +183,8 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.seed = flags.options.first_seed;
   plan.model = model_maker(app, flags);
   plan.task = flags.model == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
+  if (flags.options.data == "cifar10" && plan.task == train::Task::classify)
+    plan.pixels.normalise = data::cifar10_statistics;  // what an autoencoder draws lies between 0 and 1
   choose_optimizer(app, flags, plan);
   plan.steps = flags.steps;
   plan.batch = flags.batch;
@@ -198,7 +214,7 @@ int train_command(int argc, char** argv) {
   Flags flags;
   CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn train");
   add_run_flags(app, flags);
-  add_training_flags(app, flags.options, "mnist when it is here, else cut");
+  add_training_flags(app, flags.options, "mnist when it is here, else cut", true);
   add_output_flags(app, flags.options);
   add_model_flags(app, flags);
   add_optimizer_flags(app, flags);
