@@ -1,5 +1,6 @@
 #include <tinymp/base/error.h>
 #include <tinymp/base/rng.h>
+#include <tinymp/data/augment.h>
 #include <tinymp/data/loader.h>
 #include <algorithm>
 #include <numeric>
@@ -32,7 +33,9 @@ void check_options(const Dataset& dataset, const LoaderOptions& options) {
                             dataset.name, " have ", dataset.shape.channels));
 }
 
-Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, const LoaderOptions& options) {
+/// `of_epoch`: what crop and flip are drawn from; null: images as they are.
+Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, const LoaderOptions& options,
+             const Rng* of_epoch) {
   const ImageShape& shape = dataset.shape;
   const std::vector<float> value = levels(options, shape.channels);
   Batch batch{Tensor({static_cast<std::int64_t>(indices.size()), shape.size()}), {}};
@@ -45,8 +48,13 @@ Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, cons
     std::swap(rows, cols);
     std::swap(to_row, to_pixel);
   }
+  std::vector<std::uint8_t> moved(of_epoch != nullptr ? static_cast<std::size_t>(shape.size()) : 0);
   for (const std::int64_t i : indices) {
     const std::uint8_t* image = dataset.image(i).data();
+    if (of_epoch != nullptr) {
+      crop_and_flip(dataset.image(i), shape, draw_crop_and_flip(*of_epoch, i), moved);
+      image = moved.data();
+    }
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::uint8_t* in = image + row * to_row;
       for (std::int64_t col = 0; col < cols; ++col, in += to_pixel)
@@ -70,16 +78,19 @@ Loader::Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t se
   shuffle();
 }
 
+Rng Loader::of_epoch() const { return Rng(seed_).split(static_cast<std::uint64_t>(epoch_)); }
+
 void Loader::shuffle() {
   std::iota(order_.begin(), order_.end(), 0);
-  Rng(seed_).split(static_cast<std::uint64_t>(epoch_)).shuffle(std::span(order_));
+  of_epoch().shuffle(std::span(order_));
 }
 
 Batch Loader::next() {
   const auto first = static_cast<std::size_t>(drawn_ * batch_size_);
   const std::span<const std::int64_t> indices =
       std::span(order_).subspan(first, static_cast<std::size_t>(batch_size_));
-  Batch batch = gather(*dataset_, indices, options_);
+  const Rng epoch = of_epoch();
+  Batch batch = gather(*dataset_, indices, options_, options_.crop_and_flip ? &epoch : nullptr);
   if (++drawn_ == batches_per_epoch()) {
     drawn_ = 0;
     ++epoch_;
@@ -101,7 +112,7 @@ Batch InOrder::operator[](std::int64_t i) const {
   const std::int64_t first = i * batch_size_;
   std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(batch_size_, dataset_->count - first)));
   std::iota(indices.begin(), indices.end(), first);
-  return gather(*dataset_, indices, options_);
+  return gather(*dataset_, indices, options_, nullptr);
 }
 
 }  // namespace tinymp::data

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/base/rng.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/tensor/tensor.h>
 #include <array>
@@ -43,11 +44,15 @@ struct LoaderOptions {
   bool transpose = false;  ///< rows become columns: digits lie on their side, a new task for a trained model
   /// (pixel - mean) / deviation, channel by channel; wants PixelScale::unit
   std::optional<ChannelStatistics> normalise{};
+  /// Each epoch shows each image moved and half of them mirrored (augment.h). Of a Loader alone: InOrder, for
+  /// measuring, shows images as they are.
+  bool crop_and_flip = false;
 };
 
 /// Shuffled batches of one size without an end: one epoch follows another, each in a new order, each image at
 /// most once an epoch. What is left of an epoch when no full batch fits is dropped (it gets its turn in other
-/// epochs). The order of epoch e depends on (seed, e) alone.
+/// epochs). The order of epoch e depends on (seed, e) alone, what crop and flip make of image i on (seed, e,
+/// i).
 ///
 ///   Loader loader(split.train, 64, seed);
 ///   for (int step = 0; step < 1000; ++step) { const Batch batch = loader.next(); ... }
@@ -63,6 +68,7 @@ class Loader {
   std::int64_t batches_per_epoch() const { return dataset_->count / batch_size_; }
 
  private:
+  Rng of_epoch() const;
   void shuffle();
 
   const Dataset* dataset_;

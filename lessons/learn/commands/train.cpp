@@ -28,6 +28,7 @@ struct Flags {
   std::string optimizer = "sgd";
   float lr = 0, momentum = 0, weight_decay = 0, clip = 0;
   std::int64_t steps = 1000, batch = 64, log_every = 10, shadow_every = 50;
+  bool augment = false;
 };
 
 void add_model_flags(CLI::App& app, Flags& flags) {
@@ -95,6 +96,7 @@ void add_run_flags(CLI::App& app, Flags& flags) {
   count("--log-every", flags.log_every, 1, "Record every so many steps");
   count("--shadow-every", flags.shadow_every, 0,
         "Count flushed FP16 gradients so often; 0: never, and no histograms");
+  app.add_flag("--augment", flags.augment, "Each epoch moves each image a little and mirrors half of them");
   app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
 }
 
@@ -185,6 +187,7 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.task = flags.model == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
   if (flags.options.data == "cifar10" && plan.task == train::Task::classify)
     plan.pixels.normalise = data::cifar10_statistics;  // what an autoencoder draws lies between 0 and 1
+  plan.pixels.crop_and_flip = flags.augment;
   choose_optimizer(app, flags, plan);
   plan.steps = flags.steps;
   plan.batch = flags.batch;
