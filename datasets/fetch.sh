@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
 # Fetches the data sets that do not come with tinymp, and checks them. Runs under bash 3.2 and needs gzip, one of
-# sha256sum, shasum and openssl, and (for a network) curl or wget. `fetch.sh --help` says how to use it.
+# sha256sum, shasum and openssl, for CIFAR-10's archive tar, and (for a network) curl or wget. `fetch.sh --help` says
+# how to use it.
 #
 # A file is downloaded to FILE.gz.part, which a later run resumes, and only gets its name once its *unpacked* bytes
 # have the right SHA-256: whoever packed it, and however (Debian re-packed Fashion-MNIST), what is read is the same.
+# An archive of several files is fetched in the same way, checked as it is, unpacked and removed.
 set -u -o pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd) || exit 1
-files="train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte"
 
 help() {
   cat <<'END'
-./learn data NAME... [--from FOLDER|URL] [--into FOLDER] [--force]
+./learn data NAME... [--from FOLDER|FILE|URL] [--into FOLDER] [--force]
 
   mnist     70,000 handwritten digits, 11.6 MB (CC BY-SA 3.0)
   fashion   70,000 pieces of clothing, 30.9 MB (MIT); Debian's package dataset-fashion-mnist is used when installed
+  cifar10   60,000 small photographs, 170 MB (no licence stated); its server is slow: interrupt it, go on later
+  text      Shakespeare's plays, 1.1 MB (public domain)
 
-  --from FOLDER|URL   take the four files (FILE.gz or FILE) from there only, or from NAME/ below it
+  --from FOLDER|URL   take the files (FILE.gz or FILE, or cifar-10-binary.tar.gz) from there only, or from NAME/ below
+  --from FILE         ... or this one: cifar-10-binary.tar.gz, tinyshakespeare.txt or a URL that ends so
   --into FOLDER       put them into FOLDER/NAME (else: $TINYMP_DATA/NAME when that is set, or datasets/NAME)
   --force             fetch again what is already here and right
 
@@ -28,8 +32,30 @@ END
 
 # ---- What there is to fetch -----------------------------------------------------------------------------------------
 
-sum_of() {  # NAME FILE: SHA-256 of the unpacked file
+files_of() {  # NAME
+  case "$1" in
+    cifar10) echo data_batch_1.bin data_batch_2.bin data_batch_3.bin data_batch_4.bin data_batch_5.bin test_batch.bin ;;
+    text) echo tinyshakespeare.txt ;;
+    *) echo train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte ;;
+  esac
+}
+
+count_of() { files_of "$1" | wc -w | tr -d ' '; }
+
+archive_of() {  # NAME: one file that holds them all, where a set is published so
+  if [ "$1" = cifar10 ]; then echo cifar-10-binary.tar.gz; fi
+}
+
+sum_of() {  # NAME FILE: SHA-256 of the unpacked file, of an archive as it is
   case "$1/$2" in
+    cifar10/cifar-10-binary.tar.gz) echo c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd ;;
+    cifar10/data_batch_1.bin) echo cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5 ;;
+    cifar10/data_batch_2.bin) echo a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed ;;
+    cifar10/data_batch_3.bin) echo bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67 ;;
+    cifar10/data_batch_4.bin) echo 014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48 ;;
+    cifar10/data_batch_5.bin) echo 755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add ;;
+    cifar10/test_batch.bin) echo 8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b ;;
+    text/tinyshakespeare.txt) echo 86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed ;;
     mnist/train-images-idx3-ubyte) echo ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db ;;
     mnist/train-labels-idx1-ubyte) echo 65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5 ;;
     mnist/t10k-images-idx3-ubyte) echo 0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7 ;;
@@ -41,10 +67,12 @@ sum_of() {  # NAME FILE: SHA-256 of the unpacked file
   esac
 }
 
-mirrors_of() {  # NAME: where FILE.gz lies, best first
+mirrors_of() {  # NAME: where FILE.gz lies, best first; of an archive or a single file its own address
   case "$1" in
     mnist) echo https://ossci-datasets.s3.amazonaws.com/mnist https://storage.googleapis.com/cvdf-datasets/mnist ;;
     fashion) echo http://fashion-mnist.s3-website.eu-central-1.amazonaws.com ;;  # no https there: the sum decides
+    cifar10) echo https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz ;;
+    text) echo https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt ;;
   esac
 }
 
@@ -77,7 +105,11 @@ unpack() { if is_gzip "$1"; then gzip -dc <"$1" 2>/dev/null; else cat "$1"; fi; 
 
 is_right() {  # PATH SUM
   local found
-  [ -s "$1" ] && found=$(unpack "$1" | sha256) && [ "$found" = "$2" ]
+  [ -s "$1" ] || return 1
+  case "$1" in
+    *.tar.gz | *.tar.gz.part) found=$(sha256 <"$1") ;;
+    *) found=$(unpack "$1" | sha256) ;;
+  esac && [ "$found" = "$2" ]
 }
 
 size_of() { if [ -f "$1" ]; then wc -c <"$1" | tr -d ' '; else echo 0; fi; }
@@ -86,15 +118,17 @@ path_of() {  # FOLDER FILE: FOLDER/FILE or FOLDER/FILE.gz, nothing when neither 
   if [ -e "$1/$2" ]; then echo "$1/$2"; elif [ -e "$1/$2.gz" ]; then echo "$1/$2.gz"; fi
 }
 
-count_in() {  # FOLDER: how many of the four files are there, right or wrong
+count_in() {  # NAME FOLDER: how many of its files are there, right or wrong
   local n=0 file
-  for file in $files; do if [ -n "$(path_of "$1" "$file")" ]; then n=$((n + 1)); fi; done
+  for file in $(files_of "$1"); do if [ -n "$(path_of "$2" "$file")" ]; then n=$((n + 1)); fi; done
   echo "$n"
 }
 
+holds_all() { [ "$(count_in "$1" "$2")" -eq "$(count_of "$1")" ]; }  # NAME FOLDER
+
 all_right() {  # NAME FOLDER
   local file path
-  for file in $files; do
+  for file in $(files_of "$1"); do
     path=$(path_of "$2" "$file")
     [ -n "$path" ] && is_right "$path" "$(sum_of "$1" "$file")" || return 1
   done
@@ -177,8 +211,8 @@ cannot_write() {  # FOLDER [REASON]
 # from_url URL PART SUM: 0 when PART is right afterwards; else `reason` says why not, and a PART that a later attempt
 # can go on with stays.
 from_url() {
-  local before
-  for _ in 1 2 3 4 5; do
+  local before broken=0
+  while [ $broken -lt 5 ]; do
     before=$(size_of "$2")
     if [ "$before" -gt 0 ] && is_right "$2" "$3"; then return 0; fi
     transfer "$1" "$2"
@@ -187,14 +221,17 @@ from_url() {
         if is_right "$2" "$3"; then return 0; fi
         rm -f "$2"
         reason="sent wrong bytes (sha256 differs)"
+        broken=$((broken + 1))
         if [ "$before" -eq 0 ]; then wrong_bytes=yes && return 1; fi ;;  # else the older half may be the wrong one
       norange)
         reason="cannot go on from the middle"
         rm -f "$2"
+        broken=$((broken + 1))
         if [ "$before" -eq 0 ]; then return 1; fi ;;
       dropped)
         reason="the connection broke after $(size_of "$2") bytes"
-        if [ "$(size_of "$2")" -le "$before" ]; then return 1; fi ;;
+        if [ "$(size_of "$2")" -le "$before" ]; then return 1; fi  # a slow server may break off often, but gets on
+        if [ "$(size_of "$2")" -lt $((before + 1048576)) ]; then broken=$((broken + 1)); fi ;;
       full) rm -f "$2" && cannot_write "$(dirname -- "$2")" ;;
       refused) return 1 ;;
       notool) reason="neither curl nor wget is installed" && return 1 ;;
@@ -225,7 +262,16 @@ from_place() {  # PLACE PART SUM
 
 # candidates NAME FILE SOURCE: the places below SOURCE where FILE may lie
 candidates() {
-  local base=${3%/}
+  local base=${3%/} archive
+  archive=$(archive_of "$1")
+  case "$base" in
+    *.tar.gz) if [ "$2" = "$archive" ]; then echo "$base"; fi && return ;;
+    *.txt) if [ "$1" = text ]; then echo "$base"; fi && return ;;
+  esac
+  if [ "$2" = "$archive" ]; then
+    if [ -n "$from" ]; then echo "$base/$2"; fi
+    echo "$base/$1/$2" && return
+  fi
   case " $(mirrors_of "$1") $(system_copy_of "$1") " in
     *" $base "*) echo "$base/$2.gz" && return ;;
   esac
@@ -237,7 +283,10 @@ candidates() {
 get_file() {
   local sum part place name source
   sum=$(sum_of "$1" "$2")
-  part="$3/$2.gz.part"
+  case "$2" in
+    *.tar.gz) part="$3/$2.part" ;;
+    *) part="$3/$2.gz.part" ;;
+  esac
   reasons=""
   wrong_bytes=no
   { : >>"$part"; } 2>/dev/null || cannot_write "$3"
@@ -247,7 +296,10 @@ get_file() {
     while IFS= read -r place; do
       if from_place "$place" "$part" "$sum" </dev/null; then
         name=$2
-        if is_gzip "$part"; then name=$2.gz; fi
+        case "$2" in
+          *.tar.gz) ;;
+          *) if is_gzip "$part"; then name=$2.gz; fi ;;
+        esac
         mv -f -- "$part" "$3/$name" || cannot_write "$3"
         if [ "$name" = "$2" ]; then rm -f -- "$3/$2.gz"; else rm -f -- "$3/$2"; fi  # one copy, or two could differ
         say "$1: $name, checked, from $source"
@@ -263,16 +315,59 @@ END
   return 1
 }
 
+# get_archive NAME FOLDER: the files of NAME out of their archive; 0 when all of them are there and right
+get_archive() {
+  local archive scratch="$2/unpacking" file complaint
+  archive=$(archive_of "$1")
+  if [ -z "$archive" ]; then return 1; fi
+  if ! command -v tar >/dev/null 2>&1; then die 3 "$1: nothing here can unpack $archive; install tar"; fi
+  if ! is_right "$2/$archive" "$(sum_of "$1" "$archive")"; then get_file "$1" "$archive" "$2" || return 1; fi
+  rm -rf -- "$scratch"
+  if ! complaint=$(mkdir -- "$scratch" 2>&1 && tar -xzf "$2/$archive" -C "$scratch" 2>&1); then
+    rm -rf -- "$scratch"
+    cannot_write "$2" "$complaint"
+  fi
+  for file in $(files_of "$1"); do
+    if ! is_right "$scratch"/*/"$file" "$(sum_of "$1" "$file")"; then
+      rm -rf -- "$scratch" "${2:?}/$archive"
+      reasons="; $archive: holds wrong bytes (sha256 of $file differs)" wrong_bytes=yes
+      return 1
+    fi
+    mv -f -- "$scratch"/*/"$file" "$2/$file" || cannot_write "$2"
+    rm -f -- "$2/$file.gz" "$2/$file.gz.part"
+  done
+  rm -rf -- "$scratch" "${2:?}/$archive"
+  unpacked=yes
+}
+
 # ---- Getting a set --------------------------------------------------------------------------------------------------
+
+# get NAME FILE FOLDER: FILE, or with the others of NAME out of their archive, which alone is published of some sets
+get() {
+  if [ -z "$(archive_of "$1")" ]; then get_file "$@" && return || return 1; fi
+  if [ -n "$from$mirror" ]; then
+    if get_file "$@"; then return 0; fi
+    if [ -n "$from" ] && [ "$wrong_bytes" = yes ]; then return 1; fi
+  fi
+  get_archive "$1" "$3"
+}
+
+what_of() {  # NAME: what a folder must hold, in words
+  case "$1" in
+    cifar10) echo "the six files of cifar10, or cifar-10-binary.tar.gz," ;;
+    text) files_of text ;;
+    *) echo "the four files of $1" ;;
+  esac
+}
 
 give_up() {  # NAME FILE
   local package="" code=3
   if [ "$1" = fashion ]; then package=", or install Debian's package dataset-fashion-mnist"; fi
   if [ -n "$from" ]; then
-    if [ $wrong_bytes = yes ]; then code=1; fi
-    die $code "$1: no right copy of $2 in ${reasons#; }; give --from a folder or URL that holds the four files of $1 as published, or leave it out"
+    if [ "$wrong_bytes" = yes ]; then code=1; fi
+    die $code "$1: no right copy of $2 in ${reasons#; }; give --from a folder or URL that holds $(what_of "$1") as published, or leave it out"
   fi
-  die 3 "$1: $2 is missing and could not be fetched (${reasons#; }). Mend it one of three ways: connect to a network and run ./learn data $1 again; or copy the four files from another machine and run ./learn data $1 --from FOLDER; or set TINYMP_MIRROR=http://SERVER to a machine that serves them$package"
+  die 3 "$1: $2 is missing and could not be fetched (${reasons#; }). Mend it one of three ways: connect to a network and run ./learn data $1 again; or copy $(what_of "$1") from another machine and run ./learn data $1 --from FOLDER; or set TINYMP_MIRROR=http://SERVER to a machine that serves them$package"
 }
 
 # Where the set belongs: sets `folder`. Returns 0 when it is complete and right already, there or where else it is read.
@@ -280,11 +375,11 @@ already_here() {  # NAME
   local root system
   for root in "${roots[@]}"; do
     folder=$root/$1
-    if [ "$(count_in "$folder")" -eq 4 ]; then all_right "$1" "$folder" && return 0 || return 1; fi
+    if holds_all "$1" "$folder"; then all_right "$1" "$folder" && return 0 || return 1; fi
   done
   folder=${roots[0]}/$1
   system=$(system_copy_of "$1")
-  if [ -n "$system" ] && [ -z "$into" ] && [ "$(count_in "$folder")" -eq 0 ] && all_right "$1" "$system"; then
+  if [ -n "$system" ] && [ -z "$into" ] && [ "$(count_in "$1" "$folder")" -eq 0 ] && all_right "$1" "$system"; then
     folder=$system
     return 0
   fi
@@ -292,12 +387,12 @@ already_here() {  # NAME
 }
 
 fetch_set() {  # NAME
-  local file path complaint made=no
+  local file path complaint made=no unpacked=no
   set_name=$1
   unreachable=""
   if [ "$force" = yes ]; then
     folder=${roots[0]}/$1
-  elif [ -z "$from" ] || [ "$(count_in "${roots[0]}/$1")" -eq 4 ]; then
+  elif [ -z "$from" ] || holds_all "$1" "${roots[0]}/$1"; then
     if already_here "$1"; then say "$1: already here and right, in $folder" && return; fi
   else
     folder=${roots[0]}/$1
@@ -306,19 +401,20 @@ fetch_set() {  # NAME
     sources=("$from")
   else
     sources=()
-    if [ -n "${TINYMP_MIRROR:-}" ]; then sources+=("$TINYMP_MIRROR"); fi
+    if [ -n "$mirror" ]; then sources+=("$mirror"); fi
     for path in $(system_copy_of "$1"); do if [ -d "$path" ]; then sources+=("$path"); fi; done
     for path in $(mirrors_of "$1"); do sources+=("$path"); done
   fi
   if [ ! -d "$folder" ]; then made=yes; fi
   complaint=$(mkdir -p -- "$folder" 2>&1) || cannot_write "$folder" "$complaint"
-  for file in $files; do
+  for file in $(files_of "$1"); do
+    if [ $unpacked = yes ]; then break; fi  # all of them are new
     path=$(path_of "$folder" "$file")
     if [ -n "$path" ] && [ "$force" = no ]; then
       if is_right "$path" "$(sum_of "$1" "$file")"; then continue; fi
       say "$1: $path is damaged; fetching it again"
     fi
-    if ! get_file "$1" "$file" "$folder"; then
+    if ! get "$1" "$file" "$folder"; then
       if [ $made = yes ]; then rmdir "$folder" 2>/dev/null; fi  # only when empty
       give_up "$1" "$file"
     fi
@@ -330,27 +426,28 @@ fetch_set() {  # NAME
 
 wrong_use() { die 2 "$1; see ./learn data --help"; }
 
-names="" from="" into="" force=no
+names="" from="" into="" force=no mirror=${TINYMP_MIRROR:-}
 while [ $# -gt 0 ]; do
   case "$1" in
     -h | --help) help && exit 0 ;;
     --force) force=yes ;;
     --from | --into)
-      if [ $# -lt 2 ] || [ -z "$2" ]; then wrong_use "$1 needs a folder$([ "$1" = --into ] || echo " or URL")"; fi
+      if [ $# -lt 2 ] || [ -z "$2" ]; then wrong_use "$1 needs a folder$([ "$1" = --into ] || echo ", file or URL")"; fi
       if [ "$1" = --from ]; then from=$2; else into=$2; fi
       shift ;;
     --from=?*) from=${1#*=} ;;
     --into=?*) into=${1#*=} ;;
-    mnist | fashion) names="$names $1" ;;
+    mnist | fashion | cifar10 | text) names="$names $1" ;;
     cut | fashion-mnist-cut) wrong_use "the cut comes with tinymp, in datasets/fashion-mnist-cut: nothing to fetch" ;;
     -*) wrong_use "unknown option $1" ;;
-    *) wrong_use "no data set is called \"$1\"; choose mnist or fashion" ;;
+    *) wrong_use "no data set is called \"$1\"; choose mnist, fashion, cifar10 or text" ;;
   esac
   shift
 done
-if [ -z "$names" ]; then wrong_use "which data set? mnist or fashion"; fi
+if [ -z "$names" ]; then wrong_use "which data set? mnist, fashion, cifar10 or text"; fi
 case "$from" in
   "" | *://*) ;;
+  *.tar.gz | *.txt) if [ ! -f "$from" ]; then wrong_use "--from $from: no such file (and no URL)"; fi ;;
   *) if [ ! -d "$from" ]; then wrong_use "--from $from: no such folder (and no URL)"; fi ;;
 esac
 if [ -z "$(printf x | sha256)" ]; then

@@ -21,6 +21,16 @@ if [ "${1:-}" = real ]; then
     for file in "$folder"/*.gz; do cmp "$file" "$into/$name/$(basename "$file")" || failures=$((failures + 1)); done
     rm -rf "$into"
   done
+  data=${TINYMP_DATA:-$root/datasets} into=$(mktemp -d)
+  [ -f "$data/text/tinyshakespeare.txt" ] || skip "text is not in $data"
+  [ -f "$data/cifar10/test_batch.bin" ] || [ -f "$data/cifar10/test_batch.bin.xz" ] || skip "cifar10 is not in $data"
+  mkdir "$into/cifar10"
+  for file in "$data"/cifar10/*.bin; do if [ -f "$file" ]; then ln -s "$file" "$into/cifar10"; fi; done
+  for file in "$data"/cifar10/*.bin.xz; do if [ -f "$file" ]; then xz -dc "$file" >"$into/cifar10/$(basename "$file" .xz)"; fi; done
+  for set in "text $data" "text $data/text/tinyshakespeare.txt" "cifar10 $into"; do
+    bash "$root/datasets/fetch.sh" "${set%% *}" --from "${set#* }" --into "$into/new" --force || failures=$((failures + 1))
+  done
+  rm -rf "$into"
   env -u TINYMP_DATA bash "$root/datasets/fetch.sh" fashion | grep "already here and right" || failures=$((failures + 1))
   exit $failures
 fi
@@ -44,11 +54,23 @@ gzip -dc "$root/datasets/fashion-mnist-cut/t10k-images-idx3-ubyte.gz" >"$plain/t
 head -c 100000 "$plain/train-images-idx3-ubyte" >"$plain/t10k-images-idx3-ubyte"
 head -c 5000 /dev/zero >"$plain/train-labels-idx1-ubyte"
 head -c 2000 /dev/zero >"$plain/t10k-labels-idx1-ubyte"
-sums=()
+sums=() cifar=$tmp/cifar-10-batches-bin text=$tmp/text
+mkdir -p "$cifar" "$text" "$tmp/served/toronto" "$tmp/served/karpathy"
+cp "$plain/train-images-idx3-ubyte" "$cifar/data_batch_1.bin"
+for i in 2 3 4 5; do head -c $((i * 1000)) "$plain/train-images-idx3-ubyte" >"$cifar/data_batch_$i.bin"; done
+head -c 3073 /dev/zero >"$cifar/test_batch.bin"
+head -c 200000 "$plain/train-images-idx3-ubyte" | base64 >"$text/tinyshakespeare.txt"
+cp "$text/tinyshakespeare.txt" "$tmp/served/karpathy/input.txt"
+archive="cifar-10-binary.tar.gz"
+tar -czf "$tmp/served/toronto/$archive" -C "$tmp" cifar-10-batches-bin
+plant_sum() { sums+=(-e "s#$1) echo [0-9a-f]*#$1) echo $(sha256sum <"$2" | cut -c 1-64)#"); } # SET/FILE PATH
+plant_sum "cifar10/$archive" "$tmp/served/toronto/$archive"
+for file in "$cifar"/*; do plant_sum "cifar10/$(basename "$file")" "$file"; done
+plant_sum text/tinyshakespeare.txt "$text/tinyshakespeare.txt"
 for file in "$plain"/*; do
   gzip -c "$file" >"$tmp/served/mnist/$(basename "$file").gz"
   head -c 1000 "$file" >"$tmp/bad/$(basename "$file")"
-  sums+=(-e "s#mnist/$(basename "$file")) echo [0-9a-f]*#mnist/$(basename "$file")) echo $(sha256sum <"$file" | cut -c 1-64)#")
+  plant_sum "mnist/$(basename "$file")" "$file"
 done
 python3 "$root/tests/data/mirror.py" "$tmp/served" "$tmp/log" >"$tmp/port" &
 server_pid=$!
@@ -57,13 +79,16 @@ port=$(cat "$tmp/port")
 mirror=http://127.0.0.1:$port
 nobody=http://127.0.0.1:9 # the discard port: refuses
 
-# use_mirrors FIRST SECOND: the modes of mirror.py (or "nobody") behind the two public addresses of MNIST
+# use_mirrors FIRST SECOND: the modes of mirror.py (or "nobody") behind the two public addresses of MNIST; the first
+# also behind those of CIFAR-10 and of the text
 use_mirrors() {
-  local first="$mirror/$1/mnist" second="$mirror/$2/mnist"
-  if [ "$1" = nobody ]; then first=$nobody/a; fi
+  local first="$mirror/$1/mnist" second="$mirror/$2/mnist" other="$mirror/$1"
+  if [ "$1" = nobody ]; then first=$nobody/a other=$nobody/d; fi
   if [ "$2" = nobody ]; then second=$nobody/b; fi
   sed "${sums[@]}" -e "s#https://ossci-datasets.s3.amazonaws.com/mnist#$first#" \
     -e "s#https://storage.googleapis.com/cvdf-datasets/mnist#$second#" \
+    -e "s#https://www.cs.toronto.edu/~kriz#$other/toronto#" \
+    -e "s#https://raw.githubusercontent.com/.*/input.txt#$other/karpathy/input.txt#" \
     -e "s#http://fashion-mnist.s3-website.eu-central-1.amazonaws.com#$nobody/c#" \
     "$root/datasets/fetch.sh" >"$tmp/datasets/fetch.sh"
   : >"$tmp/log"
@@ -84,15 +109,15 @@ run() { # EXIT_CODE ARGUMENT...: fetch.sh must end so
 }
 says() { grep -q -e "$1" "$tmp/out" "$tmp/err" || fail "does not say: $1"; }
 requests() { [ "$(grep -c "$2" "$tmp/log")" -eq "$1" ] || fail "expected $1 requests like \"$2\""; }
-complete() { # FOLDER: the four files, with the right bytes and nothing beside them
-  local file
-  for file in $(cd "$plain" && ls); do
-    { cat "$1/$file" 2>/dev/null || gzip -dc "$1/$file.gz" 2>/dev/null; } | cmp -s - "$plain/$file" ||
+complete() { # FOLDER [LIKE]: the files of a set, with the right bytes and nothing beside them
+  local file like=${2:-$plain}
+  for file in $(cd "$like" && ls); do
+    { cat "$1/$file" 2>/dev/null || gzip -dc "$1/$file.gz" 2>/dev/null; } | cmp -s - "$like/$file" ||
       fail "$1/$file is not there or not right"
   done
-  [ "$(find "$1" -type f | wc -l)" -eq 4 ] || fail "more or fewer than 4 files in $1"
+  [ "$(find "$1" -type f | wc -l)" -eq "$(find "$like" -type f | wc -l)" ] || fail "more or fewer files than its own in $1"
 }
-scene() { scene=$1 && rm -rf "$tmp/datasets/mnist" "$tmp/into" && mkdir -p "$tmp/datasets/mnist" && use_mirrors "$2" "$3"; }
+scene() { scene=$1 && rm -rf "$tmp/datasets/mnist" "$tmp/datasets/cifar10" "$tmp/datasets/text" "$tmp/into" && mkdir -p "$tmp/datasets/mnist" && use_mirrors "$2" "$3"; }
 
 here=$tmp/datasets/mnist
 images=train-images-idx3-ubyte.gz
@@ -258,6 +283,141 @@ cp "$tmp"/served/mnist/* "$here"
 TINYMP_DATA=$tmp/into run 0 mnist
 says "already here and right, in .*/datasets/mnist"
 
+# ---- CIFAR-10 is published as one archive, the text as one file -------------------------------------------------------
+
+packed=$tmp/served/toronto/$archive
+packed_half=$(($(wc -c <"$packed") / 2))
+photos=$tmp/datasets/cifar10
+scene "cifar10 out of its archive" good nobody
+run 0 cifar10
+complete "$photos" "$cifar"
+requests 1 "^good toronto/$archive 0$"
+: >"$tmp/log"
+run 0 cifar10
+says "^cifar10: already here and right, in .*/datasets/cifar10$"
+requests 0 .
+run 0 cifar10 --force
+requests 1 .
+printf x >>"$photos/data_batch_3.bin"
+run 0 cifar10
+says "data_batch_3.bin is damaged; fetching it again"
+complete "$photos" "$cifar"
+
+scene "cifar10 interrupted, then resumed" slow nobody
+bash "$tmp/datasets/fetch.sh" cifar10 >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do if [ -s "$photos/$archive.part" ]; then break; fi; sleep 0.5; done
+kill -TERM $pid
+wait $pid
+[ $? -eq 130 ] || fail "an interrupted fetch must end with 130"
+says "interrupted; the same command goes on"
+[ "$(wc -c <"$photos/$archive.part")" -eq 65536 ] || fail "the part is not kept"
+use_mirrors good nobody
+run 0 cifar10
+requests 1 "^good toronto/$archive 65536$"
+complete "$photos" "$cifar"
+
+scene "cifar10 over a connection that drops" drop nobody
+head -c "$packed_half" "$packed" >"$tmp/half"
+run 3 cifar10 # it gets shorter each time: five halves are not the whole, and what there is stays
+says "the connection broke after"
+requests 1 "^drop toronto/$archive $packed_half$"
+[ "$(grep -c "^drop toronto/$archive [1-9]" "$tmp/log")" -ge 4 ] || fail "does not try again from where it broke"
+use_mirrors good nobody
+run 0 cifar10
+requests 0 "^good toronto/$archive 0$"
+complete "$photos" "$cifar"
+
+scene "cifar10: a wrong older half is thrown away" good nobody
+mkdir -p "$photos"
+head -c "$packed_half" /dev/zero >"$photos/$archive.part"
+run 0 cifar10
+requests 1 "^good toronto/$archive 0$"
+complete "$photos" "$cifar"
+scene "cifar10 interrupted while unpacking" nobody nobody
+mkdir -p "$photos/unpacking/old"
+cp "$packed" "$photos/$archive"
+run 0 cifar10
+complete "$photos" "$cifar"
+
+for mode in short wrong error nobody; do
+  for set in cifar10 text; do
+    scene "$set: $mode" $mode nobody
+    run 3 $set
+    says "$set: .* is missing and could not be fetched"
+    [ ! -e "$tmp/datasets/$set" ] || fail "leaves something behind"
+  done
+done
+for mode in short wrong; do
+  scene "cifar10: a hash that is wrong ($mode)" $mode nobody
+  run 3 cifar10
+  says "sent wrong bytes (sha256 differs)"
+done
+
+mkdir -p "$tmp/damaged"
+cp "$packed" "$tmp/damaged/$archive"
+printf 'x' | dd of="$tmp/damaged/$archive" bs=1 seek="$packed_half" conv=notrunc 2>/dev/null
+for from in "$tmp/damaged" "$tmp/damaged/$archive" "$mirror/wrong/toronto/$archive"; do
+  scene "cifar10: a damaged archive, --from $from" good nobody
+  run 1 cifar10 --from "$from"
+  says "cifar10: no right copy of data_batch_1.bin in .*wrong bytes (sha256 differs)"
+  [ ! -e "$photos" ] || fail "leaves something behind"
+  requests 0 "^good"
+done
+scene "cifar10: an archive that holds other files" nobody nobody
+mkdir -p "$tmp/other" && cp -r "$cifar" "$tmp/other" && printf x >>"$tmp/other/cifar-10-batches-bin/data_batch_2.bin"
+tar -czf "$tmp/other/$archive" -C "$tmp/other" cifar-10-batches-bin
+sed -i "s#$(sha256sum <"$packed" | cut -c 1-64)#$(sha256sum <"$tmp/other/$archive" | cut -c 1-64)#" "$tmp/datasets/fetch.sh"
+run 1 cifar10 --from "$tmp/other/$archive"
+says "holds wrong bytes (sha256 of data_batch_2.bin differs)"
+
+mkdir -p "$tmp/class/cifar10" "$tmp/class/text"
+cp "$cifar"/* "$tmp/class/cifar10" && cp "$text"/* "$tmp/class/text" && cp -r "$tmp/class" "$tmp/served/class"
+mkdir -p "$tmp/served/packed/cifar10" && cp "$packed" "$tmp/served/packed/cifar10"
+for from in "$cifar" "$tmp/class" "$packed" "$tmp/served/toronto" "$tmp/served/packed" "$mirror/good/class" \
+  "$mirror/good/toronto/$archive" "$mirror/good/packed"; do
+  scene "cifar10 --from $from" nobody nobody
+  run 0 cifar10 --from "$from"
+  complete "$photos" "$cifar"
+done
+for class in class packed; do
+  scene "cifar10 from TINYMP_MIRROR, $class" nobody nobody
+  TINYMP_MIRROR=$mirror/good/$class run 0 cifar10
+  complete "$photos" "$cifar"
+done
+scene "cifar10: TINYMP_MIRROR first, then the public archive" good nobody
+TINYMP_MIRROR=$mirror/wrong/class run 0 cifar10
+requests 1 "^good toronto"
+complete "$photos" "$cifar"
+scene "cifar10 --from wrong files leaves what is here" nobody nobody
+mkdir -p "$photos" "$tmp/bad/cifar10" && cp "$cifar"/* "$photos" && cp "$text/tinyshakespeare.txt" "$tmp/bad/cifar10/data_batch_1.bin"
+run 1 cifar10 --from "$tmp/bad" --force
+says "cifar10: no right copy of data_batch_1.bin in .*/bad: holds wrong bytes"
+complete "$photos" "$cifar"
+
+scene "text" good nobody
+run 0 text
+requests 1 "^good karpathy/input.txt 0$"
+complete "$tmp/datasets/text" "$text"
+run 0 text
+says "already here and right"
+scene "text resumes" good nobody
+mkdir "$tmp/datasets/text" && head -c 5000 "$text/tinyshakespeare.txt" >"$tmp/datasets/text/tinyshakespeare.txt.gz.part"
+run 0 text
+requests 1 "^good karpathy/input.txt 5000$"
+complete "$tmp/datasets/text" "$text"
+for from in "$text" "$tmp/class" "$text/tinyshakespeare.txt" "$mirror/good/karpathy/input.txt" "$mirror/good/class"; do
+  scene "text --from $from" nobody nobody
+  run 0 text --from "$from"
+  complete "$tmp/datasets/text" "$text"
+done
+scene "text and cifar10 at once" good nobody
+run 0 text cifar10
+complete "$tmp/datasets/text" "$text"
+complete "$photos" "$cifar"
+run 2 text --from "$tmp/none.txt"
+says "no such file (and no URL)"
+
 # ---- Nowhere to write, wrong use, few tools -------------------------------------------------------------------------
 
 scene "a file where a folder belongs" good nobody
@@ -277,7 +437,7 @@ scene "wrong use" good good
 run 2
 says "which data set"
 run 2 imagenet
-says 'no data set is called "imagenet"; choose mnist or fashion'
+says 'no data set is called "imagenet"; choose mnist, fashion, cifar10 or text'
 run 2 cut
 run 2 mnist --quickly
 run 2 mnist --from
