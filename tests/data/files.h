@@ -114,7 +114,8 @@ std::string message(Action action) {
 
 /// datasets/ beside the sources: the readers look there, too.
 inline std::filesystem::path source_datasets() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "datasets";
+  const std::filesystem::path here = std::filesystem::absolute(__FILE__).lexically_normal();
+  return here.parent_path().parent_path().parent_path() / "datasets";
 }
 
 /// "" unless TINYMP_DATA holds full MNIST.
