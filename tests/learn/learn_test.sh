@@ -110,6 +110,8 @@ use() {
   learn 2 train --data cifar10 --widths 784,64,10 && complains 'begins with 3072'
   learn 2 train --data cifar10 --model lenet && complains 'lenet takes grey images of 28 x 28'
   learn 2 run 6 --data cifar10 && complains 'cifar10'
+  learn 2 train --data cut --schedule linear && complains 'linear'
+  learn 2 train --data cut --steps 10 --warmup 10 && complains '--warmup 10 takes all of the 10 steps'
   learn 2 train --data cut --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'
   learn 2 train --data cut --optimizer lion && complains 'lion'
 
@@ -201,6 +203,8 @@ runs() {
 
   # shellcheck disable=SC2086
   learn 0 train $few --compute bf16 --gradient bf16 && prints 'bf16, master f32'
+  # shellcheck disable=SC2086
+  learn 0 train $few --schedule cosine --warmup 2 --augment && prints 'sgd lr=0.1 cosine warmup=2'
 
   local before after
   before=$(snapshot runs)

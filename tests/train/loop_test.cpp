@@ -1,6 +1,7 @@
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tests/train/rig.h>
+#include <tinymp/amp/loss_scaler.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/loop.h>
 #include <cmath>
@@ -98,6 +99,55 @@ TEST_CASE("steps whose gradients overflow are skipped, counted, and leave the we
   CHECK(later.result->skipped + later.result->taken == 20);
   CHECK(later.steps.back().skips == later.result->skipped);
   CHECK_FALSE(later.steps.back().skipped);
+}
+
+TEST_CASE("the learning rate follows its schedule, step by step, and the log tells it") {
+  Scratch scratch;
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, recipes::fp16_dynamic, 8);
+  plan.schedule = ScheduleKind::cosine;
+  plan.warmup = 2;
+  const Run run = train::run(plan, scratch.next());
+
+  Rng rng = Rng(plan.seed).split(0);
+  const nn::Mlp by_hand({784, 12, 10}, plan.recipe, rng);
+  Sgd optimizer(by_hand.parameters(), {}, plan.recipe);
+  LossScaler scaler(plan.recipe.scaling);
+  data::Loader loader(data.train, plan.batch, Rng(plan.seed).split(1).seed());
+  REQUIRE(run.steps.size() == 8);
+  for (const train::StepRecord& step : run.steps) {
+    const auto t = static_cast<double>(step.step);
+    const double expected = t <= 2 ? t / 3 : 0.5 + 0.5 * std::cos(std::acos(-1.0) * (t - 3) / 6);
+    CHECK(step.lr == Approx(0.05 * expected).epsilon(1e-6));
+    optimizer.set_learning_rate(static_cast<float>(step.lr));
+    Tape tape;
+    const Tensor loss = train::loss_of(plan.task, by_hand, loader.next());
+    CHECK(loss.item() == step.loss);
+    tape.backward(scaler.scale(loss));
+    Gradients gradients = optimizer.gradients();
+    GradCheck check = scaler.unscale(gradients);
+    optimizer.step(gradients, check);
+    scaler.update(std::move(check));
+    optimizer.zero_grad();
+  }
+  const Run constant = train::run(small_plan(data), scratch.next());
+  for (const train::StepRecord& step : constant.steps) CHECK(step.lr == static_cast<double>(0.05f));
+  plan.warmup = -1;
+  CHECK_SAYS("a warm-up of -1 steps makes no run", train::run(plan, scratch.next()));
+}
+
+TEST_CASE("where the first NaN came from is looked for at the rates of the schedule") {
+  Scratch scratch;
+  const data::Split data = made_up_split();
+  Plan constant = small_plan(data, recipes::fp32, 4), climbing = constant;
+  constant.optimizer = sgd(0x1p98f);
+  climbing.optimizer = sgd(0x1p100f);
+  climbing.warmup = 3;  // a quarter in step 1, after which nothing is finite
+  const Run expected = train::run(constant, scratch.next()), found = train::run(climbing, scratch.next());
+  REQUIRE(expected.findings.size() == 1);
+  REQUIRE(found.findings.size() == 1);
+  CHECK(found.findings[0].step == 2);
+  CHECK(found.findings[0].sentence == expected.findings[0].sentence);
 }
 
 TEST_CASE("a run that produces NaN goes on to its end, and says where it began") {

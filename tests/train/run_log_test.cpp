@@ -71,6 +71,7 @@ void check_same(const StepRecord& a, const StepRecord& b) {
   CHECK(a.skips == b.skips);
   check_same(a.loss, b.loss);
   check_same(a.scale, b.scale);
+  check_same(a.lr, b.lr);
   check_same(a.zero, b.zero);
   check_same(a.subnormal, b.subnormal);
   check_same(a.flushed, b.flushed);
@@ -81,6 +82,7 @@ void check_same(const StepRecord& a, const StepRecord& b) {
 std::vector<StepRecord> some_steps() {
   StepRecord plain{.step = 1, .loss = 0.1, .scale = 65536};
   StepRecord full{.step = 2, .loss = 1.0 / 3, .scale = 0x1p-30, .skipped = true, .skips = 7};
+  full.lr = 0.0625;
   full.zero = 0.25;
   full.subnormal = 0.125;
   full.flushed = 0;
@@ -159,7 +161,7 @@ TEST_CASE("the lines of a run log are what the format says") {
   CHECK(lines[1] == R"({"step":1,"loss":0.1,"scale":65536.0,"skipped":false,"skips":0})");
   CHECK(lines[2] ==
         R"({"step":2,"loss":0.3333333333333333,"scale":9.313225746154785e-10,"skipped":true,"skips":7,)"
-        R"("zero":0.25,"subnormal":0.125,"flushed":0.0,"underflowed":1e-09,"absorbed":1.0})");
+        R"("lr":0.0625,"zero":0.25,"subnormal":0.125,"flushed":0.0,"underflowed":1e-09,"absorbed":1.0})");
   CHECK(lines[3] == R"({"step":5000000000,"loss":"nan","scale":"inf","skipped":false,"skips":0})");
   CHECK(lines[4] == R"({"step":5000000001,"loss":"-inf","scale":5e-324,"skipped":false,"skips":0})");
   CHECK(lines[5] ==

@@ -34,7 +34,8 @@ class Replay {
         model_(std::move(model)),
         optimizer_(plan.optimizer(model_->parameters(), plan.recipe)),
         scaler_(plan.recipe.scaling),
-        loader_(from.loader) {
+        loader_(from.loader),
+        schedule_(schedule_of(plan, optimizer_->learning_rate())) {
     optimizer_->restore(from.optimizer);
     scaler_.restore(from.scaler);
     for (const Tensor& moment : optimizer_->moments())
@@ -55,6 +56,7 @@ class Replay {
   std::optional<BadUpdate> step(std::int64_t number, Watch* watch) {
     std::optional<BadUpdate> bad;
     const Look look{.watch = watch, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
+    optimizer_->set_learning_rate(schedule_.at(number));
     start_step(plan_, number, *model_, *optimizer_, scaler_, look, to(loader_.next(), plan_.device));
     return bad;
   }
@@ -108,6 +110,7 @@ class Replay {
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;
   data::Loader loader_;
+  Schedule schedule_;
   std::set<const void*> bad_before_;  ///< moments that are infinite already
 };
 

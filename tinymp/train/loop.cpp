@@ -24,6 +24,7 @@ void expect_complete(const Plan& plan) {
          " steps, logged every ", plan.log_every, " and shadowed every ", plan.shadow_every, " makes no run");
   expect(plan.histogram_every >= 0, "train::run: a histogram every ", plan.histogram_every,
          " steps makes no run");
+  expect(plan.warmup >= 0, "train::run: a warm-up of ", plan.warmup, " steps makes no run");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
 }
@@ -71,6 +72,7 @@ StepRecord outline_of(const Started& started, const kernels::StepReport& report)
 /// ... and what only the log has.
 void add_details(const Started& started, const kernels::StepReport& report, StepRecord& record) {
   const kernels::GradientScan found = started.found.read();
+  record.lr = static_cast<double>(started.lr);
   record.zero = share(found.zeros, found.values);
   record.subnormal = share(found.subnormals, found.values);
   record.flushed = started.flushed;
@@ -85,6 +87,7 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   expect_complete(plan);
   std::unique_ptr<nn::Model> model = make_model(plan, plan.recipe);
   const std::unique_ptr<Optimizer> optimizer = plan.optimizer(model->parameters(), plan.recipe);
+  const Schedule schedule = schedule_of(plan, optimizer->learning_rate());
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels);
   std::optional<Shadow> shadow;
@@ -107,6 +110,7 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
     const Look look{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
                     is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
+    if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
     started.push_back(start_step(plan, t, *model, *optimizer, scaler, look, to(loader.next(), plan.device)));
     const bool logged = t == plan.steps || is_due(t, plan.log_every) || look.counts_flushed || look.closely;
     if (!logged && started.size() < steps_ahead) continue;

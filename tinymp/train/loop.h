@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/optim/optimizer.h>
+#include <tinymp/optim/schedule.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/task.h>
 #include <functional>
@@ -28,9 +29,11 @@ struct Plan {
   Task task = Task::classify;
   ModelMaker model;
   OptimizerMaker optimizer;
-  std::string optimizer_name;        ///< "adam lr=0.01"
-  const nn::Model* start = nullptr;  ///< fine-tuning: begin with these weights
-  Device device = Device::cpu;       ///< where the model trains
+  std::string optimizer_name;                      ///< "adam lr=0.01"
+  ScheduleKind schedule = ScheduleKind::constant;  ///< of the optimizer's learning rate
+  std::int64_t warmup = 0;                         ///< steps in which the rate climbs, the first of the run
+  const nn::Model* start = nullptr;                ///< fine-tuning: begin with these weights
+  Device device = Device::cpu;                     ///< where the model trains
   std::int64_t steps = 1000;
   std::int64_t batch = 64;
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
@@ -40,6 +43,11 @@ struct Plan {
   std::int64_t histogram_every =
       0;  ///< look at the sizes of gradients and updates every so many steps, and at the first; 0: never
 };
+
+/// The learning rate of every step, where the optimizer began with `lr`.
+inline Schedule schedule_of(const Plan& plan, float lr) {
+  return {.kind = plan.schedule, .lr = lr, .steps = plan.steps, .warmup = plan.warmup};
+}
 
 /// Watches a run as it goes, for a progress bar.
 using Watcher = std::function<void(const Plan&, const StepRecord&)>;

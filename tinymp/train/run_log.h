@@ -14,7 +14,7 @@
 /// Each line is flushed as it is written, so an interrupted run keeps everything up to its last logged step.
 /// NaN and infinities are written as the strings "nan", "inf" and "-inf"; what was not measured is left out.
 ///   {"tinymp_run":1,"lesson":"06_loss_scaling","name":"FP16, S = 1","recipe":{...},"seed":0,...}
-///   {"step":1,"loss":0.231,"scale":1.0,"skipped":false,"skips":0,"flushed":0.62}
+///   {"step":1,"loss":0.231,"scale":1.0,"skipped":false,"skips":0,"lr":0.01,"flushed":0.62}
 /// A step that was looked at closely (histogram.h) has a line of its own behind it, a parameter an object:
 ///   {"sizes":{"step":1,"scale":1.0,"parameters":[{"name":"layer 1 weight",
 ///     "gradients":{"zeros":9,"nonfinite":0,"first":-31,"counts":[3,14,...],"largest":2e-06,"subnormal":120,
@@ -64,6 +64,7 @@ struct StepRecord {
   // Of the updates that are not zero in FP32:
   double underflowed = not_measured;  ///< zero in the master's format
   double absorbed = not_measured;     ///< not zero there, yet the weight stays as it was
+  double lr = not_measured;           ///< the learning rate of this step
 };
 
 /// Where the first infinity or NaN came from: first_bad.h. A run has one of a kind at most.

@@ -81,6 +81,7 @@ void fields(MaybeConst<StepRecord> auto& r, F&& field) {
 /// These are left out of a line when they were not measured.
 template <class F>
 void sampled_fields(MaybeConst<StepRecord> auto& r, F&& field) {
+  field("lr", r.lr);
   field("zero", r.zero);
   field("subnormal", r.subnormal);
   field("flushed", r.flushed);

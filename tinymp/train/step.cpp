@@ -24,7 +24,7 @@ Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model
   const StepResult result = optimizer.step(gradients, check);
   if (close && result.taken()) close->add_updates(optimizer, gradients);
   if (look.updated) look.updated(gradients);
-  Started started{number, loss, scale, check.found(), result, flushed};
+  Started started{number, loss, scale, check.found(), result, flushed, optimizer.learning_rate()};
   if (close) started.sizes = close->sizes();
   scaler.update(std::move(check));
   optimizer.zero_grad();

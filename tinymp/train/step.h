@@ -27,9 +27,11 @@ struct Started {
   DeviceValue<kernels::GradientScan> found;
   StepResult result;
   double flushed;
+  float lr;
   std::optional<StepSizes> sizes{};
 };
 
+/// At the learning rate that the optimizer has.
 Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                    LossScaler& scaler, const Look& look, const data::Batch& batch);
 

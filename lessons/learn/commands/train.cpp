@@ -27,8 +27,9 @@ struct Flags {
   int blocks = 8;
   std::string optimizer = "sgd";
   float lr = 0, momentum = 0, weight_decay = 0, clip = 0;
-  std::int64_t steps = 1000, batch = 64, log_every = 10, shadow_every = 50;
+  std::string schedule = "constant";
   bool augment = false;
+  std::int64_t warmup = 0, steps = 1000, batch = 64, log_every = 10, shadow_every = 50;
 };
 
 void add_model_flags(CLI::App& app, Flags& flags) {
@@ -67,6 +68,17 @@ void add_optimizer_flags(CLI::App& app, Flags& flags) {
   app.add_option("--lr", flags.lr, "(sgd 0.1, adam and adamw 0.001, adagrad 0.01)")
       ->type_name("X")
       ->check(not_negative())
+      ->group(group);
+  app.add_option("--schedule", flags.schedule,
+                 "constant, step (a tenth from half of the steps, a hundredth from 3/4) or cosine (to 0)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"constant", "step", "cosine"}).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--warmup", flags.warmup, "The first N steps climb to the learning rate")
+      ->type_name("N")
+      ->check(whole(0, 1'000'000'000))
+      ->capture_default_str()
       ->group(group);
   app.add_option("--momentum", flags.momentum, "Of sgd (0)")
       ->type_name("X")
@@ -159,6 +171,18 @@ train::OptimizerMaker maker(const typename Kind::Options& options) {
   };
 }
 
+void choose_schedule(const Flags& flags, train::Plan& plan) {
+  if (flags.warmup >= flags.steps)
+    throw UsageError(concat("--warmup ", flags.warmup, " takes all of the ", flags.steps,
+                            " steps; choose fewer, or more --steps"));
+  plan.schedule = flags.schedule == "cosine" ? ScheduleKind::cosine
+                  : flags.schedule == "step" ? ScheduleKind::step
+                                             : ScheduleKind::constant;
+  plan.warmup = flags.warmup;
+  if (plan.schedule != ScheduleKind::constant) plan.optimizer_name += " " + flags.schedule;
+  if (plan.warmup > 0) plan.optimizer_name += concat(" warmup=", plan.warmup);
+}
+
 void choose_optimizer(const CLI::App& app, const Flags& flags, train::Plan& plan) {
   const bool is_sgd = flags.optimizer == "sgd";
   if (!is_sgd && app.count("--momentum") > 0)
@@ -176,6 +200,7 @@ void choose_optimizer(const CLI::App& app, const Flags& flags, train::Plan& plan
   if (flags.momentum > 0) plan.optimizer_name += concat(" momentum=", flags.momentum);
   if (decay > 0) plan.optimizer_name += concat(" weight_decay=", decay);
   if (flags.clip > 0) plan.optimizer_name += concat(" clip=", flags.clip);
+  choose_schedule(flags, plan);
 }
 
 train::Plan plan_from(const CLI::App& app, const Flags& flags) {
