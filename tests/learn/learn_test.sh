@@ -64,7 +64,7 @@ use() {
   learn 2 run 6 --seeds 0 && complains 'whole number from 1'
   learn 2 run 6 --seeds 2.5 && complains 'whole number'
   learn 2 run 6 --seeds && complains '--seeds'
-  learn 2 run 6 --data cifar && complains 'cifar'
+  learn 2 run 6 --data cifar10 && complains 'cifar10'
   learn 2 run 6 extra && complains "'extra' is one argument too many"
   learn 2 run 6 --sabotage barrier --smoke && complains './learn run 6 has unscale'
   learn 2 run 0 --sabotage '' --smoke && complains 'has none'
@@ -109,7 +109,6 @@ use() {
   learn 2 train --data cut --model lenet --widths 784,10 && complains 'lenet'
   learn 2 train --data cifar10 --widths 784,64,10 && complains 'begins with 3072'
   learn 2 train --data cifar10 --model lenet && complains 'lenet takes grey images of 28 x 28'
-  learn 2 run 6 --data cifar10 && complains 'cifar10'
   learn 2 train --data cut --schedule linear && complains 'linear'
   learn 2 train --data cut --steps 10 --warmup 10 && complains '--warmup 10 takes all of the 10 steps'
   learn 2 train --data cut --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'

@@ -55,11 +55,14 @@ Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, cons
       crop_and_flip(dataset.image(i), shape, draw_crop_and_flip(*of_epoch, i), moved);
       image = moved.data();
     }
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const std::uint8_t* in = image + row * to_row;
-      for (std::int64_t col = 0; col < cols; ++col, in += to_pixel)
-        for (std::int64_t c = 0; c < shape.channels; ++c)
-          *out++ = value[static_cast<std::size_t>(c * 256 + in[c])];
+    for (std::int64_t row = 0; row < rows; ++row, out += cols * shape.channels) {
+      for (std::int64_t c = 0; c < shape.channels; ++c) {
+        const float* of_channel = value.data() + c * 256;
+        const std::uint8_t* in = image + row * to_row + c;
+        float* to = out + c;
+        for (std::int64_t col = 0; col < cols; ++col)
+          to[col * shape.channels] = of_channel[in[col * to_pixel]];
+      }
     }
     batch.labels.push_back(dataset.labels[static_cast<std::size_t>(i)]);
   }
