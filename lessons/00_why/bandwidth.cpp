@@ -44,7 +44,7 @@ void show(Lab& lab, const char* where, std::int64_t n) {
   const Arrays wide(n, DType::f32), narrow(n, DType::f16);
   double f32 = wide.seconds(), f16 = narrow.seconds();
   // The fastest round: others disturbed it least.
-  for (int round = 1; round < lab.steps(25, 3); ++round) {
+  for (int round = 1; round < lab.steps(250, 3); ++round) {
     f32 = std::min(f32, wide.seconds());
     f16 = std::min(f16, narrow.seconds());
   }
