@@ -40,6 +40,7 @@ void fill(const View& x, double value) { TINYMP_RUN(x.device, fill, x, value); }
 void cast(const View& x, const View& y) { TINYMP_RUN(y.device, cast, x, y); }
 void add(const View& a, const View& b, const View& y) { TINYMP_RUN(y.device, add, a, b, y); }
 void subtract(const View& a, const View& b, const View& y) { TINYMP_RUN(y.device, subtract, a, b, y); }
+void multiply(const View& a, const View& b, const View& y) { TINYMP_RUN(y.device, multiply, a, b, y); }
 void accumulate(const View& x, const View& y) { TINYMP_RUN(y.device, accumulate, x, y); }
 void scale(const View& x, double factor, const View& y) { TINYMP_RUN(y.device, scale, x, factor, y); }
 void scale_by(const View& x, const View& factor, const View& y) {
@@ -158,6 +159,16 @@ void layer_norm_dx(const View& x, const Normalizer& by, const View& gamma, const
 }
 void dropout(const View& x, float p, std::uint64_t seed, const View& step, const View& y) {
   TINYMP_RUN(y.device, dropout, x, p, seed, step, y);
+}
+void embedding(const View& table, std::span<const std::int32_t> tokens, const View& y) {
+  TINYMP_RUN(y.device, embedding, table, tokens, y);
+}
+void embedding_backward(const View& dy, std::span<const std::int32_t> begins,
+                        std::span<const std::int32_t> places, const View& dtable) {
+  TINYMP_RUN(dtable.device, embedding_backward, dy, begins, places, dtable);
+}
+void copy_columns(const View& x, std::int64_t from, const View& y, std::int64_t to, std::int64_t count) {
+  TINYMP_RUN(y.device, copy_columns, x, from, y, to, count);
 }
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {

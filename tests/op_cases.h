@@ -756,6 +756,78 @@ inline std::vector<OpCase> row_cases() {
       dropout_case()};
 }
 
+inline OpCase multiply_case() {
+  OpCase op = add_case();
+  op.name = "multiply";
+  op.call = [](std::span<const Tensor> in) { return multiply(in[0], in[1]); };
+  op.oracle = [](std::span<const Input> in) {
+    std::vector<Exact> y;
+    for (std::int64_t i = 0; i < in[0].size(); ++i) y.push_back({in[0][i] * in[1][i]});
+    return y;
+  };
+  return op;
+}
+
+/// Most tokens occur more than once, the last one never.
+inline std::vector<std::int32_t> tokens_for(const Shape& table) {
+  std::vector<std::int32_t> tokens;
+  const std::int64_t words = std::max<std::int64_t>(1, table[0] - 1);
+  for (std::int64_t n = 0; n < 3 * table[0]; ++n)
+    tokens.push_back(static_cast<std::int32_t>(n * n * 7 % words));
+  return tokens;
+}
+
+inline OpCase embedding_case() {
+  return {.name = "embedding",
+          .shapes = {{{5, 4}}, {{1, 1}}, {{2, 0}}, {{0, 3}}, {{300, 3}}, {{7, 1100}}},
+          .call = [](std::span<const Tensor> in) { return embedding(in[0], tokens_for(in[0].shape())); },
+          .oracle =
+              [](std::span<const Input> in) {
+                std::vector<Exact> y;
+                for (const std::int32_t token : tokens_for(in[0].shape))
+                  for (std::int64_t d = 0; d < in[0].shape[1]; ++d) y.push_back({in[0].at(token, d)});
+                return y;
+              }};
+}
+
+inline OpCase columns_case(std::string name, std::int64_t from, std::int64_t count,
+                           std::vector<std::vector<Shape>> shapes) {
+  return {.name = std::move(name),
+          .shapes = std::move(shapes),
+          .call = [=](std::span<const Tensor> in) { return columns(in[0], from, count); },
+          .oracle =
+              [=](std::span<const Input> in) {
+                std::vector<Exact> y;
+                for (std::int64_t b = 0; b < in[0].shape[0]; ++b)
+                  for (std::int64_t c = from; c < from + count; ++c) y.push_back({in[0].at(b, c)});
+                return y;
+              }};
+}
+
+inline OpCase concat_columns_case() {
+  return {.name = "concat_columns",
+          .shapes =
+              {{{3, 2}}, {{3, 2}, {3, 5}, {3, 1}}, {{1, 0}, {1, 2}}, {{0, 2}, {0, 1}}, {{70, 65}, {70, 700}}},
+          .call =
+              [](std::span<const Tensor> in) {
+                return concat_columns({in.begin(), in.end()});
+              },
+          .oracle =
+              [](std::span<const Input> in) {
+                std::vector<Exact> y;
+                for (std::int64_t b = 0; b < in[0].shape[0]; ++b)
+                  for (const Input& part : in)
+                    for (std::int64_t c = 0; c < part.shape[1]; ++c) y.push_back({part.at(b, c)});
+                return y;
+              }};
+}
+
+inline std::vector<OpCase> text_cases() {
+  return {multiply_case(), embedding_case(),
+          columns_case("columns", 1, 3, {{{3, 5}}, {{1, 4}}, {{0, 4}}, {{70, 1100}}}),
+          columns_case("columns, all of them", 0, 5, {{{3, 5}}}), concat_columns_case()};
+}
+
 inline const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> cases = [] {
     std::vector<OpCase> all{matmul_case(),
@@ -780,6 +852,7 @@ inline const std::vector<OpCase>& op_cases() {
     all.push_back(linear_case({}));
     all.push_back(linear_case(Activation::sigmoid));
     for (OpCase& op : row_cases()) all.push_back(std::move(op));
+    for (OpCase& op : text_cases()) all.push_back(std::move(op));
     return all;
   }();
   return cases;

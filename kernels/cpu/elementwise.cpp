@@ -68,6 +68,10 @@ void subtract(const View& a, const View& b, const View& y) {
   zip(a, b, y, [](auto p, auto q) { return p - q; });
 }
 
+void multiply(const View& a, const View& b, const View& y) {
+  zip(a, b, y, [](auto p, auto q) { return p * q; });
+}
+
 void accumulate(const View& x, const View& y) {
   zip(y, x, y, [](auto p, auto q) { return p + q; });
 }

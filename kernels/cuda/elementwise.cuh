@@ -52,6 +52,12 @@ struct Minus {
     return a - b;
   }
 };
+struct Product {
+  template <class C>
+  __device__ C operator()(C a, C b) const {
+    return a * b;
+  }
+};
 struct Times {
   double factor;
   template <class C>
@@ -109,6 +115,7 @@ void cast(const View& x, const View& y) {
 
 void add(const View& a, const View& b, const View& y) { run_zip(Plus(), a, b, y); }
 void subtract(const View& a, const View& b, const View& y) { run_zip(Minus(), a, b, y); }
+void multiply(const View& a, const View& b, const View& y) { run_zip(Product(), a, b, y); }
 void accumulate(const View& x, const View& y) { run_zip(Plus(), y, x, y); }
 void scale(const View& x, double factor, const View& y) { run_map(Times{factor}, x, y, y.dtype); }
 void scale_by(const View& x, const View& factor, const View& y) {

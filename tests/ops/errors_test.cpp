@@ -34,6 +34,29 @@ TEST_CASE("shapes that do not fit are refused") {
   CHECK_SAYS("reshape: 6 values of shape (2, 3) do not fit (4)", reshape(x, {4}));
 }
 
+TEST_CASE("multiply, columns and concat_columns refuse what does not fit") {
+  const Tensor x = zeros({2, 3});
+  CHECK_SAYS("multiply: f32(2, 3) meets f16(2, 3)", multiply(x, zeros({2, 3}, DType::f16)));
+  CHECK_SAYS("multiply: shapes (2, 3) and (3, 2) differ", multiply(x, zeros({3, 2})));
+  CHECK_SAYS("columns: x(3); x is (B,O)", columns(zeros({3}), 0, 1));
+  CHECK_SAYS("columns: 2 columns from 2 on do not lie inside x(2, 3)", columns(x, 2, 2));
+  CHECK_SAYS("columns: -1 columns from 0 on do not lie inside x(2, 3)", columns(x, 0, -1));
+  CHECK_SAYS("columns: 1 columns from -1 on do not lie inside x(2, 3)", columns(x, -1, 1));
+  CHECK_SAYS("concat_columns: there is nothing to join", concat_columns({}));
+  CHECK_SAYS("concat_columns: (3, 3) beside (2, 3)", concat_columns({x, zeros({3, 3})}));
+  CHECK_SAYS("concat_columns: (2) beside (2, 3)", concat_columns({x, zeros({2})}));
+  CHECK_SAYS("concat_columns: f32(2, 3) meets f16(2, 3)", concat_columns({x, zeros({2, 3}, DType::f16)}));
+}
+
+TEST_CASE("embedding refuses tokens that the table does not have") {
+  const Tensor table = zeros({4, 3});
+  const auto of = [](const Tensor& t, std::vector<std::int32_t> tokens) { return embedding(t, tokens); };
+  CHECK(of(table, {}).shape() == Shape{0, 3});
+  CHECK_SAYS("embedding: token 4 is not one of the 4 rows of the table", of(table, {0, 4}));
+  CHECK_SAYS("embedding: token -1 is not one of the 4 rows", of(table, {-1}));
+  CHECK_SAYS("embedding: a table of shape (4); it is (V,D)", of(zeros({4}), {0}));
+}
+
 TEST_CASE("a mean, a loss of nothing is refused - a sum of nothing is 0") {
   CHECK(sum(zeros({0, 3})).item() == 0);
   CHECK_SAYS("mean: a tensor of shape (0, 3) has no values", mean(zeros({0, 3})));

@@ -60,6 +60,20 @@ Tensor subtract(const Tensor& a, const Tensor& b) {
   });
 }
 
+//   y = a b,  da = dy b,  db = dy a
+Tensor multiply(const Tensor& a, const Tensor& b) {
+  expect_same_dtype("multiply", a, b);
+  expect_same_shape("multiply", a, b);
+  const auto product = [](const Tensor& p, const Tensor& q) {
+    Tensor y(p.shape(), p.dtype(), p.device());
+    kernels::multiply(p.view(), q.view(), y.view());
+    return y;
+  };
+  return record("multiply", {a, b}, product(a, b), [product, a, b](const Tensor& dy, const Needs& needs) {
+    return std::vector{needs(0) ? product(dy, b) : Tensor(), needs(1) ? product(dy, a) : Tensor()};
+  });
+}
+
 //   y = factor x,  dx = factor dy
 Tensor scale(const Tensor& x, float factor) {
   const auto times = [factor](const Tensor& t) {

@@ -1,5 +1,6 @@
 #include <kernels/kernels.h>
 #include <tinymp/ops/check.h>
+#include <tinymp/ops/indices.h>
 #include <tinymp/ops/labels.h>
 #include <tinymp/ops/ops.h>
 
@@ -11,7 +12,7 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels)
   const DType format = wide(logits.dtype());
   Tensor row_log_sum({logits.shape()[0]}, format, logits.device());
   Tensor loss(Shape{}, format, logits.device());
-  const Labels kept(labels, logits.device());
+  const Indices kept(labels, logits.device());
   kernels::cross_entropy(logits.view(), kept.view(), row_log_sum.view(), loss.view());
   return record("cross_entropy", {logits}, loss, [logits, row_log_sum, kept](const Tensor& dy, const Needs&) {
     Tensor dx(logits.shape(), logits.dtype(), logits.device());

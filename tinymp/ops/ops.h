@@ -33,6 +33,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
 Tensor add_bias(const Tensor& x, const Tensor& bias);  ///< (...,O) = (...,O) + (O), of two dimensions and up
 Tensor add(const Tensor& a, const Tensor& b);          ///< a + b, equal shapes
 Tensor subtract(const Tensor& a, const Tensor& b);     ///< a - b, equal shapes
+Tensor multiply(const Tensor& a, const Tensor& b);     ///< a b, value by value, equal shapes
 Tensor scale(const Tensor& x, float factor);           ///< factor x
 Tensor scale(const Tensor& x, const Tensor& factor);  ///< the same; factor:() is data, f32 (f64 for an f64 x)
 
@@ -113,6 +114,13 @@ Tensor global_avg_pool2d(const Tensor& x);  ///< (B,C) of (B,H,W,C): the mean ov
 /// (B,Ho,Wo,channels) of (B,H,W,C): every stride-th pixel down and across from the first, its channels
 /// followed by zeros. The shortcut without weights (A) of He et al. 2015 (arXiv 1512.03385), section 3.3.
 Tensor subsample(const Tensor& x, std::int64_t stride, std::int64_t channels);
+
+/// (N,D): the rows of table (V,D) that N tokens name, numbers in 0 .. V-1. The gradient of a row is the sum
+/// over the places of its token, from the first to the last, in FP32, rounded once.
+Tensor embedding(const Tensor& table, std::span<const std::int32_t> tokens);
+
+Tensor columns(const Tensor& x, std::int64_t from, std::int64_t count);  ///< (B,count) out of (B,O)
+Tensor concat_columns(const std::vector<Tensor>& parts);  ///< (B, sum of O) of several (B,O): side by side
 
 Tensor cast(const Tensor& x, DType dtype);     ///< rounded to nearest even; the gradient is cast back
 Tensor reshape(const Tensor& x, Shape shape);  ///< the same values in the same order, sharing memory

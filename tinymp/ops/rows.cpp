@@ -1,5 +1,6 @@
 #include <kernels/kernels.h>
 #include <tinymp/ops/check.h>
+#include <tinymp/ops/indices.h>
 #include <tinymp/ops/labels.h>
 #include <tinymp/ops/ops.h>
 
@@ -92,7 +93,7 @@ Tensor divide_rows(const Tensor& x, const Tensor& by) {
 //  dx = dy at the label, else 0
 Tensor pick(const Tensor& x, std::span<const std::int32_t> labels) {
   expect_labels("pick", "x", x, labels);
-  const Labels kept(labels, x.device());
+  const Indices kept(labels, x.device());
   const Tensor y = one_a_row(x);
   kernels::pick(x.view(), kept.view(), y.view());
   return record("pick", {x}, y, [x, kept](const Tensor& dy, const Needs&) {

@@ -1,0 +1,1 @@
+#include <kernels/cuda/columns.cuh>  // for the CPU: kernels/emu

@@ -1,0 +1,1 @@
+#include <kernels/cuda/embedding.cuh>  // for the GPU: nvcc compiles it

@@ -1,0 +1,1 @@
+#include <kernels/cuda/embedding.cuh>  // for the CPU: kernels/emu
