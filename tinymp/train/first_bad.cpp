@@ -13,19 +13,6 @@ namespace {
 
 constexpr std::int64_t steps_between_copies = 128;
 
-Watch::Name names_in(const nn::Model& model) {
-  std::map<const void*, std::string> names;
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::vector<std::string> called = model.parameter_names();
-  expect(called.size() == parameters.size(), model.name(), ": ", called.size(), " names for ",
-         parameters.size(), " parameters");
-  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = called[i];
-  return [names](const Tensor& x) {
-    const auto found = names.find(x.id());
-    return found == names.end() ? std::string() : found->second;
-  };
-}
-
 /// A second run beside the first, from a moment of it on.
 class Replay {
  public:
@@ -130,6 +117,19 @@ Finding untraced(std::int64_t step, const std::string& why) {
 }
 
 }  // namespace
+
+Watch::Name names_in(const nn::Module& model) {
+  std::map<const void*, std::string> names;
+  const std::vector<Tensor> parameters = model.parameters();
+  const std::vector<std::string> called = model.parameter_names();
+  expect(called.size() == parameters.size(), model.name(), ": ", called.size(), " names for ",
+         parameters.size(), " parameters");
+  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = called[i];
+  return [names](const Tensor& x) {
+    const auto found = names.find(x.id());
+    return found == names.end() ? std::string() : found->second;
+  };
+}
 
 FaultFinder::FaultFinder(const Plan& plan, const Running& running, Twin twin, Report report)
     : plan_(plan),

@@ -1,9 +1,9 @@
 #include <kernels/kernels.h>
-#include <tinymp/nn/model.h>
+#include <tinymp/nn/module.h>
 
 namespace tinymp::nn {
 
-std::vector<std::string> Model::parameter_names() const {
+std::vector<std::string> Module::parameter_names() const {
   std::vector<std::string> names;
   int layer = 0;
   for (const Tensor& p : parameters()) {
@@ -14,7 +14,7 @@ std::vector<std::string> Model::parameter_names() const {
   return names;
 }
 
-void copy_parameters(const Model& from, const Model& to) {
+void copy_parameters(const Module& from, const Module& to) {
   const std::vector<Tensor> source = from.parameters(), target = to.parameters();
   expect(source.size() == target.size(), "copy_parameters: ", from.name(), " and ", to.name(), " differ");
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -34,7 +34,7 @@ void copy_parameters(const Model& from, const Model& to) {
   for (std::size_t i = 0; i < kept.size(); ++i) copy(kept[i], replaced[i]);
 }
 
-void move_to(const Model& model, Device device) {
+void move_to(const Module& model, Device device) {
   for (const Tensor& p : model.parameters()) p.move_to(device);
   for (const Tensor& b : model.buffers()) b.move_to(device);
 }

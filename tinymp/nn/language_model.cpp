@@ -1,0 +1,33 @@
+#include <tinymp/nn/language_model.h>
+#include <tinymp/nn/uniform.h>
+
+namespace tinymp::nn {
+namespace {
+
+constexpr float sqrt3 = 1.7320508f;  // uniform in +- sqrt 3 has a variance of 1, PyTorch's for an embedding
+
+}  // namespace
+
+// Members are made in the order of the header: so are their weights drawn.
+LanguageModel::LanguageModel(std::int64_t words, std::int64_t width, const Recipe& recipe, Rng& rng)
+    : table_(uniform({words, width}, sqrt3, recipe.compute, rng)),
+      lstm_(width, width, recipe, rng),
+      out_(width, words, recipe, rng) {}
+
+Tensor LanguageModel::operator()(std::span<const std::int32_t> tokens, std::int64_t steps) const {
+  return out_(lstm_(embedding(table_, tokens), steps));
+}
+
+std::vector<Tensor> LanguageModel::parameters() const {
+  return {table_, lstm_.from_input, lstm_.from_state, lstm_.bias, out_.weight, out_.bias};
+}
+
+std::vector<std::string> LanguageModel::parameter_names() const {
+  return {"embedding table", "lstm from_input", "lstm from_state", "lstm bias", "out weight", "out bias"};
+}
+
+std::string LanguageModel::name() const {
+  return concat("lstm language model of ", table_.shape()[0], " words, ", lstm_.hidden(), " wide");
+}
+
+}  // namespace tinymp::nn
