@@ -205,8 +205,10 @@ void finish_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int6
 void multiply(Product p) {
   const Cut cut = cut_for(p);
   const std::int64_t down = pieces_of(p.M, cut.rows), across = pieces_of(p.N, cut.columns);
-  // Short pieces of rows are dear to widen.
-  const bool several = down > 1 || (across > 1 && p.b.dtype != DType::f32 && p.tb == Trans::no);
+  // Short pieces of rows are dear to widen. Of long ones every piece of C widens its own, and no copy of all
+  // of B is needed.
+  const bool widens_short = p.b.dtype != DType::f32 && p.tb == Trans::no && cut.columns < group_columns;
+  const bool several = down > 1 || (across > 1 && widens_short);
   const bool share_b = several && !reads_b_as_it_lies(p, cut.rows);
   Scratch<float> packed_b(share_b ? round_up(p.N, p.tile->columns) * p.K : 0);
   if (share_b) {
