@@ -4,12 +4,14 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr std::array<Command, 8> all = {{
+constexpr std::array<Command, 10> all = {{
     {"quickstart", quickstart},
     {"run", run_command},
     {"train", train_command},
     {"verify-all", verify_all},
     {"compare", compare},
+    {"clinic", clinic_command},
+    {"check", check_command},
     {"tensor-core", tensor_core_command},
     {"bench", measure_command},
     {"gpu-check", measure_command},

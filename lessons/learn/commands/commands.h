@@ -18,6 +18,8 @@ int run_command(int argc, char** argv);
 int train_command(int argc, char** argv);
 int verify_all(int argc, char** argv);
 int compare(int argc, char** argv);
+int clinic_command(int argc, char** argv);
+int check_command(int argc, char** argv);
 int tensor_core_command(int argc, char** argv);
 int measure_command(int argc, char** argv);  ///< bench and gpu-check
 

@@ -1,0 +1,282 @@
+#include <kernels/kernels.h>
+#include <kernels/scale_update.h>
+#include <lessons/clinic/hand_loop.h>
+#include <lessons/clinic/separate_softmax.h>
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/autograd/watch.h>
+#include <tinymp/ops/ops.h>
+#include <tinymp/train/first_bad.h>
+#include <tinymp/train/meters.h>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+namespace tinymp::clinic {
+namespace {
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
+
+Watch::Name names_in(const nn::Model& model) {
+  std::map<const void*, std::string> names;
+  const std::vector<Tensor> parameters = model.parameters();
+  const std::vector<std::string> called = model.parameter_names();
+  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = called[i];
+  return [names](const Tensor& x) {
+    const auto found = names.find(x.id());
+    return found == names.end() ? std::string() : found->second;
+  };
+}
+
+/// Two independent random streams, those of train::run.
+std::unique_ptr<nn::Model> make_model(const train::Plan& plan, const Recipe& recipe) {
+  Rng rng = Rng(plan.seed).split(0);
+  return plan.model(recipe, rng);
+}
+
+kernels::ScaleState first_scale(const LossScaling& scaling) {
+  kernels::ScaleState state;
+  if (const auto* fixed = std::get_if<StaticScaling>(&scaling)) state.scale = fixed->factor;
+  if (const auto* moving = std::get_if<DynamicScaling>(&scaling)) state.scale = moving->initial;
+  return state;
+}
+
+class Hand {
+ public:
+  Hand(const train::Plan& plan, const Program& program)
+      : plan_(plan),
+        program_(program),
+        model_(make_model(plan, plan.recipe)),
+        optimizer_(plan.optimizer(model_->parameters(), plan.recipe)),
+        loader_(plan.data->train, plan.batch, Rng(plan.seed).split(1).seed(), plan.pixels),
+        shadow_(make_model(plan, recipes::fp32)),
+        s_(first_scale(plan.recipe.scaling)) {}
+
+  const nn::Model& model() const { return *model_; }
+  const std::optional<train::Finding>& finding() const { return finding_; }
+  const std::optional<train::StepSizes>& sizes() const { return sizes_; }
+
+  train::StepRecord step(std::int64_t number) {
+    batch_ = loader_.next();
+    record_ = {.step = number, .scale = static_cast<double>(s_.scale)};
+    record_.skipped = true;
+    sizes_.reset();
+    ends_here_ = false;
+    was_zeroed_ = false;
+    for (const std::string& line : program_.step) {
+      if (!ends_here_) perform(line);
+    }
+    if (!was_zeroed_) keep();
+    return record_;
+  }
+
+ private:
+  void perform(const std::string& line) {
+    struct Call {
+      const char* line;
+      void (Hand::*does)();
+    };
+    static constexpr std::array<Call, 8> calls{{
+        {"backward of S x loss", &Hand::backward},
+        {"divide gradients by S", &Hand::divide},
+        {"clip to norm 1", &Hand::clip},
+        {"step if all gradients are finite", &Hand::step_if_finite},
+        {"step", &Hand::take_step},
+        {"update S", &Hand::update_scale},
+        {"zero_grad", &Hand::zero_grad},
+        {"if one is not finite: update S, next batch", &Hand::next_batch_if_bad},
+    }};
+    const auto* call = std::ranges::find_if(calls, [&](const Call& c) { return line == c.line; });
+    expect(call != calls.end(), "a step has the line '", line, "'");
+    (this->*call->does)();
+  }
+
+  void backward() {
+    watch_.emplace(names_in(*model_));
+    {
+      Tape tape(finding_ ? nullptr : &*watch_);
+      const Tensor loss = program_.separate_softmax
+                              ? separate_softmax_loss((*model_)(batch_.images), batch_.labels)
+                              : train::loss_of(plan_.task, *model_, batch_);
+      tape.backward(scale(loss, s_.scale));
+      record_.loss = loss.item();
+    }
+    gradients_.emplace(optimizer_->gradients());
+    if (kept_) kernels::accumulate(kept_.view(), gradients_->view());
+    if (!std::isfinite(record_.loss)) find("first bad");
+  }
+
+  void divide() {
+    LossScaler scaler(StaticScaling{.factor = s_.scale});
+    check_.emplace(scaler.unscale(*gradients_));
+    const kernels::GradientScan found = check_->counts();
+    s_.bad = found.nonfinite > 0;
+    record_.zero = share(found.zeros, found.values);
+    record_.subnormal = share(found.subnormals, found.values);
+    look();
+  }
+
+  /// Of gradients as they are: a factor where they have been divided, else .grad itself.
+  void clip() {
+    if (gradients_->unscaled()) {
+      clip_norm(*gradients_, plan_.clip);
+      return;
+    }
+    std::vector<float> values = gradients_->tensor().to_floats();
+    double squares = 0;
+    for (const float g : values) squares += static_cast<double>(g) * static_cast<double>(g);
+    const auto factor = static_cast<float>(plan_.clip / (std::sqrt(squares) + 1e-6));
+    if (!std::isfinite(squares) || factor >= 1) return;
+    for (float& g : values) g *= factor;
+    const Tensor clipped = Tensor::from(gradients_->tensor().shape(), values, gradients_->tensor().dtype());
+    kernels::cast(clipped.view(), gradients_->view());
+  }
+
+  /// What the meters of the library see, at the steps for which the config asks.
+  void look() {
+    if (s_.bad) return;
+    if (is_due(record_.step, plan_.shadow_every))
+      record_.flushed = shadow_.flushed(plan_.task, *model_, batch_);
+    if (is_due(record_.step, plan_.histogram_every))
+      close_.emplace(record_.step, record_.scale, plan_.task, *model_, batch_, &shadow_, *optimizer_);
+  }
+
+  void step_if_finite() {
+    if (!s_.bad) take_step();
+  }
+
+  void take_step() {
+    const StepResult result = optimizer_->step(*gradients_, *check_);
+    record_.skipped = false;
+    if (s_.bad) return find("first bad");
+    const kernels::UpdateCounts updates = result.updates();
+    record_.underflowed = share(updates.underflowed, updates.values);
+    record_.absorbed = share(updates.absorbed, updates.values);
+    if (!close_) return;
+    close_->add_updates(*optimizer_, *gradients_);
+    sizes_ = close_->sizes();
+    close_.reset();
+  }
+
+  void update_scale() {
+    const auto* policy = std::get_if<DynamicScaling>(&plan_.recipe.scaling);
+    if (policy == nullptr) return;
+    if (s_.bad && s_.scale * policy->backoff < 1) find("scale below 1");
+    kernels::move_scale(*policy, s_);
+  }
+
+  void zero_grad() {
+    optimizer_->zero_grad();
+    kept_ = {};
+    was_zeroed_ = true;
+  }
+
+  void next_batch_if_bad() {
+    if (!s_.bad) return;
+    update_scale();
+    ends_here_ = true;
+  }
+
+  /// The next backward adds to what is here.
+  void keep() {
+    const Tensor& all = gradients_->tensor();
+    kept_ = Tensor(all.shape(), all.dtype());
+    kernels::cast(all.view(), kept_.view());
+    optimizer_->zero_grad();
+  }
+
+  void find(const char* kind) {
+    if (finding_) return;
+    if (watch_->first()) {
+      finding_ = train::describe(*watch_, record_.step, record_.scale);
+    } else {
+      finding_.emplace();
+      finding_->step = record_.step;
+      finding_->sentence =
+          concat("Step ", record_.step, ": a gradient is not finite, yet this step's own forward and backward "
+                 "are finite throughout: what is not finite was there before the step.");
+    }
+    finding_->kind = kind;
+  }
+
+  const train::Plan& plan_;
+  const Program& program_;
+  std::unique_ptr<nn::Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  data::Loader loader_;
+  train::Shadow shadow_;
+  kernels::ScaleState s_;
+
+  data::Batch batch_;
+  std::optional<Gradients> gradients_;
+  std::optional<GradCheck> check_;
+  Tensor kept_;  ///< gradients of earlier steps
+  bool ends_here_ = false, was_zeroed_ = false;
+  train::StepRecord record_;
+
+  std::optional<Watch> watch_;
+  std::optional<train::Finding> finding_;
+  std::optional<train::CloseLook> close_;
+  std::optional<train::StepSizes> sizes_;
+};
+
+train::RunHeader header_of(const train::Plan& plan, const nn::Model& model) {
+  train::RunHeader header;
+  header.lesson = plan.lesson;
+  header.question = plan.question;
+  header.name = plan.name;
+  header.recipe = plan.recipe;
+  header.seed = plan.seed;
+  header.command = plan.command;
+  header.model = model.name();
+  header.data = data::describe(*plan.data);
+  header.optimizer = plan.optimizer_name;
+  header.steps = plan.steps;
+  header.batch = plan.batch;
+  header.metric = metric_name(plan.task);
+  header.higher_is_better = higher_is_better(plan.task);
+  return header;
+}
+
+}  // namespace
+
+train::Run hand_loop(const train::Plan& plan, const Program& program, const std::string& path) {
+  Hand hand(plan, program);
+  train::Run run{path, header_of(plan, hand.model()), {}, {}};
+  train::RunLog log(path, run.header);
+  run.header = log.header();
+  train::RunResult result;
+  const auto start = std::chrono::steady_clock::now();
+  for (std::int64_t t = 1; t <= plan.steps; ++t) {
+    const bool had_finding = hand.finding().has_value();
+    train::StepRecord record = hand.step(t);
+    result.skipped += record.skipped;
+    result.taken += !record.skipped;
+    record.skips = result.skipped;
+    if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss)) result.first_nonfinite_step = t;
+    const bool looked = is_due(t, plan.shadow_every) || is_due(t, plan.histogram_every);
+    if (t == plan.steps || is_due(t, plan.log_every) || looked) {
+      log.write(record);
+      run.steps.push_back(record);
+      if (hand.sizes()) {
+        log.write_sizes(*hand.sizes());
+        run.sizes.push_back(*hand.sizes());
+      }
+    }
+    if (!had_finding && hand.finding()) {
+      log.note(*hand.finding());
+      run.findings.push_back(*hand.finding());
+    }
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.value = measure(plan.task, hand.model(), plan.data->test, plan.pixels);
+  log.finish(result);
+  run.result = result;
+  return run;
+}
+
+}  // namespace tinymp::clinic

@@ -1,0 +1,122 @@
+#include <lessons/clinic/case.h>
+#include <lessons/clinic/masked_mlp.h>
+#include <tinymp/nn/mlp.h>
+#include <tinymp/optim/adam.h>
+#include <tinymp/optim/sgd.h>
+#include <tinymp/train/run_log_fields.h>
+
+// From a config to a plan.
+namespace tinymp::clinic {
+namespace {
+
+template <class T>
+T value(const Json& json, const char* key, const T& otherwise) {
+  return json.contains(key) ? json.at(key).get<T>() : otherwise;
+}
+
+/// Reads what run_log_fields.h lists; what is missing stays as it is.
+struct FromConfig {
+  const Json& json;
+
+  void operator()(const char* key, DType& format) const {
+    if (json.contains(key)) format = dtype_from_name(json.at(key).get<std::string>());
+  }
+  void operator()(const char* key, LossScaling& scaling) const {
+    if (!json.contains(key)) return;
+    const Json& inner = json.at(key);
+    const std::string kind = inner.at("kind");
+    if (kind == "static") scaling = StaticScaling{};
+    if (kind == "dynamic") scaling = DynamicScaling{};
+    std::visit([&](auto& one) { train::fields(one, FromConfig{inner}); }, scaling);
+    expect(kind == std::visit([](const auto& one) { return train::kind_of(one); }, scaling),
+           "a config has scaling of kind '", kind, "'");
+  }
+  template <class T>
+  void operator()(const char* key, T& number) const {
+    number = value<T>(json, key, number);
+  }
+};
+
+train::ModelMaker model_maker(const Json& model) {
+  const std::string kind = model.at("kind");
+  const auto widths = value<std::vector<std::int64_t>>(model, "widths", {});
+  using nn::Model;
+  if (kind == "residual") {
+    return [width = model.at("width").get<std::int64_t>(), blocks = model.at("blocks").get<int>()](
+               const Recipe& recipe, Rng& rng) -> std::unique_ptr<Model> {
+      return std::make_unique<nn::ResidualMlp>(width, blocks, recipe, rng);
+    };
+  }
+  if (kind == "batch norm mlp") {
+    const Accumulation sums{dtype_from_name(model.at("sums").get<std::string>())};
+    return [widths, sums](const Recipe& recipe, Rng& rng) -> std::unique_ptr<Model> {
+      return std::make_unique<nn::BatchNormMlp>(widths, recipe, rng, sums);
+    };
+  }
+  if (kind == "masked mlp") {
+    const auto hides = model.at("hidden classes get").get<float>();
+    return [widths, hides](const Recipe& recipe, Rng& rng) -> std::unique_ptr<Model> {
+      return std::make_unique<MaskedMlp>(widths, hides, recipe, rng);
+    };
+  }
+  expect(kind == "mlp" || kind == "autoencoder", "a config has a model of kind '", kind, "'");
+  return [widths, draws = kind == "autoencoder"](const Recipe& recipe, Rng& rng) -> std::unique_ptr<Model> {
+    if (draws) return std::make_unique<nn::Autoencoder>(widths, recipe, rng);
+    return std::make_unique<nn::Mlp>(widths, recipe, rng);
+  };
+}
+
+void choose_optimizer(const Json& config, train::Plan& plan) {
+  const std::string name = config.at("name");
+  const auto lr = config.at("lr").get<float>();
+  const float momentum = value(config, "momentum", 0.0f), epsilon = value(config, "epsilon", 1e-8f);
+  expect(name == "sgd" || name == "adam", "a config has the optimizer '", name, "'");
+  plan.optimizer = [=](std::vector<Tensor> parameters, const Recipe& recipe) -> std::unique_ptr<Optimizer> {
+    if (name == "adam")
+      return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = lr, .epsilon = epsilon}, recipe);
+    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = lr, .momentum = momentum}, recipe);
+  };
+  plan.optimizer_name = concat(name, " lr=", lr);
+  if (momentum > 0) plan.optimizer_name += concat(" momentum=", momentum);
+  if (config.contains("epsilon")) plan.optimizer_name += concat(" epsilon=", epsilon);
+}
+
+const char* const clip_line = "clip to norm 1";
+
+}  // namespace
+
+Program program_of(const Json& config) {
+  Program program;
+  program.step = config.at("step").get<std::vector<std::string>>();
+  program.separate_softmax = value<std::string>(config, "loss", "") == "-mean(log(softmax(logits))[label])";
+  std::vector<std::string> usual{"backward of S x loss", "divide gradients by S", clip_line,
+                                 "step if all gradients are finite", "update S", "zero_grad"};
+  if (config.at("recipe").contains("scaling") && config.at("recipe").at("scaling").at("kind") == "none")
+    usual = {"backward of loss", clip_line, "step", "zero_grad"};  // nothing to divide, and nobody looks
+  if (std::ranges::find(program.step, clip_line) == program.step.end()) std::erase(usual, clip_line);
+  program.is_the_library_s = program.step == usual && !program.separate_softmax;
+  return program;
+}
+
+train::Plan plan_of(const Json& config, const data::Split& data) {
+  train::Plan plan;
+  plan.lesson = "clinic";
+  plan.data = &data;
+  plan.task = config.at("model").at("kind") == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
+  plan.model = model_maker(config.at("model"));
+  choose_optimizer(config.at("optimizer"), plan);
+  FromConfig read{config.at("recipe")};
+  train::fields(plan.recipe, read);
+  plan.pixels.invert = value(config, "invert pixels", false);
+  plan.seed = config.at("seed");
+  plan.steps = config.at("steps");
+  plan.batch = config.at("batch");
+  plan.log_every = config.at("log_every");
+  plan.shadow_every = value(config, "shadow_every", plan.shadow_every);
+  plan.histogram_every = value(config, "histogram_every", plan.histogram_every);
+  const Program program = program_of(config);
+  if (std::ranges::find(program.step, clip_line) != program.step.end()) plan.clip = 1;
+  return plan;
+}
+
+}  // namespace tinymp::clinic

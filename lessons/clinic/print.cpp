@@ -1,0 +1,51 @@
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <lessons/clinic/diagnosis.h>
+#include <lessons/clinic/print.h>
+#include <lessons/learn/progress.h>
+#include <tinymp/report/table.h>
+#include <iostream>
+
+namespace tinymp::clinic {
+namespace {
+
+report::TerminalStyle style() { return report::terminal_style(STDOUT_FILENO); }
+
+}  // namespace
+
+void print_text(const std::string& text) {
+  for (const std::string& line : report::wrap(text, std::max(40, std::min(100, style().width) - 2)))
+    std::cout << "  " << line << "\n";
+}
+
+void print_ward() {
+  const lab::Progress progress(lab::progress_path());
+  std::cout << "Patients\n";
+  for (const Patient& one : patients()) {
+    const std::optional<std::string> when = progress.first(fmt::format("clinic {}", one.number), "solved");
+    std::cout << fmt::format("  {:32}  {}\n", one.title(), when ? "solved " + when->substr(0, 10) : "-");
+  }
+  std::cout << "\nCauses: each patient has one of these\n";
+  for (const Cause& cause : causes()) {
+    std::cout << "  " << report::bold(cause.id, style()) << "\n";
+    print_text("    " + cause.line);
+  }
+  std::cout << "\n./learn clinic 3                tells what the owner of patient 3 says, and where to look\n"
+               "./learn check clinic 3 CAUSE    is that the cause?   --hint   helps\n";
+}
+
+void print_patient(const Patient& one) {
+  std::cout << report::bold(one.title(), style()) << "\n";
+  print_text("\"" + one.config.at("owner").get<std::string>() + "\"");
+  std::cout << "\n";
+  for (const std::string& line : excerpt(train::load_run(one.log()))) std::cout << line << "\n";
+  std::cout << fmt::format(
+      "\n  lessons/clinic/cases/{0}.json   the config\n  lessons/clinic/runs/{0}.jsonl   the recorded run\n"
+      "  ./learn compare lessons/clinic/runs/{0}.jsonl   draws it\n"
+      "  ./learn clinic run {1}            trains it again\n"
+      "  ./learn check clinic {1} CAUSE    is that the cause?\n",
+      one.stem, one.number);
+}
+
+}  // namespace tinymp::clinic

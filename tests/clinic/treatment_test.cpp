@@ -1,0 +1,180 @@
+#include <lessons/clinic/commands.h>
+#include <lessons/clinic/diagnosis.h>
+#include <lessons/clinic/hand_loop.h>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/progress.h>
+#include <tests/catch.h>
+#include <tinymp/tensor/storage.h>
+#include <unistd.h>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+// What the program does: it repeats each recorded run from its config, heals it, and judges answers.
+namespace tinymp::test {
+namespace {
+
+using namespace clinic;
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("tinymp_clinic_" + std::to_string(getpid()))) {
+    fs::remove_all(path_);
+    fs::create_directory(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+struct Said {
+  int code;
+  std::string out;
+};
+Said check_with(std::vector<const char*> words) {
+  words.insert(words.begin(), "clinic");
+  std::ostringstream out;
+  std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
+  const int code = lab::guarded([&] { return check(static_cast<int>(words.size()), words.data()); });
+  std::cout.rdbuf(before);
+  return {code, out.str()};
+}
+
+const Label label{"", "a test", ""};
+
+}  // namespace
+
+TEST_CASE("clinic: a config repeats the first steps of its log, bit for bit") {
+  const Folder folder;
+  for (const Patient& one : patients()) {
+    INFO(one.stem);
+    const train::Run again = run(one.config, label_of(one), folder / one.stem, 10);
+    CHECK(again.steps.size() >= 3);
+    const train::Run log = train::load_run(one.log());
+    CHECK(is_beginning_of(log, again));
+    train::Run other = again;
+    other.steps.at(1).loss = std::nextafter(other.steps.at(1).loss, 0.0);
+    CHECK(is_beginning_of(log, other) == std::isnan(again.steps.at(1).loss));
+  }
+}
+
+TEST_CASE("clinic: with the lines of the library the loop by hand has the bits of train::run") {
+  const Folder folder;
+  const data::Split data = data::load_images("cut");
+  for (const int number : {3, 8}) {  // with the cure: the right order, and steps that are skipped
+    const Patient one = patient(std::to_string(number));
+    const Json config = cured(one);
+    const Program program = program_of(config);
+    CHECK(program.is_the_library_s);
+    CHECK(!program_of(one.config).is_the_library_s);
+    train::Plan plan = plan_of(config, data);
+    plan.steps = 30;
+    plan.log_every = 1;
+    plan.shadow_every = 10;
+    plan.histogram_every = 15;
+    const train::Run by_hand = hand_loop(plan, program, folder / ("hand" + std::to_string(number)));
+    const train::Run by_library = train::run(plan, folder / ("library" + std::to_string(number)));
+    CHECK(by_hand.steps.size() == 30);
+    CHECK(is_beginning_of(by_library, by_hand));
+    CHECK(by_hand.result->value == by_library.result->value);
+    CHECK(by_hand.result->skipped == by_library.result->skipped);
+    CHECK(by_hand.sizes.size() == by_library.sizes.size());
+  }
+}
+
+TEST_CASE("clinic: what is cured stays well for its first steps") {
+  const Folder folder;
+  for (const Patient& one : patients()) {
+    if (one.number == 2 || one.number == 9) continue;  // large batches: below
+    INFO(one.stem);
+    const train::Run healthy = run(cured(one), label, folder / one.stem, 60);
+    CHECK(healthy.result->first_nonfinite_step == 0);
+    CHECK(healthy.result->skipped <= 12);
+    CHECK(std::isfinite(healthy.result->value));
+    CHECK(healthy.steps.back().loss < healthy.steps.front().loss);
+  }
+}
+
+TEST_CASE("clinic: whole runs: as recorded, and cured as in FP32", "[exhaustive]") {
+  const Folder folder;
+  for (const Patient& one : patients()) {
+    INFO(one.stem);
+    const train::Run log = train::load_run(one.log());
+    const train::Run again = run(one.config, label, folder / (one.stem + "_again"));
+    CHECK(again.steps.size() == log.steps.size());
+    CHECK(is_beginning_of(log, again));
+
+    Json in_fp32 = cured(one);
+    in_fp32["recipe"] = {{"scaling", {{"kind", "none"}}}};
+    in_fp32["step"] = {"backward of loss", "step", "zero_grad"};
+    if (one.config.contains("clip to norm 1")) in_fp32["step"] = cured(one).at("step");
+    const double fp32 = run(in_fp32, label, folder / (one.stem + "_fp32")).result->value;
+    const train::Run healthy = run(cured(one), label, folder / (one.stem + "_cured"));
+    const double value = healthy.result->value, ill = log.result->value;
+    INFO("ill " << ill << ", cured " << value << ", FP32 " << fp32);
+    CHECK(healthy.result->skipped <= 12);
+    if (healthy.header.higher_is_better) {
+      CHECK(value > fp32 - 2);
+      CHECK(!(ill > value - 4));
+    } else {
+      CHECK(value < 1.05 * fp32);
+      CHECK(ill > 1.5 * value);
+    }
+  }
+}
+
+TEST_CASE("clinic: right is 0, wrong is 1 and says why, misuse is 2; what was solved is written down") {
+  const Folder folder;
+  const std::string file = folder / "progress.txt";
+  setenv("TINYMP_PROGRESS", file.c_str(), 1);
+  CHECK(check_with({}).code == 0);
+  for (const Patient& one : patients()) {
+    const Chart chart(one);
+    const std::string number = std::to_string(one.number), right = chart.answer.at("cause");
+    INFO(one.stem);
+    for (const Cause& cause : causes()) {
+      if (cause.id == right) continue;
+      const Said said = check_with({number.c_str(), cause.id.c_str()});
+      CHECK(said.code == 1);
+      CHECK(said.out.find("No: it is not " + cause.id) == 0);
+    }
+    const Said said = check_with({number.c_str(), right.c_str()});
+    CHECK(said.code == 0);
+    CHECK(said.out.find("Right: ") == 0);
+    CHECK(said.out.find("./learn clinic run " + number + " --cured") != std::string::npos);
+    CHECK(lab::Progress(file).first("clinic " + number, "solved").has_value());
+  }
+  CHECK(check_with({"3", "clip"}).code == 2);
+  CHECK(check_with({"11", "mask"}).code == 2);
+  CHECK(check_with({"3", "mask", "more"}).code == 2);
+  CHECK(check_with({"--hint"}).code == 2);
+  const Said first = check_with({"3", "--hint"}), second = check_with({"3", "--hint"}), third = check_with({"3", "--hint"});
+  CHECK(first.code == 0);
+  CHECK(first.out != second.out);
+  CHECK(second.out == third.out);
+  CHECK(check_with({"4"}).out.find("Patient 4") == 0);
+  unsetenv("TINYMP_PROGRESS");
+}
+
+TEST_CASE("progress: lines are added, and lines that are none are left alone") {
+  const Folder folder;
+  const std::string file = folder / "progress.txt";
+  std::ofstream(file) << "clinic 3 solved 2026-05-04T09:38:00Z\n\nmy own note\nclinic 3 solved 2026-05-05T00:00:00Z\n";
+  lab::Progress progress(file);
+  CHECK(progress.first("clinic 3", "solved") == "2026-05-04T09:38:00Z");
+  CHECK(!progress.first("clinic 30", "solved"));
+  CHECK(progress.count("clinic 3", "solved") == 2);
+  progress.add("lesson 1", "solved");
+  CHECK(lab::Progress(file).count("lesson 1", "solved") == 1);
+  CHECK(lab::Progress(file).count("clinic 3", "solved") == 2);
+  CHECK(lab::Progress(folder / "none.txt").count("clinic 3", "solved") == 0);
+  CHECK_THROWS_AS(lab::Progress(folder / "no/folder.txt").add("clinic 1", "hint"), Error);
+}
+
+}  // namespace tinymp::test
