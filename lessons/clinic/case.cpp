@@ -90,7 +90,8 @@ bool is_beginning_of(const train::Run& recorded, const train::Run& run) {
     return bits;
   };
   if (run.steps.empty() || run.steps.size() > recorded.steps.size()) return false;
-  return std::ranges::equal(run.steps, std::span(recorded.steps).first(run.steps.size()), {}, numbers_of, numbers_of);
+  return std::ranges::equal(run.steps, std::span(recorded.steps).first(run.steps.size()), {}, numbers_of,
+                            numbers_of);
 }
 
 }  // namespace tinymp::clinic

@@ -18,9 +18,9 @@ struct Patient {
   std::string stem;  ///< "03_crawls"
   Json config;
 
-  std::string name() const;  ///< "patient 3"
+  std::string name() const;   ///< "patient 3"
   std::string title() const;  ///< "Patient 3: crawls"
-  std::string log() const;   ///< where the recorded run lies
+  std::string log() const;    ///< where the recorded run lies
 };
 
 /// By number. Throws Error where a file is no config.

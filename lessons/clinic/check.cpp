@@ -21,7 +21,8 @@ Cause cause_named(const std::string& id) {
   std::vector<std::string> names;
   for (const Cause& cause : all) names.push_back(cause.id);
   const std::string meant = lab::nearest(id, names);
-  throw UsageError(concat("there is no cause '", id, "'", meant.empty() ? "" : "; did you mean '" + meant + "'?",
+  throw UsageError(concat("there is no cause '", id, "'",
+                          meant.empty() ? "" : "; did you mean '" + meant + "'?",
                           " (./learn check clinic lists them)"));
 }
 
@@ -41,9 +42,10 @@ int praise(const Chart& chart, const Cause& cause, lab::Progress& progress, cons
   print_text(chart.text(chart.answer.at("why")));
   std::cout << "\nCure\n";
   print_text(chart.text(chart.answer.at("cure_text")));
-  std::cout << fmt::format("  ./learn clinic run {} --cured\n\nTaught in lessons/{}\nReported by others: {}\n",
-                           chart.patient.number, cause.taught.substr(cause.taught.find('/') + 1),
-                           chart.answer.at("reported").get<std::string>());
+  std::cout << fmt::format(
+      "  ./learn clinic run {} --cured\n\nTaught in lessons/{}\nReported by others: {}\n",
+      chart.patient.number, cause.taught.substr(cause.taught.find('/') + 1),
+      chart.answer.at("reported").get<std::string>());
   if (!progress.first(exercise, "solved")) progress.add(exercise, "solved");
   return right;
 }
@@ -65,7 +67,8 @@ int check(int argc, const char* const* argv) {
   app.add_option("CAUSE", id, "One of the list");
   app.add_flag("--hint", wants_hint, "Where to look; once more: a second hint");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
-  if (number.empty() && wants_hint) throw UsageError("a hint for which patient? ./learn check clinic 3 --hint");
+  if (number.empty() && wants_hint)
+    throw UsageError("a hint for which patient? ./learn check clinic 3 --hint");
   if (number.empty()) return print_ward(), right;
   if (!id.empty() && wants_hint) throw UsageError("a hint or a check: ask for one at a time");
 

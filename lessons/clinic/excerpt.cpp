@@ -42,8 +42,8 @@ std::vector<std::string> excerpt(const train::Run& run) {
   for (const std::size_t i : chosen(run.steps)) {
     const train::StepRecord& step = run.steps[i];
     std::string line = fmt::format("{:6}  {:>8}  {:>8}   {:14}   {:>7}   {:>7}", step.step,
-                                   report::fixed_digits(step.loss), report::scale_text(step.scale), step.skips,
-                                   share(step.flushed), share(step.underflowed + step.absorbed));
+                                   report::fixed_digits(step.loss), report::scale_text(step.scale),
+                                   step.skips, share(step.flushed), share(step.underflowed + step.absorbed));
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   }

@@ -18,7 +18,8 @@ void add_log(const train::Run& run, Facts& facts) {
     double& fact = facts.try_emplace(name, value).first->second;
     if (std::isnan(fact) || value > fact) fact = value;
   };
-  facts["lost"] = facts["flushed"] = facts["zero"] = facts["loss highest"] = facts["loss last"] = train::not_measured;
+  facts["lost"] = facts["flushed"] = facts["zero"] = facts["loss highest"] = facts["loss last"] =
+      train::not_measured;
   double lowest_loss = train::not_measured, lowest_scale = train::not_measured;
   const auto least = [](double& fact, double value) {
     if (std::isnan(fact) || value < fact) fact = value;
@@ -61,7 +62,8 @@ void add_step(const std::vector<std::string>& step, Facts& facts) {
   const auto at = [&](std::string_view begins) {
     return std::ranges::find_if(step, [&](const std::string& line) { return line.starts_with(begins); });
   };
-  const auto clips = at("clip"), divides = at("divide"), leaves = at("if one is not finite"), zero = at("zero_grad");
+  const auto clips = at("clip"), divides = at("divide"), leaves = at("if one is not finite"),
+             zero = at("zero_grad");
   facts["clips"] = clips != step.end();
   facts["divisions"] = static_cast<double>(
       std::ranges::count_if(step, [](const std::string& line) { return line.starts_with("divide"); }));
@@ -94,6 +96,12 @@ std::string sentence(const train::Run& run) {
   return run.findings.empty() ? "nothing" : run.findings.front().sentence;
 }
 
+/// As an upper bound: "<0.1 %" has to be read as 0.1 %.
+std::string percent(double share) {
+  const std::string text = report::percent(share);
+  return text.substr(text.starts_with('<'));
+}
+
 std::string number(const std::string& name, double value) {
   if (name.starts_with("S ") && !name.starts_with("S x")) return report::scale_text(value);
   if (name.starts_with("loss") || name == "result") return report::short_number(value, 4);
@@ -121,11 +129,13 @@ std::string filled(const std::string& text, const Facts& facts, const train::Run
     if (open == text.size()) break;
     const std::size_t close = text.find('}', open);
     expect(close != std::string::npos, "a text with '{' and no '}': ", text);
-    const std::string name = text.substr(open + 1, close - open - 1), bare = name.substr(name.starts_with('%'));
+    const std::string name = text.substr(open + 1, close - open - 1),
+                      bare = name.substr(name.starts_with('%'));
     const auto fact = facts.find(bare);
-    expect(fact != facts.end() || name == "first bad", "a text quotes '", name, "', which is no fact: ", text);
+    expect(fact != facts.end() || name == "first bad", "a text quotes '", name,
+           "', which is no fact: ", text);
     out += name == "first bad" ? sentence(run)
-           : name != bare      ? report::percent(fact->second)
+           : name != bare      ? percent(fact->second)
                                : number(name, fact->second);
     at = close + 1;
   }

@@ -58,13 +58,13 @@ class Hand {
 
   const nn::Model& model() const { return *model_; }
   const std::optional<train::Finding>& finding() const { return finding_; }
-  const std::optional<train::StepSizes>& sizes() const { return sizes_; }
+  const std::optional<train::CloseLook>& close_look() const { return close_; }
 
   train::StepRecord step(std::int64_t number) {
     batch_ = loader_.next();
     record_ = {.step = number, .scale = static_cast<double>(s_.scale)};
     record_.skipped = true;
-    sizes_.reset();
+    close_.reset();
     ends_here_ = false;
     was_zeroed_ = false;
     for (const std::string& line : program_.step) {
@@ -138,8 +138,7 @@ class Hand {
 
   /// What the meters of the library see, at the steps for which the config asks.
   void look() {
-    if (s_.bad) return;
-    if (is_due(record_.step, plan_.shadow_every))
+    if (!s_.bad && is_due(record_.step, plan_.shadow_every))
       record_.flushed = shadow_.flushed(plan_.task, *model_, batch_);
     if (is_due(record_.step, plan_.histogram_every))
       close_.emplace(record_.step, record_.scale, plan_.task, *model_, batch_, &shadow_, *optimizer_);
@@ -156,10 +155,7 @@ class Hand {
     const kernels::UpdateCounts updates = result.updates();
     record_.underflowed = share(updates.underflowed, updates.values);
     record_.absorbed = share(updates.absorbed, updates.values);
-    if (!close_) return;
-    close_->add_updates(*optimizer_, *gradients_);
-    sizes_ = close_->sizes();
-    close_.reset();
+    if (close_) close_->add_updates(*optimizer_, *gradients_);
   }
 
   void update_scale() {
@@ -196,9 +192,9 @@ class Hand {
     } else {
       finding_.emplace();
       finding_->step = record_.step;
-      finding_->sentence =
-          concat("Step ", record_.step, ": a gradient is not finite, yet this step's own forward and backward "
-                 "are finite throughout: what is not finite was there before the step.");
+      finding_->sentence = concat("Step ", record_.step,
+                                  ": a gradient is not finite, yet this step's own forward and backward "
+                                  "are finite throughout: what is not finite was there before the step.");
     }
     finding_->kind = kind;
   }
@@ -221,7 +217,6 @@ class Hand {
   std::optional<Watch> watch_;
   std::optional<train::Finding> finding_;
   std::optional<train::CloseLook> close_;
-  std::optional<train::StepSizes> sizes_;
 };
 
 train::RunHeader header_of(const train::Plan& plan, const nn::Model& model) {
@@ -262,9 +257,9 @@ train::Run hand_loop(const train::Plan& plan, const Program& program, const std:
     if (t == plan.steps || is_due(t, plan.log_every) || looked) {
       log.write(record);
       run.steps.push_back(record);
-      if (hand.sizes()) {
-        log.write_sizes(*hand.sizes());
-        run.sizes.push_back(*hand.sizes());
+      if (hand.close_look()) {
+        log.write_sizes(hand.close_look()->sizes());
+        run.sizes.push_back(hand.close_look()->sizes());
       }
     }
     if (!had_finding && hand.finding()) {

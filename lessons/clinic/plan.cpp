@@ -73,7 +73,8 @@ void choose_optimizer(const Json& config, train::Plan& plan) {
   expect(name == "sgd" || name == "adam", "a config has the optimizer '", name, "'");
   plan.optimizer = [=](std::vector<Tensor> parameters, const Recipe& recipe) -> std::unique_ptr<Optimizer> {
     if (name == "adam")
-      return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = lr, .epsilon = epsilon}, recipe);
+      return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = lr, .epsilon = epsilon},
+                                    recipe);
     return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = lr, .momentum = momentum}, recipe);
   };
   plan.optimizer_name = concat(name, " lr=", lr);
@@ -89,8 +90,12 @@ Program program_of(const Json& config) {
   Program program;
   program.step = config.at("step").get<std::vector<std::string>>();
   program.separate_softmax = value<std::string>(config, "loss", "") == "-mean(log(softmax(logits))[label])";
-  std::vector<std::string> usual{"backward of S x loss", "divide gradients by S", clip_line,
-                                 "step if all gradients are finite", "update S", "zero_grad"};
+  std::vector<std::string> usual{"backward of S x loss",
+                                 "divide gradients by S",
+                                 clip_line,
+                                 "step if all gradients are finite",
+                                 "update S",
+                                 "zero_grad"};
   if (config.at("recipe").contains("scaling") && config.at("recipe").at("scaling").at("kind") == "none")
     usual = {"backward of loss", clip_line, "step", "zero_grad"};  // nothing to divide, and nobody looks
   if (std::ranges::find(program.step, clip_line) == program.step.end()) std::erase(usual, clip_line);
@@ -102,7 +107,8 @@ train::Plan plan_of(const Json& config, const data::Split& data) {
   train::Plan plan;
   plan.lesson = "clinic";
   plan.data = &data;
-  plan.task = config.at("model").at("kind") == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
+  plan.task =
+      config.at("model").at("kind") == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
   plan.model = model_maker(config.at("model"));
   choose_optimizer(config.at("optimizer"), plan);
   FromConfig read{config.at("recipe")};

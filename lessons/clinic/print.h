@@ -8,6 +8,6 @@ void print_ward();                           ///< all patients, and all causes
 void print_patient(const Patient& patient);  ///< what its owner says, and where to look
 /// Some lines of its log, as a table: loss, S, skipped steps, and the shares that the meters found.
 std::vector<std::string> excerpt(const train::Run& run);
-void print_text(const std::string& text);    ///< wrapped, indented by two
+void print_text(const std::string& text);  ///< wrapped, indented by two
 
 }  // namespace tinymp::clinic

@@ -9,11 +9,13 @@ namespace tinymp::clinic {
 
 int show(int argc, const char* const* argv) {
   std::string number;
-  CLI::App app("Ten training runs that went wrong: find the cause of each. lessons/clinic/README.md tells how.",
-               "./learn clinic");
+  CLI::App app(
+      "Ten training runs that went wrong: find the cause of each. lessons/clinic/README.md tells how.",
+      "./learn clinic");
   app.add_option("N", number, "One patient (all of them)");
-  app.footer("./learn clinic run N        trains patient N again, from its config\n"
-             "./learn check clinic N X    is X the cause?");
+  app.footer(
+      "./learn clinic run N        trains patient N again, from its config\n"
+      "./learn check clinic N X    is X the cause?");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   if (number.empty()) {
     print_ward();

@@ -9,7 +9,8 @@ namespace tinymp::clinic {
 namespace {
 
 constexpr std::int64_t smoke_steps = 10;
-constexpr lab::Lesson lesson{"clinic", "The clinic", "Trains a patient of the clinic again, from its config."};
+constexpr lab::Lesson lesson{"clinic", "The clinic",
+                             "Trains a patient of the clinic again, from its config."};
 
 struct Flags {
   lab::Options options;

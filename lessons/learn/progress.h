@@ -7,8 +7,8 @@
 /// What a reader has done, in a text file of lines that anybody can read, and delete:
 ///   clinic 3 hint 2026-05-04T09:31:00Z
 ///   clinic 3 solved 2026-05-04T09:38:00Z
-/// Two words for the exercise, one for what happened, the time. Lines are only ever added; one that is no such
-/// line is left alone.
+/// Two words for the exercise, one for what happened, the time. Lines are only ever added; one that is no
+/// such line is left alone.
 namespace tinymp::lab {
 
 class Progress {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <set>
 
-// The patients of the clinic as they lie on disk: each has all that is said of it, each is ill as it says, and
-// of all causes one alone fits.
+// The patients of the clinic as they lie on disk: each has all that is said of it, each is ill as it says,
+// and of all causes one alone fits.
 namespace tinymp::test {
 namespace {
 
@@ -68,7 +68,8 @@ TEST_CASE("clinic: ten patients, each with config, log, hints, cause, cure, and 
     const std::string cause = chart.answer.at("cause");
     CHECK(std::ranges::count(known, cause, &Cause::id) == 1);
     CHECK(seen.insert(cause).second);
-    for (const Json& hint : chart.answer.at("hints")) CHECK(chart.text(hint).find(cause) == std::string::npos);
+    for (const auto& hint : chart.answer.at("hints"))
+      CHECK(chart.text(hint).find(cause) == std::string::npos);
     for (const auto& [id, text] : chart.answer.at("wrong").items()) {
       CHECK(std::ranges::count(known, id, &Cause::id) == 1);
       CHECK(id != cause);
@@ -161,8 +162,8 @@ TEST_CASE("clinic: each patient is ill as it says") {
     CHECK(fades.result->skipped > 50);
     CHECK(fades.steps.back().scale < 1e-10);
     CHECK(at(fades, 200).skips < 20);
-    const bool some_taken_late = at(fades, 245).skipped != at(fades, 240).skipped ||
-                                 at(fades, 245).skips - at(fades, 200).skips < 45;
+    const bool some_taken_late =
+        at(fades, 245).skipped != at(fades, 240).skipped || at(fades, 245).skips - at(fades, 200).skips < 45;
     CHECK(some_taken_late);  // not all at once, as patient 5
   }
 }
@@ -184,12 +185,14 @@ TEST_CASE("clinic: the ward quotes the logs") {
     for (const auto& [name, value] : chart.facts)
       if (std::isfinite(value)) results["numbers"][name] = value;
     results["said"].push_back(one.config.dump());
-    for (const Fault& fault : Chapter(part, results).faults()) faults += one.title() + ": " + fault.what + "\n";
+    for (const Fault& fault : Chapter(part, results).faults())
+      faults += one.title() + ": " + fault.what + "\n";
     CHECK(part.find("<!-- printed -->") != std::string::npos);
     std::string owner = one.config.at("owner");
     std::string flowing = part;
     std::ranges::replace(flowing, '\n', ' ');
-    for (std::size_t quote; (quote = flowing.find(" > ")) != std::string::npos;) flowing.replace(quote, 3, " ");
+    for (std::size_t quote; (quote = flowing.find(" > ")) != std::string::npos;)
+      flowing.replace(quote, 3, " ");
     CHECK(flowing.find(owner) != std::string::npos);
   }
   CHECK(faults == "");

@@ -1,11 +1,11 @@
+#include <unistd.h>
+
 #include <lessons/clinic/commands.h>
 #include <lessons/clinic/diagnosis.h>
 #include <lessons/clinic/hand_loop.h>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/progress.h>
 #include <tests/catch.h>
-#include <tinymp/tensor/storage.h>
-#include <unistd.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -55,12 +55,12 @@ TEST_CASE("clinic: a config repeats the first steps of its log, bit for bit") {
   for (const Patient& one : patients()) {
     INFO(one.stem);
     const train::Run again = run(one.config, label_of(one), folder / one.stem, 10);
-    CHECK(again.steps.size() >= 3);
+    CHECK(again.steps.size() >= 2);
     const train::Run log = train::load_run(one.log());
     CHECK(is_beginning_of(log, again));
     train::Run other = again;
-    other.steps.at(1).loss = std::nextafter(other.steps.at(1).loss, 0.0);
-    CHECK(is_beginning_of(log, other) == std::isnan(again.steps.at(1).loss));
+    other.steps.back().loss = std::nextafter(other.steps.back().loss, 0.0);
+    CHECK(is_beginning_of(log, other) == std::isnan(again.steps.back().loss));
   }
 }
 
@@ -103,17 +103,20 @@ TEST_CASE("clinic: what is cured stays well for its first steps") {
 
 TEST_CASE("clinic: whole runs: as recorded, and cured as in FP32", "[exhaustive]") {
   const Folder folder;
+  const data::Split data = data::load_images("cut");
   for (const Patient& one : patients()) {
     INFO(one.stem);
     const train::Run log = train::load_run(one.log());
     const train::Run again = run(one.config, label, folder / (one.stem + "_again"));
     CHECK(again.steps.size() == log.steps.size());
     CHECK(is_beginning_of(log, again));
+    CHECK((again.result->value == log.result->value || std::isnan(log.result->value)));
 
     Json in_fp32 = cured(one);
     in_fp32["recipe"] = {{"scaling", {{"kind", "none"}}}};
     in_fp32["step"] = {"backward of loss", "step", "zero_grad"};
-    if (one.config.contains("clip to norm 1")) in_fp32["step"] = cured(one).at("step");
+    if (plan_of(one.config, data).clip > 0)
+      in_fp32["step"].insert(in_fp32["step"].begin() + 1, "clip to norm 1");
     const double fp32 = run(in_fp32, label, folder / (one.stem + "_fp32")).result->value;
     const train::Run healthy = run(cured(one), label, folder / (one.stem + "_cured"));
     const double value = healthy.result->value, ill = log.result->value;
@@ -126,6 +129,21 @@ TEST_CASE("clinic: whole runs: as recorded, and cured as in FP32", "[exhaustive]
       CHECK(value < 1.05 * fp32);
       CHECK(ill > 1.5 * value);
     }
+  }
+}
+
+TEST_CASE("clinic: what an owner says of FP32 is so", "[exhaustive]") {
+  const Folder folder;
+  for (const int number : {2, 4, 6, 10}) {
+    const Patient one = patient(std::to_string(number));
+    INFO(one.stem);
+    Json in_fp32 = one.config;
+    in_fp32["recipe"] = {{"scaling", one.config.at("recipe").at("scaling")}};
+    const train::Run healthy = run(in_fp32, label, folder / one.stem);
+    CHECK(healthy.result->first_nonfinite_step == 0);
+    const double ill = train::load_run(one.log()).result->value, value = healthy.result->value;
+    INFO("FP16 " << ill << ", FP32 " << value);
+    CHECK((healthy.header.higher_is_better ? !(ill > value - 4) : ill > 1.5 * value));
   }
 }
 
@@ -154,7 +172,8 @@ TEST_CASE("clinic: right is 0, wrong is 1 and says why, misuse is 2; what was so
   CHECK(check_with({"11", "mask"}).code == 2);
   CHECK(check_with({"3", "mask", "more"}).code == 2);
   CHECK(check_with({"--hint"}).code == 2);
-  const Said first = check_with({"3", "--hint"}), second = check_with({"3", "--hint"}), third = check_with({"3", "--hint"});
+  const Said first = check_with({"3", "--hint"}), second = check_with({"3", "--hint"}),
+             third = check_with({"3", "--hint"});
   CHECK(first.code == 0);
   CHECK(first.out != second.out);
   CHECK(second.out == third.out);
@@ -165,7 +184,8 @@ TEST_CASE("clinic: right is 0, wrong is 1 and says why, misuse is 2; what was so
 TEST_CASE("progress: lines are added, and lines that are none are left alone") {
   const Folder folder;
   const std::string file = folder / "progress.txt";
-  std::ofstream(file) << "clinic 3 solved 2026-05-04T09:38:00Z\n\nmy own note\nclinic 3 solved 2026-05-05T00:00:00Z\n";
+  std::ofstream(file)
+      << "clinic 3 solved 2026-05-04T09:38:00Z\n\nmy own note\nclinic 3 solved 2026-05-05T00:00:00Z\n";
   lab::Progress progress(file);
   CHECK(progress.first("clinic 3", "solved") == "2026-05-04T09:38:00Z");
   CHECK(!progress.first("clinic 30", "solved"));

@@ -22,8 +22,9 @@ int clinic_command(int argc, char** argv) {
 int check_command(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "clinic") return clinic_command(argc, argv);
-  throw UsageError(what.empty() || what == "--help" ? "check what? ./learn check clinic"
-                                                    : concat("there is no '", what, "' to check; ./learn check clinic"));
+  throw UsageError(what.empty() || what == "--help"
+                       ? "check what? ./learn check clinic"
+                       : concat("there is no '", what, "' to check; ./learn check clinic"));
 }
 
 }  // namespace tinymp::lab
