@@ -1,7 +1,7 @@
 #include <lessons/clinic/diagnosis.h>
 #include <lessons/clinic/print.h>
 #include <tests/catch.h>
-#include <tests/lessons/chapter.h>
+#include <tests/lessons/chapter_check.h>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -185,7 +185,9 @@ TEST_CASE("clinic: the ward quotes the logs") {
     for (const auto& [name, value] : chart.facts)
       if (std::isfinite(value)) results["numbers"][name] = value;
     results["said"].push_back(one.config.dump());
-    for (const Fault& fault : Chapter(part, results).faults())
+    const Readme readme = read_readme(part);
+    const Results quoted(results);
+    for (const Fault& fault : ChapterCheck(readme, quoted).faults())
       faults += one.title() + ": " + fault.what + "\n";
     CHECK(part.find("<!-- printed -->") != std::string::npos);
     std::string owner = one.config.at("owner");

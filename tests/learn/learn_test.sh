@@ -68,6 +68,18 @@ use() {
   learn 2 run 6 extra && complains "'extra' is one argument too many"
   learn 2 run 6 --sabotage barrier --smoke && complains './learn run 6 has unscale'
   learn 2 run 0 --sabotage '' --smoke && complains 'has none'
+  export TINYMP_PROGRESS=$work/progress.txt
+  learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  clip-before-division$'
+  learn 2 clinic 11 && complains "no patient '11'; there are 1 to 10"
+  learn 2 clinic run && complains 'N is required'
+  learn 2 check && complains 'check clinic'
+  learn 2 check lesson && complains "no 'lesson' to check"
+  learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
+  learn 1 check clinic 3 no-master && prints '^No: it is not no-master'
+  [ ! -e progress.txt ] || fail 'a wrong answer is progress'
+  learn 0 check clinic 3 clip-before-division && prints '^Right: ' && prints './learn clinic run 3 --cured'
+  grep -q '^clinic 3 solved 20' progress.txt || fail 'what was solved is not written down'
+  learn 0 clinic && prints '^  Patient 3: crawls  *solved 20'
   learn 2 verify-all --seeds 0 && complains 'whole number from 1'
   learn 1 verify-all --out missing/log && complains 'cannot write missing/log'
   learn 1 run 6 --smoke --results missing/it.json && complains 'cannot write the results missing/it.json: .*--results FILE'
@@ -178,6 +190,10 @@ runs() {
     case $number in 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7) prints 'is not judged: --smoke takes too few steps' ;; esac
     if [ "$number" = 2 ]; then races; fi
   done
+
+  learn 0 clinic run 3 --smoke && prints 'The recorded run, bit for bit.'
+  learn 0 clinic run 7 --smoke --cured && prints '^patient 7, *'
+  rm -rf runs/clinic-*
 
   learn 0 run 4 --verify --data cut --out lesson
   rm -rf lesson
