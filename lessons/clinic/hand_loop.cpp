@@ -63,6 +63,7 @@ class Hand {
   train::StepRecord step(std::int64_t number) {
     batch_ = loader_.next();
     record_ = {.step = number, .scale = static_cast<double>(s_.scale)};
+    record_.lr = static_cast<double>(optimizer_->learning_rate());
     record_.skipped = true;
     close_.reset();
     ends_here_ = false;

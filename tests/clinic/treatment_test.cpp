@@ -147,7 +147,7 @@ TEST_CASE("clinic: what an owner says of FP32 is so", "[exhaustive]") {
   }
 }
 
-TEST_CASE("clinic: right is 0, wrong is 1 and says why, misuse is 2; what was solved is written down") {
+TEST_CASE("clinic: right is 0, wrong is 1 and says why, misuse is 2, and what was solved is written down") {
   const Folder folder;
   const std::string file = folder / "progress.txt";
   setenv("TINYMP_PROGRESS", file.c_str(), 1);

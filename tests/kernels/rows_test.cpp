@@ -57,7 +57,7 @@ TEST_CASE("row_sums of 5000 ones is 2048 when they are summed in FP16, and no su
   CHECK(zero.to_doubles() == Values{0, 0});
 }
 
-TEST_CASE("row_max: NaN counts as largest; the gradient goes to the first of equals or of NaNs") {
+TEST_CASE("row_max: NaN counts as largest, and the gradient goes to the first of equals or of NaNs") {
   const std::vector<std::pair<Values, std::size_t>> rows{
       {{1, 3, 2}, 1},       {{3, 1, 3}, 0},     {{nan, 5, 6}, 0}, {{5, nan, nan}, 1},
       {{-2, -1, nan}, 2},   {{infinity, 1}, 0}, {{-infinity}, 0}, {{-infinity, -infinity}, 0},

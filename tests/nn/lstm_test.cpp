@@ -157,7 +157,7 @@ TEST_CASE("Lstm: five steps, forward and backward, are those of the equations in
   check_layer(recipes::fp16_master, 2e-2);
 }
 
-TEST_CASE("Lstm: shapes and first values; it refuses what is no text") {
+TEST_CASE("Lstm: shapes and first values, and it refuses what is no text") {
   Rng rng(1);
   const nn::Lstm layer(3, 2, recipes::fp16_master, rng);
   CHECK(layer.from_input.shape() == Shape{3, 8});

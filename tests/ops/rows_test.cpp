@@ -74,7 +74,7 @@ TEST_CASE("a loss out of the pieces of a softmax is cross_entropy, and so are it
   }
 }
 
-TEST_CASE("in FP16 the naive loss ends at a logit of 11.1, in FP32 it holds to 88; the others do not end") {
+TEST_CASE("in FP16 the naive loss ends at a logit of 11.1, in FP32 it holds to 88, and the others do not end") {
   const auto finite = [](Loss loss, float logit, DType dtype) {
     const Tensor x = Tensor::from({1, 2}, std::vector<float>{logit, 0}, dtype);
     const Found found = run(loss, x, {0});
@@ -88,7 +88,7 @@ TEST_CASE("in FP16 the naive loss ends at a logit of 11.1, in FP32 it holds to 8
     CHECK(finite(loss, 12, DType::f16));
 }
 
-TEST_CASE("in FP16 the log of an unlikely share is infinite; log_softmax and log sum exp know it") {
+TEST_CASE("in FP16 the log of an unlikely share is infinite, but log_softmax and log sum exp know it") {
   const Tensor x = Tensor::from({1, 2}, std::vector<float>{20, 0}, DType::f16);  // e^-20 = 2e-9: no half
   const std::vector<std::int32_t> unlikely{1};
   for (const Loss loss : {naive, max_subtracted, of_softmax}) {
