@@ -312,6 +312,22 @@ TEST_CASE("reconstruction trains towards the images") {
   CHECK(run.result->value == Approx(run.steps.back().loss).epsilon(0.2));
 }
 
+TEST_CASE("a plan may bring a loss of its own: twice the loss at half the learning rate is the same run") {
+  Scratch scratch;
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, recipes::fp32, 5);
+  plan.optimizer = sgd(0.25f);
+  std::unique_ptr<nn::Model> model, again;
+  const Run run = train::run(plan, scratch.next(), {}, &model);
+  plan.loss = [](const Tensor& y, std::span<const std::int32_t> labels) {
+    return scale(cross_entropy(y, labels), 2);
+  };
+  plan.optimizer = sgd(0.125f);
+  const Run twice = train::run(plan, scratch.next(), {}, &again);
+  CHECK(values_of(*again) == values_of(*model));  // a power of two rounds nothing
+  for (std::size_t i = 0; i < run.steps.size(); ++i) CHECK(twice.steps[i].loss == 2 * run.steps[i].loss);
+}
+
 TEST_CASE("a plan that makes no run is refused before anything is written") {
   Scratch scratch;
   const data::Split data = made_up_split();
@@ -330,6 +346,13 @@ TEST_CASE("a plan that makes no run is refused before anything is written") {
   CHECK(refused([](Plan& p) { p.steps = 0; }).find("train::run: 0 steps") != std::string::npos);
   CHECK(refused([](Plan& p) { p.log_every = 0; }).find("logged every 0") != std::string::npos);
   CHECK(refused([](Plan& p) { p.shadow_every = -1; }).find("shadowed every -1") != std::string::npos);
+  const auto own_loss = [](Plan& p) {
+    p.loss = [](const Tensor& y, std::span<const std::int32_t> labels) { return cross_entropy(y, labels); };
+  };
+  CHECK(refused([&](Plan& p) {
+          own_loss(p);
+          p.shadow_every = 1;
+        }).find("a loss of its own") != std::string::npos);
   CHECK(refused([](Plan& p) { p.batch = 97; }).find("a batch of 97 images") != std::string::npos);
   CHECK(refused([](Plan& p) { p.optimizer = sgd(std::nanf("")); }).find("learning rate") !=
         std::string::npos);

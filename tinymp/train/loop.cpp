@@ -25,6 +25,8 @@ void expect_complete(const Plan& plan) {
   expect(plan.histogram_every >= 0, "train::run: a histogram every ", plan.histogram_every,
          " steps makes no run");
   expect(plan.warmup >= 0, "train::run: a warm-up of ", plan.warmup, " steps makes no run");
+  expect(!plan.loss || (plan.shadow_every == 0 && plan.histogram_every == 0), "train::run: the plan '",
+         plan.name, "' has a loss of its own, which no FP32 shadow would follow");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
 }

@@ -6,6 +6,7 @@
 #include <tinymp/train/task.h>
 #include <functional>
 #include <memory>
+#include <span>
 
 /// One training run, from a plan to a log on disk. The early lessons spell this loop out; it is the same
 /// loop.
@@ -13,6 +14,7 @@ namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;
 using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(std::vector<Tensor>, const Recipe&)>;
+using Loss = std::function<Tensor(const Tensor& y, std::span<const std::int32_t> labels)>;
 
 /// Everything that fixes the bits of a run. Two plans that differ in `recipe` alone train the same model from
 /// the same first weights on the same batches.
@@ -27,6 +29,7 @@ struct Plan {
   const data::Split* data = nullptr;
   data::LoaderOptions pixels;
   Task task = Task::classify;
+  Loss loss{};  ///< of the model's output, an FP32 scalar; empty: that of the task. Not with a shadow
   ModelMaker model;
   OptimizerMaker optimizer;
   std::string optimizer_name;                      ///< "adam lr=0.01"

@@ -10,7 +10,7 @@ Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model
   Tensor loss;
   {
     Tape tape(look.watch);
-    loss = loss_of(plan.task, model, batch);
+    loss = plan.loss ? plan.loss(model(batch.images), batch.labels) : loss_of(plan.task, model, batch);
     tape.backward(scaler.scale(loss));
   }
   Gradients gradients = optimizer.gradients();
