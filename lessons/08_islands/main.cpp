@@ -1,0 +1,36 @@
+// Lesson 08 - FP32 islands: which parts of an FP16 model have to compute in FP32?
+//
+// Three classifiers whose matrix products are in FP16 and go well. What stands between the products and the
+// update is put together from single ops in FP16, one piece at a time: the softmax and its loss, the mean and
+// variance of layer norm, the moments and the epsilon of Adam. Expected: a softmax written as it is defined
+// ends in NaN after some steps, even with the maximum subtracted; the same formula on FP32 numbers trains.
+// Layer norm with FP16 sums is NaN at once on white paper, and on black answers every image alike without a
+// NaN anywhere. Adam's second moment is 0 in FP16, and so is its epsilon.
+
+#include <lessons/08_islands/adams.h>
+#include <lessons/08_islands/bits.h>
+#include <lessons/08_islands/norms.h>
+#include <lessons/08_islands/softmax.h>
+
+using namespace tinymp;
+using namespace tinymp::lab;
+
+namespace {
+
+void experiment(Lab& lab) {
+  show_bits(lab);
+  ask_about_softmax(lab);
+  ask_about_layer_norm(lab);
+  ask_about_adam(lab);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_lesson(argc, argv,
+                    {.name = "08_islands",
+                     .title = "FP32 islands: what must not be computed in FP16?",
+                     .question = "Softmax, layer norm and Adam's moments in FP16, and on islands of FP32",
+                     .sabotage = "fp32_sums"},
+                    experiment);
+}
