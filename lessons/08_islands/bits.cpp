@@ -45,6 +45,7 @@ void show_bits(Lab& lab) {
   const float slope = row("slope of log at 1e-5", answer(tinymp::log, 1e-5f, DType::f32).slope,
                           answer(tinymp::log, 1e-5f, DType::f16).slope);
   const float epsilon = value("epsilon 1e-8", itself, 1e-8f);
+  value("epsilon 1e-4", itself, 1e-4f);
   const float moment = value("0.001 g^2, g = 0.001", itself, 1e-9f);
   lab.claim(std::isinf(overflow) && std::isinf(slope) && std::isinf(pole) && epsilon == 0 && moment == 0,
             "in FP16 exp(12), the log of exp(-18) and its slope at 1e-5 are infinite; 1e-8 and 1e-9 are 0",
