@@ -74,7 +74,8 @@ TEST_CASE("a loss out of the pieces of a softmax is cross_entropy, and so are it
   }
 }
 
-TEST_CASE("in FP16 the naive loss ends at a logit of 11.1, in FP32 it holds to 88, and the others do not end") {
+TEST_CASE(
+    "in FP16 the naive loss ends at a logit of 11.1, in FP32 it holds to 88, and the others do not end") {
   const auto finite = [](Loss loss, float logit, DType dtype) {
     const Tensor x = Tensor::from({1, 2}, std::vector<float>{logit, 0}, dtype);
     const Found found = run(loss, x, {0});
