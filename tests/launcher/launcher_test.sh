@@ -337,6 +337,9 @@ done
 check "run '0 0': says what is none" says "there is no lesson '0 0'"
 learn --plain
 check 'alone, --plain: what is next' says './learn quickstart'
+learn --plain quickstart
+check '--plain before a command: exit code 2' ends_with 2
+check '--plain before a command: says why' says "not before 'quickstart'"
 for word in 0 00 00_why 06 6 42_answer; do
   learn run $word
   check "run $word: hands over" says "<$word>"
