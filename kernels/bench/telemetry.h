@@ -17,10 +17,11 @@ struct Telemetry {
   std::vector<double> histograms{};  ///< ... for one that logs, and takes histograms every 100 steps
   std::vector<double> all{};         ///< ... for one that does all of this
   /// What every run, the plain one too, does for a report of its first bad tensor: each step looked at, all
-  /// copied every 128 steps; timed by itself / the plain run.
+  /// copied every 128 steps; timed by itself / the plain run. (The watch over step 1 is not in it: that is
+  /// paid once, by a run of whatever length.)
   std::vector<double> copies{};
 
-  double cost_of_all() const;  ///< beside a run with nothing of this, not even the copies
+  double cost_of_all() const;  ///< beside a run with nothing of this but the watch over its first step
   nlohmann::ordered_json json() const;
   report::Table table() const;
   std::string notes() const;
