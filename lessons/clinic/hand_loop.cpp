@@ -98,6 +98,8 @@ class Hand {
 
   void backward() {
     watch_.emplace(names_in(*model_));
+    if (is_due(record_.step, plan_.shadow_every) || is_due(record_.step, plan_.histogram_every))
+      shadow_.follow(*model_);
     {
       Tape tape(finding_ ? nullptr : &*watch_);
       const Tensor loss = program_.separate_softmax

@@ -249,6 +249,7 @@ Recorded record(const Recipe& recipe, typename Kind::Options options, int steps)
   Recorded result;
   for (int step = 1; step <= steps; ++step) {
     const data::Batch batch = loader.next();
+    shadow.follow(model);
     {
       Tape tape;
       tape.backward(scaler.scale(train::loss_of(train::Task::classify, model, batch)));

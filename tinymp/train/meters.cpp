@@ -10,14 +10,15 @@ Shadow::Shadow(std::unique_ptr<nn::Model> model) : model_(std::move(model)) {
   }
 }
 
-void Shadow::backward(Task task, const nn::Model& of, const data::Batch& batch) {
-  nn::copy_parameters(of, *model_);
+void Shadow::follow(const nn::Model& of) { nn::copy_parameters(of, *model_); }
+
+void Shadow::backward(Task task, const data::Batch& batch) {
   Tape tape;
   tape.backward(loss_of(task, *model_, batch));
 }
 
 double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch) {
-  backward(task, of, batch);
+  backward(task, batch);
   const std::vector<Tensor> narrow = of.parameters(), wide = model_->parameters();
   const DeviceValue<kernels::FlushCounts> found(narrow.front().device(), {});
   for (std::size_t i = 0; i < narrow.size(); ++i) {
@@ -30,7 +31,7 @@ double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch)
 
 std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const data::Batch& batch,
                                          double scale) {
-  backward(task, of, batch);
+  backward(task, batch);
   const std::vector<Tensor> narrow = of.parameters(), wide = model_->parameters();
   std::vector<GradientSizes> found;
   for (std::size_t i = 0; i < narrow.size(); ++i) {

@@ -15,6 +15,10 @@ class Shadow {
   /// `model` is a second model of the same shapes under an FP32 recipe.
   explicit Shadow(std::unique_ptr<nn::Model> model);
 
+  /// Takes over the weights and buffers of `of`: before the forward that it is compared with, which moves the
+  /// buffers on. The next mask of a dropout is another one.
+  void follow(const nn::Model& of);
+
   /// Of the gradient values that are not zero in FP32, the share that is zero in `of`'s gradients.
   double flushed(Task task, const nn::Model& of, const data::Batch& batch);
 
@@ -22,7 +26,7 @@ class Shadow {
   std::vector<GradientSizes> sizes(Task task, const nn::Model& of, const data::Batch& batch, double scale);
 
  private:
-  void backward(Task task, const nn::Model& of, const data::Batch& batch);
+  void backward(Task task, const data::Batch& batch);
   std::unique_ptr<nn::Model> model_;
 };
 

@@ -7,6 +7,7 @@ namespace tinymp::train {
 Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                    LossScaler& scaler, const Look& look, const data::Batch& batch) {
   const Tensor scale = scaler.factor_on(plan.device);
+  if (look.shadow != nullptr && (look.counts_flushed || look.closely)) look.shadow->follow(model);
   Tensor loss;
   {
     Tape tape(look.watch);
