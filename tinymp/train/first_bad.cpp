@@ -1,3 +1,4 @@
+#include <kernels/kernels.h>
 #include <tinymp/train/first_bad.h>
 #include <tinymp/train/step.h>
 #include <algorithm>
@@ -24,6 +25,9 @@ class Replay {
         loader_(from.loader),
         schedule_(schedule_of(plan, optimizer_->learning_rate())) {
     optimizer_->restore(from.optimizer);
+    const std::vector<Tensor> buffers = model_->buffers();
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      kernels::cast(from.buffers[i].to(plan.device).view(), buffers[i].view());
     scaler_.restore(from.scaler);
     for (const Tensor& moment : optimizer_->moments())
       if (!all_finite(moment)) bad_before_.insert(moment.id());
@@ -140,7 +144,12 @@ FaultFinder::FaultFinder(const Plan& plan, const Running& running, Twin twin, Re
       past_(now(0)) {}
 
 FaultFinder::Moment FaultFinder::now(std::int64_t step) const {
-  return {step, running_.optimizer.state(), running_.scaler.state(), running_.loader};
+  Moment moment{step, running_.optimizer.state(), {}, running_.scaler.state(), running_.loader};
+  for (const Tensor& buffer : running_.model.buffers()) {
+    moment.buffers.emplace_back(buffer.shape(), buffer.dtype());
+    kernels::cast(buffer.to(Device::cpu).view(), moment.buffers.back().view());
+  }
+  return moment;
 }
 
 void FaultFinder::report(const char* kind, Finding finding) {
@@ -160,8 +169,8 @@ void FaultFinder::look(const StepRecord& step, std::int64_t nonfinite_gradients)
   if (!searching()) return;
   const auto* dynamic = std::get_if<DynamicScaling>(&plan_.recipe.scaling);
   const bool lost = !std::isfinite(step.loss);
+  if (step.step == 1 && !lost) look_at_first_step();  // what did no harm is not to blame for what does
   if (lost || (nonfinite_gradients > 0 && dynamic == nullptr)) return report_first_bad(step.step);
-  if (step.step == 1) look_at_first_step();
   if (dynamic == nullptr || alarmed_ || nonfinite_gradients == 0) return;
   if (step.scale * dynamic->backoff >= 1) return;
   alarmed_ = true;
@@ -171,7 +180,7 @@ void FaultFinder::look(const StepRecord& step, std::int64_t nonfinite_gradients)
 void FaultFinder::look_at_first_step() {
   known_ = first_step_.origins();
   if (!is_passing(first_step_.first())) return;  // a constant that is infinite is meant so
-  passing_ = true;
+  passed_first_step_ = true;
   report("passing", describe(first_step_, 1));
 }
 
@@ -180,15 +189,17 @@ void FaultFinder::look_at_state(std::int64_t step) {
   std::vector<Tensor> quiet = running_.model.buffers();
   for (const Tensor& moment : running_.optimizer.moments())
     if (moment.dtype() == DType::f16) quiet.push_back(moment);
-  if (passing_ || std::ranges::all_of(quiet, all_finite)) return;
-  passing_ = true;
-  report("passing", replay(step, Seek::passing));
+  if (passed_to_state_ || std::ranges::all_of(quiet, all_finite)) return;
+  passed_to_state_ = true;
+  const Finding found = replay(step, Seek::passing);
+  if (passed_first_step_ && found.direction.empty()) return;  // it came from there, and is told
+  report("passing", found);
 }
 
 /// An update can make a weight infinite out of finite gradients, and no loss has seen it yet.
 void FaultFinder::look_at_weights(std::int64_t step) {
+  if (!all_finite(running_.optimizer.weights())) return report_first_bad(step);
   look_at_state(step);
-  if (!all_finite(running_.optimizer.weights())) report_first_bad(step);
 }
 
 void FaultFinder::keep(std::int64_t step) {

@@ -19,13 +19,14 @@
 /// - first bad: the loss is not finite, or a gradient of a step that was taken, or a weight after the last
 ///   step. With a fixed S, a gradient of a skipped step too: the next step will fare no better.
 /// - passing: an infinity that left the loss finite. A mask of -1e9 in FP16 is one, an infinite variance or
-///   moment another. The first step is searched for them, running averages and FP16 moments all along.
+///   moment another. The first step is searched for them, and running averages and FP16 moments all along: a
+///   report of each.
 /// - scale below 1: dynamic scaling skips a step and backs off below 1. Names the parameter.
 /// A step that dynamic scaling skips above that is as it should be, and no finding.
 ///
-/// Until the first bad one is found the state of the run - weights, masters, moments - lies on the CPU once
-/// more, not older than 128 steps. The twin is a second model with its optimizer on the device of the run,
-/// for as long as it is watched.
+/// Until the first bad one is found the state of the run - weights, masters, moments, buffers - lies on the
+/// CPU once more, not older than 128 steps. The twin is a second model with its optimizer on the device of
+/// the run, for as long as it is watched.
 namespace tinymp::train {
 
 /// What a watch calls the parameters of a model: its own names.
@@ -61,10 +62,11 @@ class FaultFinder {
   /// Spent with the twin so far: no time of the training.
   double seconds() const { return seconds_; }
 
-  /// A run at one moment: copies, not handles. No step reads the buffers of a model: they are for measuring.
+  /// A run at one moment: copies, not handles.
   struct Moment {
     std::int64_t step = 0;
     Optimizer::State optimizer;
+    std::vector<Tensor> buffers{};  ///< of the model: what a dropout counts chooses its next mask
     LossScaler::State scaler;
     data::Loader loader;
   };
@@ -91,7 +93,7 @@ class FaultFinder {
   Watch first_step_;
   std::optional<Moment> past_;      ///< none: the first bad one is found
   std::vector<Watch::Made> known_;  ///< the passing infinities
-  bool passing_ = false, alarmed_ = false;
+  bool passed_first_step_ = false, passed_to_state_ = false, alarmed_ = false;  ///< reported already
   double seconds_ = 0;
 };
 
