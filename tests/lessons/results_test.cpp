@@ -1,21 +1,14 @@
 #include <tests/catch.h>
 #include <tests/lessons/chapter_check.h>
+#include <tests/lessons/text_of.h>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 // Each chapter against the results.json beside it, and the comparison itself on small texts.
 namespace tinymp::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 Json curve(const std::string& name, std::vector<double> values, Json shares = Json::object()) {
   double sum = 0;
