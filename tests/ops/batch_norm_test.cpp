@@ -17,14 +17,46 @@ TEST_CASE("batch_norm refuses other formats, shapes that do not fit, and a batch
   const Tensor x = filled({4, 3}, 0), one = filled({3}, 1), zero = filled({3}, 0);
   CHECK_SAYS("batch_norm: f32(4, 3) meets f16(3); cast() one of them",
              batch_norm(x, filled({3}, 1, DType::f16), zero));
-  CHECK_SAYS("batch_norm: f16(4, 3) meets f32(3)", batch_norm(cast(x, DType::f16), one, zero));
-  CHECK_SAYS("batch_norm: f32(4, 3) meets bf16(3)", batch_norm(x, one, filled({3}, 0, DType::bf16)));
+  CHECK_SAYS("batch_norm: f16(4, 3) meets bf16(3)",
+             batch_norm(cast(x, DType::f16), filled({3}, 1, DType::bf16), zero));
+  CHECK_SAYS("batch_norm: f16(4, 3) meets f64(3)",
+             batch_norm(cast(x, DType::f16), filled({3}, 1, DType::f64), zero));
+  CHECK_SAYS("batch_norm: f32(3) meets bf16(3)", batch_norm(x, one, filled({3}, 0, DType::bf16)));
+  CHECK_SAYS("batch_norm: f32(3) meets f16(3)",
+             batch_norm(cast(x, DType::f16), one, filled({3}, 0, DType::f16)));
   CHECK_SAYS("batch_norm: x(4, 3), gamma(4) and beta(3) do not fit", batch_norm(x, filled({4}, 1), zero));
   CHECK_SAYS("batch_norm: x(4, 3), gamma(3) and beta(1, 3) do not fit",
              batch_norm(x, one, filled({1, 3}, 0)));
   CHECK_SAYS("batch_norm: x(3), gamma(3) and beta(3) do not fit", batch_norm(one, one, zero));
   CHECK_SAYS("batch_norm: a batch of 1 has no variance", batch_norm(filled({1, 3}, 0), one, zero));
   CHECK_SAYS("batch_norm: a batch of 0 has no variance", batch_norm(filled({0, 3}, 0), one, zero));
+}
+
+TEST_CASE("batch_norm of FP16 images with FP32 gamma and beta: the FP32 computation, rounded once") {
+  Rng rng(8);
+  const auto drawn = [&](Shape shape, float low, float high) {
+    std::vector<float> values(static_cast<std::size_t>(shape.size()));
+    for (float& v : values) v = rng.uniform(low, high);
+    return Tensor::from(shape, values).set_requires_grad(true);
+  };
+  for (const DType narrow : {DType::f16, DType::bf16}) {
+    const Tensor gamma = drawn({5}, 0.5f, 2), beta = drawn({5}, -1, 1);
+    const Tensor x = cast(drawn({2, 3, 4, 5}, -3, 9), narrow).set_requires_grad(true);
+    const Tensor wide = cast(x, DType::f32).set_requires_grad(true);
+    const Tensor dy = cast(drawn({2, 3, 4, 5}, -1, 1), narrow);  // what both are handed
+    const auto run = [&](const Tensor& in) {
+      for (const Tensor& t : {in, gamma, beta}) t.clear_grad();
+      Tape tape;
+      const Tensor y = batch_norm(in, gamma, beta);
+      CHECK(y.dtype() == in.dtype());
+      tape.backward(record("upstream", {y}, Tensor::from(Shape{}, std::vector<float>{0}),
+                           [&](const Tensor&, const Needs&) { return std::vector{cast(dy, y.dtype())}; }));
+      CHECK(gamma.grad().dtype() == DType::f32);
+      return std::vector{cast(y, narrow).to_floats(), cast(in.grad(), narrow).to_floats(),
+                         gamma.grad().to_floats(), beta.grad().to_floats()};
+    };
+    CHECK(run(x) == run(wide));
+  }
 }
 
 TEST_CASE("batch_norm refuses sums and an epsilon that make no sense") {

@@ -1,12 +1,13 @@
 #include <kernels/kernels.h>
 #include <tinymp/autograd/tape.h>
-#include <tinymp/autograd/watch.h>
 #include <algorithm>
+#include <atomic>
 
 namespace tinymp {
 namespace {
 
 thread_local Tape* current_tape = nullptr;
+std::atomic<std::uint64_t> tapes = 0;
 
 /// grad of x += g. A gradient may be shared (reshape and add hand dy on as it is), so sums go into a new
 /// tensor; only a buffer that an optimizer has bound is written in place.
@@ -29,26 +30,29 @@ void add_gradient(const Tensor& x, const Tensor& g) {
 
 }  // namespace
 
-Tape::Tape(Watch* watch) : outer_(current_tape), watch_(watch) { current_tape = this; }
+Tape::Tape(Observer* observer) : number_(++tapes), outer_(current_tape), observer_(observer) {
+  current_tape = this;
+}
 Tape::~Tape() { current_tape = outer_; }
 Tape* Tape::current() { return current_tape; }
 
-Watch* Tape::watching() {
+Observer* Tape::observing() {
   const Tape* tape = current_tape;
-  return tape == nullptr || tape->has_run_ ? nullptr : tape->watch_;  // a backward may use ops itself
+  return tape == nullptr || tape->has_run_ ? nullptr : tape->observer_;  // a backward may use ops itself
 }
 
-void show(const char* op, const Tensor& input, const Tensor& result) {
-  if (Watch* watch = Tape::watching()) watch->forward(op, {input}, result);
+void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums) {
+  if (Observer* observer = Tape::observing()) observer->forward({op, sums}, {input}, result);
 }
 
-Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward) {
-  if (Watch* watch = Tape::watching()) watch->forward(op, inputs, output);
+Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward) {
+  if (Observer* observer = Tape::observing()) observer->forward(op, inputs, output);
   const bool needed = std::ranges::any_of(inputs, [](const Tensor& x) { return x.requires_grad(); });
   if (current_tape == nullptr || !needed) return output;
-  expect(!current_tape->has_run_, op, ": this tape has run backward; make a new Tape for the next step");
+  expect(!current_tape->has_run_, op.name, ": this tape has run backward; make a new Tape for the next step");
   output.set_requires_grad(true);
-  current_tape->nodes_.push_back({std::move(op), std::move(inputs), output, std::move(backward)});
+  output.mark_computed();
+  current_tape->nodes_.push_back({std::move(op.name), std::move(inputs), output, std::move(backward)});
   return output;
 }
 
@@ -79,7 +83,7 @@ void Tape::backward(const Tensor& loss) {
              i, " is ", x.dtype(), x.shape(), " and its gradient is not");
       add_gradient(x, grads[i]);
     }
-    if (watch_ != nullptr) watch_->backward(node.op, node.inputs, node.output, dy, grads);
+    if (observer_ != nullptr) observer_->backward(node.op, node.inputs, node.output, dy, grads);
     node.output.clear_grad();
   }
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <tinymp/tensor/tensor.h>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -25,13 +27,33 @@ class Needs {
 /// false.
 using Backward = std::function<std::vector<Tensor>(const Tensor& dy, const Needs& needs)>;
 
-class Watch;
+/// What an op is called, and in which format it keeps a running sum, where it has one.
+struct Op {
+  Op(const char* its_name, std::optional<DType> its_sums = {}) : name(its_name), sums(its_sums) {}
+  Op(std::string its_name, std::optional<DType> its_sums = {}) : name(std::move(its_name)), sums(its_sums) {}
+
+  std::string name;
+  std::optional<DType> sums;
+};
+
+/// Is shown all that is computed under a tape, as it comes into being: watch.h looks for infinities,
+/// amp/explain.h writes down the formats.
+class Observer {
+ public:
+  virtual void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) = 0;
+  /// After `gradients` were added to those that the inputs had.
+  virtual void backward(const std::string& /*op*/, const std::vector<Tensor>& /*inputs*/,
+                        const Tensor& /*output*/, const Tensor& /*dy*/,
+                        const std::vector<Tensor>& /*gradients*/) {}
+
+ protected:
+  ~Observer() = default;
+};
 
 class Tape {
  public:
-  /// Becomes this thread's current tape, inside any outer one. A watch is shown all that is computed:
-  /// watch.h.
-  explicit Tape(Watch* watch = nullptr);
+  /// Becomes this thread's current tape, inside any outer one.
+  explicit Tape(Observer* observer = nullptr);
   ~Tape();  ///< the outer tape is current again
   Tape(const Tape&) = delete;
   static void* operator new(std::size_t) = delete;  // on the stack, so that inner tapes end before outer ones
@@ -48,29 +70,31 @@ class Tape {
 
   /// The tape that ops record on now, or nullptr: then nothing is recorded.
   static Tape* current();
+  std::uint64_t number() const { return number_; }  ///< no other tape has it, nor 0
 
  private:
-  friend Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward);
-  friend void show(const char* op, const Tensor& input, const Tensor& result);
+  friend Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward);
+  friend void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums);
   struct Node {
     std::string op;
     std::vector<Tensor> inputs;
     Tensor output;
     Backward backward;
   };
-  static Watch* watching();  ///< what ops compute forwards; null: nobody
+  static Observer* observing();  ///< what ops compute forwards; null: nobody
   std::vector<Node> nodes_;
+  std::uint64_t number_;
   Tape* outer_;
-  Watch* watch_;
+  Observer* observer_;
   bool has_run_ = false;
 };
 
 /// How every differentiable op ends:  return record("relu", {x}, y, [y](const Tensor& dy, const Needs&)
-/// {...});
-Tensor record(std::string op, std::vector<Tensor> inputs, Tensor output, Backward backward);
+/// {...});  With a running sum:  record({"sum", DType::f32}, ...
+Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward);
 
-/// What an op computes on the way and does not hand on, for a watch: an infinite variance makes a finite
-/// output. Costs nothing where nobody watches.
-void show(const char* op, const Tensor& input, const Tensor& result);
+/// What an op computes on the way and does not hand on, for who observes: an infinite variance makes a finite
+/// output. Costs nothing where nobody does.
+void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums = {});
 
 }  // namespace tinymp

@@ -92,12 +92,12 @@ bool Watch::is_known(const Made& made) const {
   });
 }
 
-void Watch::forward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+void Watch::forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
   ++ops_;
   const std::string& place = follow(inputs, output);
   last_is_finite_ = all_finite(output);
   if (last_is_finite_) return;
-  BadTensor found{BadTensor::Origin::forward, op, place, output.dtype(), output.shape(),
+  BadTensor found{BadTensor::Origin::forward, op.name, place, output.dtype(), output.shape(),
                   contents_of(output),        {}};
   for (const Tensor& x : inputs) found.inputs.push_back({name_of(x), x.dtype(), contents_of(x)});
   const Made made = made_by(found.inputs, found.contents);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tinymp/tensor/tensor.h>
+#include <tinymp/autograd/tape.h>
 #include <functional>
 #include <map>
 #include <optional>
@@ -52,7 +52,7 @@ struct BadTensor {
 };
 
 /// One step under observation.
-class Watch {
+class Watch final : public Observer {
  public:
   /// What a tensor is called, "" for none. The last word says which tensor of a layer: "layer 2 weight".
   using Name = std::function<std::string(const Tensor&)>;
@@ -73,11 +73,9 @@ class Watch {
   /// All that was made, out of finite inputs or a NaN out of infinities, news or not.
   const std::vector<Made>& origins() const { return origins_; }
 
-  // What the tape shows.
-  void forward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output);
-  /// After `gradients` were added to those that the inputs had.
+  void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override;
   void backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
-                const Tensor& dy, const std::vector<Tensor>& gradients);
+                const Tensor& dy, const std::vector<Tensor>& gradients) override;
 
  private:
   std::string name_of(const Tensor& x) const { return name_ ? name_(x) : ""; }

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 #include <cmath>
@@ -14,8 +15,8 @@ std::int64_t rows_of(const Tensor& x) {
 }
 
 void expect_fits(const Tensor& x, const Tensor& gamma, const Tensor& beta, const BatchNormOptions& options) {
-  expect_same_dtype("batch_norm", x, gamma);
-  expect_same_dtype("batch_norm", x, beta);
+  expect_norm_parameters("batch_norm", x, gamma);
+  expect_same_dtype("batch_norm", gamma, beta);
   expect(x.shape().rank() >= 2 && gamma.shape() == Shape{x.shape().cols()} && beta.shape() == gamma.shape(),
          "batch_norm: x", x.shape(), ", gamma", gamma.shape(), " and beta", beta.shape(),
          " do not fit: x is (B,O) or (B,H,W,O), gamma and beta are (O)");
@@ -35,6 +36,8 @@ void expect_fits(const Tensor& x, const Tensor& gamma, const Tensor& beta, const
 //       dx = gamma / sqrt(var + eps) (dy - dbeta / B - xhat dgamma / B)       (B,O): mean and var depend on x
 Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, BatchNormOptions options,
                   BatchStatistics* found) {
+  if (const Recast as = recast("batch_norm", x, gamma, beta))
+    return batch_norm(as[0], as[1], as[2], options, found);
   expect_fits(x, gamma, beta, options);
   const DType format = wide(x.dtype());
   const BatchStatistics statistics{Tensor(gamma.shape(), format, x.device()),
@@ -42,8 +45,10 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Batc
   kernels::column_moments(x.view(), options.sums, statistics.mean.view(), statistics.variance.view());
   if (found != nullptr) *found = statistics;
   const bool narrow_sums = options.sums.format == DType::f16 && format == DType::f32;
-  show(narrow_sums ? "batch_norm: mean summed in f16" : "batch_norm: mean", x, statistics.mean);
-  show(narrow_sums ? "batch_norm: variance summed in f16" : "batch_norm: variance", x, statistics.variance);
+  const DType sums = sums_of(x, options.sums.format);
+  show(narrow_sums ? "batch_norm: mean summed in f16" : "batch_norm: mean", x, statistics.mean, sums);
+  show(narrow_sums ? "batch_norm: variance summed in f16" : "batch_norm: variance", x, statistics.variance,
+       sums);
   const auto normalizer = [statistics, epsilon = options.epsilon] {
     return kernels::Normalizer{statistics.mean.view(), statistics.variance.view(),
                                static_cast<double>(epsilon)};

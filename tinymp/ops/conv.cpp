@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 
@@ -40,7 +41,7 @@ Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options)
   kernels::conv2d(x.view(), w.view(), window, y.view(), options.accumulate,
                   {.bias = biased ? inputs[2].view() : View{}});
   return record(
-      "conv2d", inputs, y,
+      {"conv2d", sums_of(x, options.accumulate)}, inputs, y,
       [x, w, window, biased, accumulate = options.accumulate](const Tensor& dy, const Needs& needs) {
         std::vector<Tensor> grads(biased ? 3 : 2);
         if (needs(0)) {
@@ -61,9 +62,13 @@ Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options)
 
 }  // namespace
 
-Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options) { return convolve({x, w}, options); }
+Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options) {
+  if (const Recast as = recast("conv2d", x, w)) return conv2d(as[0], as[1], options);
+  return convolve({x, w}, options);
+}
 
 Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& bias, Conv2dOptions options) {
+  if (const Recast as = recast("conv2d", x, w, bias)) return conv2d(as[0], as[1], as[2], options);
   expect_same_dtype("conv2d", x, bias);
   expect(w.shape().rank() == 4 && bias.shape() == Shape{w.shape()[3]}, "conv2d: w", w.shape(), " and bias",
          bias.shape(), " do not fit: w is (kh,kw,I,O), bias is (O)");
@@ -73,6 +78,7 @@ Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& bias, Conv2dOption
 //   y = x at every stride-th pixel, then zeros     (B,Ho,Wo,O) out of (B,H,W,C)
 //  dx = dy at those pixels, zeros elsewhere
 Tensor subsample(const Tensor& x, std::int64_t stride, std::int64_t channels) {
+  if (const Recast as = recast("subsample", x)) return subsample(as[0], stride, channels);
   expect(x.shape().rank() == 4, "subsample: x", x.shape(), "; x is (B,H,W,C)");
   expect(stride > 0, "subsample: a stride of ", stride, "; it must be above 0");
   expect(channels >= x.shape()[3], "subsample: x", x.shape(), " has more than ", channels, " channels");

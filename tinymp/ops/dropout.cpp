@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 
@@ -7,6 +8,7 @@ namespace tinymp {
 //   y = x / (1 - p) where the mask of (seed, step) keeps a value, else 0
 //  dx = dy / (1 - p) there, else 0: the mask is computed again, nobody keeps it
 Tensor dropout(const Tensor& x, float p, std::uint64_t seed, const Tensor& step) {
+  if (const Recast as = recast("dropout", x)) return dropout(as[0], p, seed, step);
   expect_same_device("dropout", x, step);
   expect(p >= 0 && p < 1, "dropout: p is ", p, "; it is a probability below 1");
   expect(step.shape() == Shape{} && step.dtype() == DType::f64, "dropout: the step is ", step.dtype(),

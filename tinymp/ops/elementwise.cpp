@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 
@@ -8,6 +9,7 @@ namespace {
 //   y = f(x)
 //  dx = f'(x) dy, written in terms of y: kernels/formulas.h
 Tensor unary(const char* op, kernels::Unary f, const Tensor& x) {
+  if (const Recast as = recast(op, x)) return unary(op, f, as[0]);
   Tensor y(x.shape(), x.dtype(), x.device());
   kernels::unary(f, x.view(), y.view());
   return record(op, {x}, y, [f, y](const Tensor& dy, const Needs&) {
@@ -26,6 +28,7 @@ Tensor exp(const Tensor& x) { return unary("exp", kernels::Unary::exp, x); }
 
 //   y = log(x),  dx = dy / x
 Tensor log(const Tensor& x) {
+  if (const Recast as = recast("log", x)) return log(as[0]);
   Tensor y(x.shape(), x.dtype(), x.device());
   kernels::unary(kernels::Unary::log, x.view(), y.view());
   return record("log", {x}, y, [x](const Tensor& dy, const Needs&) {
@@ -37,6 +40,7 @@ Tensor log(const Tensor& x) {
 
 //   y = a + b,  da = db = dy
 Tensor add(const Tensor& a, const Tensor& b) {
+  if (const Recast as = recast("add", a, b)) return add(as[0], as[1]);
   expect_same_dtype("add", a, b);
   expect_same_shape("add", a, b);
   Tensor y(a.shape(), a.dtype(), a.device());
@@ -46,6 +50,7 @@ Tensor add(const Tensor& a, const Tensor& b) {
 
 //   y = a - b,  da = dy,  db = -dy
 Tensor subtract(const Tensor& a, const Tensor& b) {
+  if (const Recast as = recast("subtract", a, b)) return subtract(as[0], as[1]);
   expect_same_dtype("subtract", a, b);
   expect_same_shape("subtract", a, b);
   Tensor y(a.shape(), a.dtype(), a.device());
@@ -76,6 +81,7 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
 
 //   y = factor x,  dx = factor dy
 Tensor scale(const Tensor& x, float factor) {
+  if (const Recast as = recast("scale", x)) return scale(as[0], factor);
   const auto times = [factor](const Tensor& t) {
     Tensor scaled(t.shape(), t.dtype(), t.device());
     kernels::scale(t.view(), static_cast<double>(factor), scaled.view());
@@ -86,6 +92,7 @@ Tensor scale(const Tensor& x, float factor) {
 }
 
 Tensor scale(const Tensor& x, const Tensor& factor) {
+  if (const Recast as = recast("scale", x)) return scale(as[0], factor);
   expect_same_device("scale", x, factor);
   expect(factor.size() == 1 && factor.dtype() == wide(x.dtype()), "scale: the factor of a ", x.dtype(),
          " tensor is ", factor.dtype(), factor.shape(), "; it is one value in ", wide(x.dtype()));

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 #include <cmath>
@@ -26,14 +27,16 @@ void expect_fits(const Tensor& x, const Tensor& gamma, const Tensor& beta, const
 //   dgamma = sum over b of dy xhat              (O)
 //       dx = (e - mean of e - xhat mean of e xhat) / sqrt(var + eps), e = gamma dy     (B,O), means over o
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, LayerNormOptions options) {
+  if (const Recast as = recast("layer_norm", x, gamma, beta)) return layer_norm(as[0], as[1], as[2], options);
   expect_fits(x, gamma, beta, options);
   const DType format = wide(x.dtype());
   const Shape rows{x.shape().rows()};
   const Tensor mean(rows, format, x.device()), variance(rows, format, x.device());
   kernels::row_moments(x.view(), options.sums, mean.view(), variance.view());
   const bool narrow_sums = options.sums.format == DType::f16 && format == DType::f32;
-  show(narrow_sums ? "layer_norm: mean summed in f16" : "layer_norm: mean", {x}, mean);
-  show(narrow_sums ? "layer_norm: variance summed in f16" : "layer_norm: variance", {x}, variance);
+  const DType kept = sums_of(x, options.sums.format);
+  show(narrow_sums ? "layer_norm: mean summed in f16" : "layer_norm: mean", x, mean, kept);
+  show(narrow_sums ? "layer_norm: variance summed in f16" : "layer_norm: variance", x, variance, kept);
   const auto normalizer = [mean, variance, epsilon = options.epsilon] {
     return kernels::Normalizer{mean.view(), variance.view(), static_cast<double>(epsilon)};
   };

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/indices.h>
 #include <tinymp/ops/labels.h>
@@ -8,22 +9,25 @@ namespace tinymp {
 //   y = mean over b of  log sum_c exp(x[b,c]) - x[b,label[b]]
 //  dx = (softmax(x) - one at the label) dy / B
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels) {
+  if (const Recast as = recast("cross_entropy", logits)) return cross_entropy(as[0], labels);
   expect_labels("cross_entropy", "logits", logits, labels);
   const DType format = wide(logits.dtype());
   Tensor row_log_sum({logits.shape()[0]}, format, logits.device());
   Tensor loss(Shape{}, format, logits.device());
   const Indices kept(labels, logits.device());
   kernels::cross_entropy(logits.view(), kept.view(), row_log_sum.view(), loss.view());
-  return record("cross_entropy", {logits}, loss, [logits, row_log_sum, kept](const Tensor& dy, const Needs&) {
-    Tensor dx(logits.shape(), logits.dtype(), logits.device());
-    kernels::cross_entropy_backward(logits.view(), kept.view(), row_log_sum.view(), dy.view(), dx.view());
-    return std::vector{dx};
-  });
+  return record(
+      {"cross_entropy", format}, {logits}, loss, [logits, row_log_sum, kept](const Tensor& dy, const Needs&) {
+        Tensor dx(logits.shape(), logits.dtype(), logits.device());
+        kernels::cross_entropy_backward(logits.view(), kept.view(), row_log_sum.view(), dy.view(), dx.view());
+        return std::vector{dx};
+      });
 }
 
 //   y = mean of (x - target)^2
 //  dx = 2 (x - target) dy / size
 Tensor mse(const Tensor& x, const Tensor& target) {
+  if (const Recast as = recast("mse", x, target)) return mse(as[0], as[1]);
   expect_same_shape("mse", x, target);
   expect_same_device("mse", x, target);
   expect(target.dtype() == wide(x.dtype()), "mse: the target of a ", x.dtype(), " prediction is ",
@@ -31,7 +35,7 @@ Tensor mse(const Tensor& x, const Tensor& target) {
   expect(x.size() > 0, "mse: a tensor of shape ", x.shape(), " has no values");
   Tensor loss(Shape{}, wide(x.dtype()), x.device());
   kernels::mse(x.view(), target.view(), loss.view());
-  return record("mse", {x}, loss, [x, target](const Tensor& dy, const Needs&) {
+  return record({"mse", loss.dtype()}, {x}, loss, [x, target](const Tensor& dy, const Needs&) {
     Tensor dx(x.shape(), x.dtype(), x.device());
     kernels::mse_backward(x.view(), target.view(), dy.view(), dx.view());
     return std::vector{dx};

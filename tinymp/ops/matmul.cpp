@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 
@@ -36,10 +37,11 @@ Tensor column_sums(const Tensor& x, const Shape& shape) {
 //  dx = dy . w^T       (B,I) = (B,O)(O,I)
 //  dw = x^T . dy       (I,O) = (I,B)(B,O)
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
+  if (const Recast as = recast("matmul", x, w)) return matmul(as[0], as[1], options);
   const DType sums = options.accumulate;
   expect_fits("matmul", x, w, sums);
   const Tensor y = product(x, Trans::no, w, Trans::no, {x.shape()[0], w.shape()[1]}, sums);
-  return record("matmul", {x, w}, y, [x, w, sums](const Tensor& dy, const Needs& needs) {
+  return record({"matmul", sums_of(x, sums)}, {x, w}, y, [x, w, sums](const Tensor& dy, const Needs& needs) {
     return std::vector{needs(0) ? product(dy, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
                        needs(1) ? product(x, Trans::yes, dy, Trans::no, w.shape(), sums) : Tensor()};
   });
@@ -48,6 +50,7 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
 //   y = f(x . w + bias)       (B,O) = (B,I)(I,O) + (O)
 //  dz = f'(y) dy              (B,O): before f; then as for matmul and add_bias
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOptions options) {
+  if (const Recast as = recast("linear", x, w, bias)) return linear(as[0], as[1], as[2], options);
   const auto [sums, f] = options;
   expect_fits("linear", x, w, sums);
   expect(f != Activation::log,
@@ -58,7 +61,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
          " do not fit: w is (I,O), bias is (O)");
   const Shape shape{x.shape()[0], w.shape()[1]};
   const Tensor y = product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
-  return record("linear", {x, w, bias}, y,
+  return record({"linear", sums_of(x, sums)}, {x, w, bias}, y,
                 [x, w, bias, y = f ? y : Tensor(), sums = sums, f = f](const Tensor& dy, const Needs& needs) {
                   Tensor dz = dy;
                   if (f) {
@@ -76,6 +79,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
 //  dx = dy
 //  db = sum over b of dy
 Tensor add_bias(const Tensor& x, const Tensor& bias) {
+  if (const Recast as = recast("add_bias", x, bias)) return add_bias(as[0], as[1]);
   expect_same_dtype("add_bias", x, bias);
   expect(x.shape().rank() >= 2 && bias.shape() == Shape{x.shape().cols()}, "add_bias: x", x.shape(),
          " + bias", bias.shape(), " does not fit: x is (B,O) or (B,H,W,O), bias is (O)");

@@ -11,8 +11,9 @@
 /// of images H rows, W columns.
 ///
 /// Inputs of one op share a format, or it throws Error naming the op, the shapes and the formats: cast() is
-/// the only crossing. 16-bit values are computed on in FP32 and rounded once as they are stored. Losses and
-/// sums over a whole tensor come back in FP32 (f64 of f64), because FP16 cannot hold them.
+/// the only crossing, and autocast the only one who writes it for you. 16-bit values are computed on in FP32
+/// and rounded once as they are stored. Losses and sums over a whole tensor come back in FP32 (f64 of f64),
+/// because FP16 cannot hold them.
 namespace tinymp {
 
 struct MatmulOptions {
@@ -71,7 +72,8 @@ struct BatchStatistics {
 
 /// (B,O) of (B,O), gamma (O) and beta (O): each column minus its mean over the batch, divided by its
 /// deviation, then gamma times that plus beta. Images (B,H,W,O) are seen as B H W rows. There are at least 2
-/// rows. `found` receives what was subtracted and divided by. Ioffe and Szegedy 2015 (arXiv 1502.03167),
+/// rows. Gamma and beta have x's format, or are FP32 beside a 16-bit x. `found` receives what was subtracted
+/// and divided by. Ioffe and Szegedy 2015 (arXiv 1502.03167),
 /// algorithm 1.
 Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, BatchNormOptions options = {},
                   BatchStatistics* found = nullptr);

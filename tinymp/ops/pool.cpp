@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 
@@ -24,9 +25,10 @@ Tensor output(const char* op, const Tensor& x, const Window& window) {
 //   y = mean of each window        (B,Ho,Wo,C) out of (B,H,W,C)
 //  dx = sum of dy / (height width) over the windows that hold the pixel
 Tensor average(const char* op, const Tensor& x, const Window& window) {
+  if (const Recast as = recast(op, x)) return average(op, as[0], window);
   const Tensor y = output(op, x, window);
   kernels::avg_pool2d(x.view(), window, y.view());
-  return record(op, {x}, y, [x, window](const Tensor& dy, const Needs&) {
+  return record({op, wide(x.dtype())}, {x}, y, [x, window](const Tensor& dy, const Needs&) {
     Tensor dx(x.shape(), x.dtype(), x.device());
     kernels::avg_pool2d_backward(dy.view(), window, dx.view());
     return std::vector{dx};
@@ -38,6 +40,7 @@ Tensor average(const char* op, const Tensor& x, const Window& window) {
 //   y = largest of each window     (B,Ho,Wo,C) out of (B,H,W,C)
 //  dx = sum of dy over the windows whose largest value lies here
 Tensor max_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride) {
+  if (const Recast as = recast("max_pool2d", x)) return max_pool2d(as[0], size, stride);
   const Window window{size, size, stride};
   const Tensor y = output("max_pool2d", x, window);
   kernels::max_pool2d(x.view(), window, y.view());

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 
@@ -7,9 +8,10 @@ namespace {
 
 //   y = sum(x) / divisor,  dx = dy / divisor everywhere
 Tensor divided_sum(const char* op, const Tensor& x, double divisor) {
+  if (const Recast as = recast(op, x)) return divided_sum(op, as[0], divisor);
   Tensor y(Shape{}, wide(x.dtype()), x.device());
   kernels::sum(x.view(), divisor, y.view());
-  return record(op, {x}, y, [x, divisor](const Tensor& dy, const Needs&) {
+  return record({op, y.dtype()}, {x}, y, [x, divisor](const Tensor& dy, const Needs&) {
     Tensor dx(x.shape(), x.dtype(), x.device());
     kernels::broadcast(dy.view(), divisor, dx.view());
     return std::vector{dx};

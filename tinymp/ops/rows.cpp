@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/indices.h>
 #include <tinymp/ops/labels.h>
@@ -25,6 +26,7 @@ Tensor one_a_row(const Tensor& x) { return Tensor({x.shape()[0]}, x.dtype(), x.d
 //   y = largest over c of x    (B) of (B,C)
 //  dx = dy at the first of the largest, else 0
 Tensor row_max(const Tensor& x) {
+  if (const Recast as = recast("row_max", x)) return row_max(as[0]);
   expect_rows("row_max", x);
   expect(x.shape()[1] > 0, "row_max: rows of x", x.shape(), " have no values");
   const Tensor y = one_a_row(x);
@@ -39,11 +41,12 @@ Tensor row_max(const Tensor& x) {
 //   y = sum over c of x        (B) of (B,C)
 //  dx = dy                     (B,C) of (B)
 Tensor row_sum(const Tensor& x, Accumulation sums) {
+  if (const Recast as = recast("row_sum", x)) return row_sum(as[0], sums);
   expect_rows("row_sum", x);
   expect_sums("row_sum", sums);
   const Tensor y = one_a_row(x);
   kernels::row_sums(x.view(), sums, y.view());
-  return record("row_sum", {x}, y, [x](const Tensor& dy, const Needs&) {
+  return record({"row_sum", sums_of(x, sums.format)}, {x}, y, [x](const Tensor& dy, const Needs&) {
     const Tensor dx = like(x);
     kernels::spread_rows(dy.view(), dx.view());
     return std::vector{dx};
@@ -54,6 +57,7 @@ Tensor row_sum(const Tensor& x, Accumulation sums) {
 //  dx = dy
 // dby = -sum over c of dy
 Tensor subtract_rows(const Tensor& x, const Tensor& by) {
+  if (const Recast as = recast("subtract_rows", x, by)) return subtract_rows(as[0], as[1]);
   expect_fits("subtract_rows", x, by);
   const Tensor y = like(x);
   kernels::subtract_rows(x.view(), by.view(), y.view());
@@ -72,6 +76,7 @@ Tensor subtract_rows(const Tensor& x, const Tensor& by) {
 //  dx = dy / by
 // dby = -sum over c of dy x / by^2
 Tensor divide_rows(const Tensor& x, const Tensor& by) {
+  if (const Recast as = recast("divide_rows", x, by)) return divide_rows(as[0], as[1]);
   expect_fits("divide_rows", x, by);
   const Tensor y = like(x);
   kernels::divide_rows(x.view(), by.view(), y.view());
@@ -92,6 +97,7 @@ Tensor divide_rows(const Tensor& x, const Tensor& by) {
 //   y = x[b,label[b]]          (B) of (B,C)
 //  dx = dy at the label, else 0
 Tensor pick(const Tensor& x, std::span<const std::int32_t> labels) {
+  if (const Recast as = recast("pick", x)) return pick(as[0], labels);
   expect_labels("pick", "x", x, labels);
   const Indices kept(labels, x.device());
   const Tensor y = one_a_row(x);

@@ -49,6 +49,21 @@ void Tensor::move_to(Device device) const {
   clear_grad();
 }
 
+void Tensor::round_to(DType dtype) const {
+  expect(!self().grad_is_bound, "round_to: a tensor of shape ", shape(),
+         " belongs to an optimizer; change formats before the optimizer is made");
+  if (dtype == this->dtype()) return;
+  const std::vector<double> values = to_doubles();
+  const Tensor rounded = dtype == DType::f64
+                             ? from(shape(), values)
+                             : from(shape(), std::vector<float>(values.begin(), values.end()), dtype);
+  const Tensor here = rounded.to(device());
+  self().dtype = dtype;
+  self().storage = here.self_->storage;
+  self().offset = here.self_->offset;
+  clear_grad();
+}
+
 std::vector<float> Tensor::to_floats() const {
   if (device() != Device::cpu) return to(Device::cpu).to_floats();
   std::vector<float> values(static_cast<std::size_t>(size()));

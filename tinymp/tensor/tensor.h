@@ -45,6 +45,10 @@ class Tensor {
   /// has laid out in its arenas.
   void move_to(Device device) const;
 
+  /// Rounds the values to another format; every handle sees them in it. Throws Error for a tensor that an
+  /// optimizer has laid out in its arenas.
+  void round_to(DType dtype) const;
+
   /// The same values under another shape of the same size, sharing memory. No autograd: see ops.h, reshape.
   Tensor viewed_as(Shape shape) const;
 
@@ -53,6 +57,9 @@ class Tensor {
 
   bool requires_grad() const { return self().requires_grad; }
   const Tensor& set_requires_grad(bool on) const;
+  /// Nobody computed it: a parameter, or data.
+  bool is_leaf() const { return !self().is_computed; }
+  void mark_computed() const { self().is_computed = true; }
   /// dloss/dthis as the last backward left it, or no tensor.
   Tensor grad() const { return self().has_grad ? Tensor(self().grad) : Tensor(); }
   /// Forgets the gradient; a bound buffer stays and is written anew by the next backward.
@@ -78,7 +85,7 @@ class Tensor {
     Device device = Device::cpu;
     std::shared_ptr<Storage> storage;
     std::int64_t offset = 0;  ///< in elements
-    bool requires_grad = false;
+    bool requires_grad = false, is_computed = false;
     bool has_grad = false, grad_is_bound = false;
     std::shared_ptr<Self> grad;
 

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <tinymp/tensor/tensor.h>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+/// The slot through which autocast acts (amp/autocast.h fills it). Every op begins by asking in which formats
+/// it is to have its operands, by the name that it has on the tape:
+///
+///   Tensor add(const Tensor& a, const Tensor& b) {
+///     if (const Recast as = recast("add", a, b)) return add(as[0], as[1]);
+///
+/// Where no policy is set, that is one comparison.
+namespace tinymp {
+
+/// The operands of an op, all of them, in other formats. False: they stay as they are.
+class Recast {
+ public:
+  Recast() = default;
+  explicit Recast(std::vector<Tensor> operands) : operands_(std::move(operands)) {}
+  explicit operator bool() const { return !operands_.empty(); }
+  const Tensor& operator[](std::size_t i) const { return operands_[i]; }
+
+ private:
+  std::vector<Tensor> operands_;
+};
+
+class CastPolicy {
+ public:
+  /// Operands that need no cast make a Recast that is false: an op whose operands were cast asks once more.
+  virtual Recast recast(std::string_view op, std::initializer_list<const Tensor*> operands) = 0;
+
+ protected:
+  ~CastPolicy() = default;
+};
+
+namespace detail {
+inline constinit thread_local CastPolicy* cast_policy = nullptr;
+}
+
+/// This thread's, or nullptr.
+inline CastPolicy* cast_policy() { return detail::cast_policy; }
+/// nullptr: none. Returns the one before.
+inline CastPolicy* set_cast_policy(CastPolicy* policy) { return std::exchange(detail::cast_policy, policy); }
+
+template <class... Tensors>
+Recast recast(std::string_view op, const Tensors&... operands) {
+  return cast_policy() == nullptr ? Recast() : cast_policy()->recast(op, {&operands...});
+}
+
+/// Whoever gives parameters new values says so - optimizers do - and whoever keeps copies compares: the count
+/// of such changes, of all threads.
+void parameters_changed();
+std::uint64_t parameter_changes();
+
+}  // namespace tinymp
