@@ -1,7 +1,9 @@
 #include <tests/cuda/device.h>
 #include <tests/kernels/rig.h>
+#include <tinymp/amp/autocast.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/lenet.h>
+#include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/optim/sgd.h>
@@ -25,6 +27,7 @@ std::vector<Tensor> steps(Device device, const ModelMaker& make, const Recipe& r
   for (std::uint64_t step = 0; step < 2; ++step) {
     const Tensor images = drawn({9, pixels}, DType::f32, step, 1).to(device);
     {
+      const Autocast region(recipe);
       Tape tape;
       const Tensor loss =
           cross_entropy((*model)(images), std::vector<std::int32_t>{3, 1, 4, 1, 5, 9, 2, 6, 5});
@@ -43,9 +46,8 @@ std::vector<Tensor> steps(Device device, const ModelMaker& make, const Recipe& r
 }
 
 void check_steps(const ModelMaker& make, std::int64_t pixels) {
-  Recipe scaled = recipes::fp16_dynamic;
-  scaled.scaling = DynamicScaling{.initial = 1024};
-  for (const Recipe& recipe : {recipes::fp32, scaled}) {
+  for (Recipe recipe : {recipes::fp32, recipes::fp16_dynamic, recipes::o1, recipes::o2}) {
+    if (recipe != recipes::fp32) recipe.scaling = DynamicScaling{.initial = 1024};
     const std::vector<Tensor> there = steps(Device::cuda, make, recipe, pixels),
                               here = steps(Device::cpu, make, recipe, pixels);
     REQUIRE(there.size() == here.size());
@@ -61,6 +63,13 @@ void check_steps(const ModelMaker& make, std::int64_t pixels) {
       CHECK(worst <= 2e-2);
     }
   }
+}
+
+TEST_CASE("BatchNormMlp: steps are those of the CPU") {
+  NEEDS_CUDA();
+  const std::vector<std::int64_t> widths{30, 12, 12, 10};
+  check_steps([&](const Recipe& r, Rng& rng) { return std::make_unique<nn::BatchNormMlp>(widths, r, rng); },
+              30);
 }
 
 TEST_CASE("LeNet: steps are those of the CPU") {

@@ -54,6 +54,9 @@ TEST_CASE("BatchNorm: shapes, formats, first values, and what wants to be traine
     CHECK((layer.gamma.requires_grad() && layer.beta.requires_grad()));
     CHECK_FALSE((layer.running_mean.requires_grad() || layer.running_variance.requires_grad()));
   }
+  CHECK(nn::BatchNorm(3, recipes::o2).gamma.dtype() == DType::f32);
+  CHECK(nn::BatchNorm(3, recipes::o2).beta.dtype() == DType::f32);
+  CHECK(nn::BatchNorm(3, recipes::o3).gamma.dtype() == DType::f16);
   CHECK_SAYS("BatchNorm: a width of 0", nn::BatchNorm(0, {}));
 }
 
@@ -96,7 +99,10 @@ TEST_CASE("BatchNorm: without a tape the averages stand in, and nothing moves") 
   const Tensor alone = Tensor::from({1, 2}, std::vector<float>{5, 0});
   CHECK(layer(alone).to_floats() == std::vector<float>{y[0], y[1]});
   CHECK_SAYS("BatchNorm: x(2, 3) does not fit a layer of width 2", layer(drawn({2, 3}, 1, 0, 1)));
-  CHECK_SAYS("BatchNorm: f16(2, 2) meets f32(2)", layer(cast(x, DType::f16)));
+  const nn::BatchNorm narrow(2, recipes::fp16_master);
+  CHECK_SAYS("BatchNorm: f32(2, 2) meets f16(2)", narrow(x));
+  const std::vector<float> rounded = layer(cast(x, DType::f16)).to_floats();  // FP32 parameters, FP16 images
+  for (std::size_t i = 0; i < 4; ++i) CHECK(rounded[i] == static_cast<float>(half(y[i])));
   CHECK_SAYS("a batch of 1 has no variance", training(layer, alone));
 }
 

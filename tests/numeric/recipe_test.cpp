@@ -10,6 +10,10 @@ TEST_CASE("recipe: names") {
   CHECK(recipe_from_name("fp16_master") == recipes::fp16_master);
   CHECK(recipe_from_name("fp16_static") == recipes::fp16_static);
   CHECK(recipe_from_name("fp16_dynamic") == recipes::fp16_dynamic);
+  CHECK(recipe_from_name("o0") == recipes::fp32);
+  CHECK(recipe_from_name("o1") == recipes::o1);
+  CHECK(recipe_from_name("o2") == recipes::o2);
+  CHECK(recipe_from_name("o3") == recipes::o3);
 }
 
 TEST_CASE("recipe: what the named ones mean") {
@@ -33,11 +37,20 @@ TEST_CASE("recipe: what the named ones mean") {
   }
 }
 
+TEST_CASE("recipe: the levels O0 to O3") {
+  CHECK(describe(recipes::o0) == "f32");
+  CHECK(describe(recipes::o1) == "f32, autocast f16, S dynamic from 65536");
+  CHECK(describe(recipes::o2) == "f16, master f32, batch norm f32, S dynamic from 65536");
+  CHECK(describe(recipes::o3) == "f16, no master, state f16");
+  CHECK(describe({.fp32_norm = true}) == "f32");
+}
+
 TEST_CASE("recipe: an unknown name is refused with the choices") {
   CHECK_THROWS_AS(recipe_from_name("fp8"), UsageError);
   CHECK_THROWS_WITH(
       recipe_from_name("FP32"),
-      "\"FP32\" is not a recipe; choose one of fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic");
+      "\"FP32\" is not a recipe; choose one of fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic, "
+      "o0, o1, o2, o3");
 }
 
 TEST_CASE("recipe: described in one line") {

@@ -472,6 +472,28 @@ TEST_CASE("the state of another optimizer is refused, and nothing is changed by 
   CHECK(snapshot(adam) == before);
 }
 
+TEST_CASE("with fp32_norm a parameter that is FP32 is its own master, beside FP16 ones that have masters") {
+  Recipe recipe = recipes::o2;
+  recipe.scaling = NoScaling{};
+  const Tensor weight = parameter({1, 2}, DType::f16), gamma = parameter({1.0001f, 3});
+  Sgd sgd({weight, gamma}, {.lr = 0x1p-13f}, recipe);
+  CHECK(gamma.to_floats() == std::vector<float>{1.0001f, 3});
+  LossScaler scaler(NoScaling{});
+  for (const Tensor& p : {weight, gamma}) leave_gradient(p, {-1, -1});
+  run_step(sgd, scaler);
+  CHECK(weight.to_floats() == std::vector<float>{1, 2});  // too small for FP16, and kept in the master
+  CHECK(gamma.to_floats() == std::vector<float>{1.0001f + 0x1p-13f, 3 + 0x1p-13f});
+  CHECK(sgd.master().to_floats() ==
+        std::vector<float>{1 + 0x1p-13f, 2 + 0x1p-13f, 1.0001f + 0x1p-13f, 3 + 0x1p-13f});
+  const Optimizer::State saved = sgd.state();
+  for (const Tensor& p : {weight, gamma}) leave_gradient(p, {5, 5});
+  run_step(sgd, scaler);
+  sgd.restore(saved);
+  CHECK(gamma.to_floats() == std::vector<float>{1.0001f + 0x1p-13f, 3 + 0x1p-13f});
+  CHECK_ERROR_SAYS("a parameter is f32 but the recipe computes in f16",
+                   Sgd({parameter({1})}, {}, recipes::fp16_master));
+}
+
 TEST_CASE("a state without tensors is refused") {
   Sgd sgd({parameter({1, 2})}, {});
   CHECK_ERROR_SAYS("restore", sgd.restore({}));

@@ -20,8 +20,9 @@ void follow(const Tensor& running, const Tensor& batch, double factor) {
 
 BatchNorm::BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions how) : options(how) {
   expect(width > 0, "BatchNorm: a width of ", width, "; it must be above 0");
-  gamma = filled({width}, recipe.compute, 1).set_requires_grad(true);
-  beta = filled({width}, recipe.compute, 0).set_requires_grad(true);
+  const DType format = recipe.fp32_norm ? wide(recipe.compute) : recipe.compute;
+  gamma = filled({width}, format, 1).set_requires_grad(true);
+  beta = filled({width}, format, 0).set_requires_grad(true);
   running_mean = filled({width}, wide(recipe.compute), 0);
   running_variance = filled({width}, wide(recipe.compute), 1);
 }
@@ -35,7 +36,7 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
     follow(running_variance, batch.variance, rows / (rows - 1));  // of the population, not of the batch
     return y;
   }
-  expect_same_dtype("BatchNorm", x, gamma);
+  expect_norm_parameters("BatchNorm", x, gamma);
   expect(x.shape().rank() >= 2 && gamma.shape() == Shape{x.shape().cols()}, "BatchNorm: x", x.shape(),
          " does not fit a layer of width ", gamma.size(), ": x is (B,O) or (B,H,W,O)");
   Tensor y(x.shape(), x.dtype(), x.device());

@@ -10,7 +10,7 @@ namespace tinymp::nn {
 /// those averages stand in for them, so that what a model answers does not depend on which images it is shown
 /// together. Ioffe and Szegedy 2015 (arXiv 1502.03167), algorithms 1 and 2.
 struct BatchNorm {
-  Tensor gamma, beta;                     ///< (O), recipe.compute; 1 and 0 at first
+  Tensor gamma, beta;                     ///< (O), recipe.compute or, with fp32_norm, FP32; 1 and 0 at first
   Tensor running_mean, running_variance;  ///< (O), FP32 (f64 of f64); 0 and 1 at first. No parameters
   BatchNormOptions options;
 

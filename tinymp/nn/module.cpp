@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/nn/module.h>
 
 namespace tinymp::nn {
@@ -32,6 +33,7 @@ void copy_parameters(const Module& from, const Module& to) {
   };
   for (std::size_t i = 0; i < source.size(); ++i) copy(source[i], target[i]);
   for (std::size_t i = 0; i < kept.size(); ++i) copy(kept[i], replaced[i]);
+  parameters_changed();
 }
 
 void move_to(const Module& model, Device device) {

@@ -9,12 +9,16 @@ struct Named {
   std::string_view name;
   Recipe recipe;
 };
-constexpr std::array<Named, 5> kRecipes{{
+constexpr std::array<Named, 9> kRecipes{{
     {"fp32", recipes::fp32},
     {"fp16_weights", recipes::fp16_weights},
     {"fp16_master", recipes::fp16_master},
     {"fp16_static", recipes::fp16_static},
     {"fp16_dynamic", recipes::fp16_dynamic},
+    {"o0", recipes::o0},
+    {"o1", recipes::o1},
+    {"o2", recipes::o2},
+    {"o3", recipes::o3},
 }};
 
 // 9 digits: enough for every float, so that 16777216 is not printed as 1.67772e+07.
@@ -62,6 +66,8 @@ std::string describe(const Recipe& recipe) {
   if (recipe.gradient != recipe.compute) add("gradient", recipe.gradient);
   if (recipe.accumulate != usual.accumulate) add("accumulate", recipe.accumulate);
   if (recipe.state != usual.state) add("state", recipe.state);
+  if (recipe.autocast != usual.autocast) add("autocast", recipe.autocast);
+  if (recipe.fp32_norm && recipe.compute != DType::f32) add("batch norm", DType::f32);
   return text + std::visit([](const auto& scaling) { return describe_scaling(scaling); }, recipe.scaling);
 }
 

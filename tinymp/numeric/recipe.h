@@ -38,6 +38,9 @@ struct Recipe {
   DType gradient = DType::f32;    ///< parameter gradients at rest, where micro-batches add up
   DType master = DType::f32;      ///< the copy of the weights that the optimizer updates (== compute: none)
   DType state = DType::f32;       ///< the optimizer's moments
+  /// What matmuls and convolutions run in, beside FP32 weights: amp/autocast.h. f32: nothing is cast.
+  DType autocast = DType::f32;
+  bool fp32_norm = false;  ///< batch norm's gamma and beta are FP32; its statistics always are
   LossScaling scaling = NoScaling{};
   bool operator==(const Recipe&) const = default;
 };
@@ -50,6 +53,15 @@ inline constexpr Recipe fp16_weights{.compute = f16, .gradient = f16, .master = 
 inline constexpr Recipe fp16_master{.compute = f16, .gradient = f16};
 inline constexpr Recipe fp16_static{.compute = f16, .gradient = f16, .scaling = StaticScaling{}};
 inline constexpr Recipe fp16_dynamic{.compute = f16, .gradient = f16, .scaling = DynamicScaling{}};
+
+// The four levels of NVIDIA's Apex (apex.amp, opt_level), which name what frameworks agree on.
+inline constexpr Recipe o0{};  ///< FP32
+/// FP32 weights, autocast.
+inline constexpr Recipe o1{.autocast = f16, .scaling = DynamicScaling{}};
+/// FP16 weights with FP32 masters, FP32 batch norm.
+inline constexpr Recipe o2{.compute = f16, .gradient = f16, .fp32_norm = true, .scaling = DynamicScaling{}};
+/// FP16 throughout, S = 1.
+inline constexpr Recipe o3{.compute = f16, .gradient = f16, .master = f16, .state = f16};
 }  // namespace recipes
 
 /// "fp16_dynamic" -> recipes::fp16_dynamic; throws UsageError naming the choices.

@@ -1,3 +1,4 @@
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/optim/optimizer.h>
 #include <algorithm>
 #include <cmath>
@@ -41,8 +42,8 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
   }
   std::int64_t total = 0;
   for (const Tensor& p : parameters_) {
-    expect(p.dtype() == recipe.compute, name_, ": a parameter is ", p.dtype(), " but the recipe computes in ",
-           recipe.compute);
+    expect(p.dtype() == recipe.compute || (recipe.fp32_norm && p.dtype() == recipe.master), name_,
+           ": a parameter is ", p.dtype(), " but the recipe computes in ", recipe.compute);
     expect(p.requires_grad(), name_, ": a parameter of shape ", p.shape(), " does not require a gradient");
     expect(!p.bound_grad(), name_, ": a parameter of shape ", p.shape(),
            " belongs to another optimizer already");
@@ -64,11 +65,12 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
   }
   std::int64_t offset = 0;
   for (const Tensor& p : parameters_) {
-    p.move_into(weights_, offset);
+    kernels::cast(p.view(), master_.slice(offset, p.shape()).view());
+    kernels::cast(p.view(), weights_.slice(offset, p.shape()).view());
+    p.move_into(p.dtype() == recipe.compute ? weights_ : master_, offset);
     p.bind_grad(gradients_->arena.slice(offset, p.shape()));
     offset += p.size();
   }
-  if (recipe.master != recipe.compute) kernels::cast(weights_.view(), master_.view());
 }
 
 Optimizer::~Optimizer() {
@@ -111,6 +113,7 @@ StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
                       result.report_.cell());
   kernels::update(rule(), arenas(), gradients_->factor.cell(), step_.cell(), result.report_.cell());
   last_ = result;
+  parameters_changed();
   return result;
 }
 
@@ -173,6 +176,7 @@ void Optimizer::restore(const State& state) {
   copy(state.weights, weights_);
   copy(state.master, master_);
   for (std::size_t m = 0; m < moments_.size(); ++m) copy(state.moments[m], moments_[m]);
+  parameters_changed();
   step_.write({.steps = state.steps, .lr = learning_rate_});
 }
 

@@ -1,4 +1,5 @@
 #include <kernels/cuda/executor.h>
+#include <tinymp/amp/autocast.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/train/first_bad.h>
 #include <tinymp/train/loop.h>
@@ -93,7 +94,8 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels);
   std::optional<Shadow> shadow;
-  const bool is_wide = plan.recipe.compute == DType::f32 && plan.recipe.gradient == DType::f32;
+  const bool is_wide = plan.recipe.compute == DType::f32 && plan.recipe.gradient == DType::f32 &&
+                       plan.recipe.autocast == DType::f32;
   if (plan.shadow_every > 0 || (plan.histogram_every > 0 && !is_wide))
     shadow.emplace(make_model(plan, recipes::fp32));
 
@@ -142,7 +144,10 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   result.seconds = passed.count() - finder.seconds();
   finder.finish(plan.steps);
-  result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
+  {
+    const Autocast region(plan.recipe);  // it answers as it was trained
+    result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
+  }
   log.finish(result);
   recorded.result = result;
   if (keep != nullptr) *keep = std::move(model);

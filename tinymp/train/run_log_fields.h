@@ -44,6 +44,8 @@ void fields(MaybeConst<Recipe> auto& r, F&& field) {
   field("gradient", r.gradient);
   field("master", r.master);
   field("state", r.state);
+  field("autocast", r.autocast);
+  field("fp32_norm", r.fp32_norm);
   field("scaling", r.scaling);
 }
 

@@ -1,3 +1,4 @@
+#include <tinymp/amp/autocast.h>
 #include <tinymp/train/step.h>
 #include <utility>
 
@@ -10,6 +11,7 @@ Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model
   if (look.shadow != nullptr && (look.counts_flushed || look.closely)) look.shadow->follow(model);
   Tensor loss;
   {
+    const Autocast region(plan.recipe);
     Tape tape(look.watch);
     loss = plan.loss ? plan.loss(model(batch.images), batch.labels) : loss_of(plan.task, model, batch);
     tape.backward(scaler.scale(loss));

@@ -1,0 +1,88 @@
+#include <kernels/kernels.h>
+#include <tinymp/amp/autocast.h>
+#include <tinymp/ops/ops.h>
+#include <algorithm>
+#include <optional>
+
+namespace tinymp {
+namespace {
+
+const AutocastRule* find(std::span<const AutocastRule> rules, std::string_view op) {
+  const auto found = std::ranges::find(rules, op, &AutocastRule::op);
+  return found == rules.end() ? nullptr : &*found;
+}
+
+bool has_f64(std::initializer_list<const Tensor*> operands) {
+  return std::ranges::any_of(operands, [](const Tensor* x) { return x->dtype() == DType::f64; });
+}
+
+/// The format that holds all values of the operands: their own, or FP32 where f16 meets bf16.
+DType widest(std::initializer_list<const Tensor*> operands) {
+  const DType first = (*operands.begin())->dtype();
+  const bool same = std::ranges::all_of(operands, [&](const Tensor* x) { return x->dtype() == first; });
+  return same ? first : DType::f32;
+}
+
+/// Gradients of several uses are added up where the tape finds a buffer: in the parameter's format, wider
+/// than that of the copy.
+Tensor copy_of(const Tensor& parameter, DType format) {
+  const Tensor copy(parameter.shape(), format, parameter.device());
+  kernels::cast(parameter.view(), copy.view());
+  record("cast", {parameter}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
+  if (copy.requires_grad()) copy.bind_grad(Tensor(parameter.shape(), parameter.dtype(), parameter.device()));
+  return copy;
+}
+
+}  // namespace
+
+Autocast::Autocast(DType format, std::vector<AutocastRule> exceptions)
+    : format_(format), exceptions_(std::move(exceptions)), outer_(cast_policy()) {
+  expect(format != DType::f64,
+         "Autocast: to f64; it casts to f16 or bf16, and f32 means that nothing is cast");
+  for (const AutocastRule& rule : exceptions_)
+    expect(find(autocast_rules(), rule.op) != nullptr, "Autocast: an exception for \"", rule.op,
+           "\", which is no op of ops.h");
+  const auto* around = dynamic_cast<Autocast*>(outer_);
+  if (around != nullptr && around->format_ == format) copies_ = around->copies_;
+  set_cast_policy(format == DType::f32 ? nullptr : this);
+}
+
+Autocast::~Autocast() { set_cast_policy(outer_); }
+
+RunsIn Autocast::rule_of(std::string_view op) const {
+  const AutocastRule* rule = find(exceptions_, op);
+  if (rule == nullptr) rule = find(autocast_rules(), op);
+  expect(rule != nullptr, op, ": is on no list of autocast; give it a rule in amp/autocast_lists.cpp");
+  return rule->runs_in;
+}
+
+Recast Autocast::recast(std::string_view op, std::initializer_list<const Tensor*> operands) {
+  const RunsIn runs_in = rule_of(op);
+  if (runs_in == RunsIn::given || has_f64(operands)) return {};
+  const DType format = runs_in == RunsIn::narrow ? format_
+                       : runs_in == RunsIn::wide ? DType::f32
+                                                 : widest(operands);
+  if (std::ranges::all_of(operands, [&](const Tensor* x) { return x->dtype() == format; })) return {};
+  std::vector<Tensor> as;
+  for (const Tensor* x : operands) as.push_back(cast_of(*x, format));
+  return Recast(std::move(as));
+}
+
+Tensor Autocast::cast_of(const Tensor& x, DType format) {
+  const bool is_parameter = x.requires_grad() && x.is_leaf();
+  if (x.dtype() == format || !is_parameter || format != format_) return cast(x, format);
+  const std::uint64_t tape = Tape::current() == nullptr ? 0 : Tape::current()->number();
+  if (copies_->tape != tape || copies_->changes != parameter_changes()) {
+    copies_->of.clear();
+    copies_->tape = tape;
+    copies_->changes = parameter_changes();
+  }
+  const auto [place, is_new] = copies_->of.try_emplace(x.id());
+  if (is_new) {
+    place->second = {x, copy_of(x, format)};
+    ++copies_->made;
+  }
+  return place->second.copy;
+}
+
+}  // namespace tinymp
