@@ -3,6 +3,8 @@
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/resnet.h>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 
 /// The opt levels O0 to O3, in train::run.
 namespace tinymp::test {
@@ -57,17 +59,18 @@ TEST_CASE("levels: every model trains under O1 and O2 as it does under O0") {
   const data::Split split = made_up_split();
   Scratch scratch;
   for (const auto& [name, make] : models()) {
-    double fp32 = 0;
+    double fp32 = 0, fp32_end = 0;
     for (const Recipe& recipe : {recipes::o0, recipes::o1, recipes::o2}) {
       INFO(name << ", " << describe(recipe));
       const Run run = train::run(plan_of(split, recipe, make), scratch.next());
       REQUIRE(run.steps.size() == 24);
       for (const StepRecord& step : run.steps) REQUIRE(std::isfinite(step.loss));
-      CHECK(run.result->skipped <= 4);  // a first S that is too high
-      CHECK(mean_loss(run, 20) < 0.8 * mean_loss(run, 0));
+      CHECK(run.result->skipped <= 4);                       // a first S that is too high
+      CHECK(mean_loss(run, 20) < 0.95 * mean_loss(run, 0));  // lenet is slow: 2.07 of 2.30
       CHECK(run.findings.empty());
-      if (recipe == recipes::o0) fp32 = run.steps[0].loss;
-      CHECK(run.steps[0].loss == Approx(fp32).epsilon(0.01));
+      if (recipe == recipes::o0) fp32 = run.steps[0].loss, fp32_end = mean_loss(run, 20);
+      CHECK(run.steps[0].loss == Approx(fp32).epsilon(0.001));
+      CHECK(std::abs(mean_loss(run, 20) - fp32_end) < 0.01);           // seen: up to 0.003
       CHECK(run.steps[0].loss != (recipe == recipes::o0 ? 0 : fp32));  // it is not FP32
       const Run again = load_run(run.path);
       CHECK(again.header.recipe == recipe);
@@ -81,8 +84,14 @@ TEST_CASE("levels: a log that was written before they were is read as it was mea
   const data::Split split = made_up_split();
   Scratch scratch;
   const Run run = train::run(plan_of(split, recipes::fp16_dynamic, models()[0].second), scratch.next());
-  CHECK(run.header.recipe.autocast == DType::f32);
-  CHECK_FALSE(run.header.recipe.fp32_norm);
+  std::ifstream in(run.path);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string fields = R"("autocast":"f32","fp32_norm":false,)";
+  REQUIRE(text.find(fields) != std::string::npos);
+  text.erase(text.find(fields), fields.size());
+  const std::string older = scratch.next();
+  std::ofstream(older) << text;
+  CHECK(load_run(older).header.recipe == recipes::fp16_dynamic);
 }
 
 /// Small updates, as in lesson 05: lr g is less than half of what lies between a weight and its FP16
