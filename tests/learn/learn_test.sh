@@ -52,7 +52,7 @@ use() {
   learn 2 tets && complains "did you mean 'test'"
   learn 2 xyzzy && complains "no command 'xyzzy' (see ./learn --help)"
   learn 2 --frobnicate && complains 'no command'
-  for command in quickstart run train verify-all compare 'run 6'; do
+  for command in quickstart run train explain verify-all compare 'run 6'; do
     # shellcheck disable=SC2086
     learn 0 $command --help && prints 'Usage: ./learn'
   done
@@ -124,6 +124,9 @@ use() {
   learn 2 train --data cut --schedule linear && complains 'linear'
   learn 2 train --data cut --steps 10 --warmup 10 && complains '--warmup 10 takes all of the 10 steps'
   learn 2 train --data cut --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'
+  learn 2 explain --recipe o4 && complains 'o0, o1, o2, o3'
+  learn 2 explain --model mlp --widths 784,11 && complains 'ends with 10'
+  learn 2 explain --batch 1 && complains '--batch'
   learn 2 train --data cut --optimizer lion && complains 'lion'
 
   echo '{"not": "a run"}' >garbage.jsonl
@@ -212,10 +215,12 @@ runs() {
     learn 0 train $few --model autoencoder --scaling dynamic --compute f16 --gradient f16 --growth-interval 2 --clip 1
     learn 0 train $few --model residual --blocks 2 --width 16 --optimizer adagrad --name 'a curve'
     learn 0 train $few --model lenet --recipe fp16_dynamic && prints 'lenet on fashion-mnist-cut'
+    learn 0 train $few --recipe o1 && prints 'f32, autocast f16, S dynamic'
+    learn 0 train $few --model resnet20 --batch 4 --recipe o2 && prints 'batch norm f32'
     learn 0 train $few --lr 1e38 --momentum 0.9 # ends in NaN: that is a result
     prints 'NaN'
   }
-  [ "$(find runs -path 'runs/train-00[1-5]/*-seed0.jsonl' | wc -l)" = 5 ] || fail 'wanted five runs'
+  [ "$(find runs -path 'runs/train-00[1-7]/*-seed0.jsonl' | wc -l)" = 7 ] || fail 'wanted seven runs'
 
   # shellcheck disable=SC2086
   learn 0 train $few --compute bf16 --gradient bf16 && prints 'bf16, master f32'
@@ -224,6 +229,8 @@ runs() {
 
   local before after
   before=$(snapshot runs)
+  learn 0 explain --recipe o1 && prints '^cast  *f32  *f16 .*layer 1 weight$' && prints '^linear  *f16 f16 f16  *f16  *f32'
+  learn 0 explain --model resnet20 --recipe o2 && prints '^batch_norm  *f16 f32 f32  *f16'
   learn 0 compare runs/train-001 runs/train-003/*.jsonl runs/train-001 --out elsewhere
   prints 'a curve' && prints 'elsewhere/compare-001/report.html'
   cp runs/quickstart-001/fp32-seed0.jsonl cut.jsonl && printf '{"step":9,"lo' >>cut.jsonl

@@ -4,10 +4,11 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr std::array<Command, 10> all = {{
+constexpr std::array<Command, 11> all = {{
     {"quickstart", quickstart},
     {"run", run_command},
     {"train", train_command},
+    {"explain", explain_command},
     {"verify-all", verify_all},
     {"compare", compare},
     {"clinic", clinic_command},

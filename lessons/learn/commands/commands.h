@@ -16,6 +16,7 @@ int overview(bool plain);  ///< ./learn alone; plain: ASCII without colour
 int quickstart(int argc, char** argv);
 int run_command(int argc, char** argv);
 int train_command(int argc, char** argv);
+int explain_command(int argc, char** argv);
 int verify_all(int argc, char** argv);
 int compare(int argc, char** argv);
 int clinic_command(int argc, char** argv);

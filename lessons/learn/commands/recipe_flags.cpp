@@ -1,5 +1,6 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/recipe_flags.h>
+#include <tinymp/report/terminal.h>
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <limits>
@@ -79,6 +80,8 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
   add_format(app, "--gradient", flags.gradient, "Gradients of the parameters");
   add_format(app, "--master", flags.master, "The copy of the weights that is updated");
   add_format(app, "--state", flags.state, "The optimizer's moments");
+  add_format(app, "--autocast", flags.autocast, "What matmuls run in beside FP32 weights");
+  app.add_flag("--fp32-norm", flags.fp32_norm, "Batch norm's gamma and beta in FP32")->group(group);
   app.add_option("--scaling", flags.scaling, "Of the loss: none, static or dynamic")
       ->type_name("KIND")
       ->check(CLI::IsMember({"none", "static", "dynamic"}).description(""))
@@ -112,11 +115,21 @@ Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
   override_format(recipe.gradient, flags.gradient);
   override_format(recipe.master, flags.master);
   override_format(recipe.state, flags.state);
+  override_format(recipe.autocast, flags.autocast);
+  if (flags.fp32_norm) recipe.fp32_norm = true;
   if (!flags.scaling.empty() && scaling_named(flags.scaling).index() != recipe.scaling.index()) {
     recipe.scaling = scaling_named(flags.scaling);
   }
   std::visit([&](auto& scaling) { adjust(app, flags, scaling); }, recipe.scaling);
   return recipe;
+}
+
+std::string recipe_list() {
+  std::string text;
+  for (const char* name :
+       {"fp32", "fp16_weights", "fp16_master", "fp16_static", "fp16_dynamic", "o0", "o1", "o2", "o3"})
+    text += "  " + report::pad(name, 14) + describe(recipe_from_name(name)) + "\n";
+  return text;
 }
 
 std::string recipe_title(const CLI::App& app, const RecipeFlags& flags) {
@@ -130,6 +143,8 @@ std::string recipe_title(const CLI::App& app, const RecipeFlags& flags) {
   add("--gradient", "gradient ", flags.gradient);
   add("--master", "master ", flags.master);
   add("--state", "state ", flags.state);
+  add("--autocast", "autocast ", flags.autocast);
+  add("--fp32-norm", "norm f32", "");
   add("--loss-scale", "S ", flags.loss_scale);
   add("--skip-nonfinite", "skips", "");
   add("--growth", "growth ", flags.growth);

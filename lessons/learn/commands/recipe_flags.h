@@ -12,7 +12,8 @@ namespace tinymp::lab {
 
 struct RecipeFlags {
   std::string recipe = "fp32";
-  std::string compute, accumulate, gradient, master, state;  ///< empty: as the named recipe has it
+  std::string compute, accumulate, gradient, master, state, autocast;  ///< empty: as the named recipe has it
+  bool fp32_norm = false;
   std::string scaling;
   float loss_scale = 0;
   bool skip_nonfinite = false;
@@ -27,5 +28,8 @@ Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags);
 
 /// The recipe's name and what was changed: "fp16_static, state f16, S 8".
 std::string recipe_title(const CLI::App& app, const RecipeFlags& flags);
+
+/// For --help: a line each, the name and what it keeps where.
+std::string recipe_list();
 
 }  // namespace tinymp::lab

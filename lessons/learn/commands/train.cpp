@@ -1,9 +1,7 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
+#include <lessons/learn/commands/model_flags.h>
 #include <lessons/learn/commands/recipe_flags.h>
-#include <tinymp/nn/lenet.h>
-#include <tinymp/nn/mlp.h>
-#include <tinymp/nn/resnet.h>
 #include <tinymp/optim/adagrad.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/optim/sgd.h>
@@ -15,48 +13,18 @@ namespace {
 
 constexpr Lesson lesson{"train", "A training run of your own",
                         "One model, one recipe; every field has a flag."};
-constexpr std::int64_t classes = data::image_classes;
 
 struct Flags {
   Options options;
   RecipeFlags recipe;
+  ModelFlags model;
   std::string name;
-  std::string model = "mlp";
-  std::vector<std::int64_t> widths;
-  std::int64_t width = 64;
-  int blocks = 8;
   std::string optimizer = "sgd";
   float lr = 0, momentum = 0, weight_decay = 0, clip = 0;
   std::string schedule = "constant";
   bool augment = false;
   std::int64_t warmup = 0, steps = 1000, batch = 64, log_every = 10, shadow_every = 50;
 };
-
-void add_model_flags(CLI::App& app, Flags& flags) {
-  const char* const group = "The model";
-  app.add_option("--model", flags.model, "mlp, autoencoder, residual, lenet or resnet20")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"mlp", "autoencoder", "residual", "lenet", "resnet20"}).description(""))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--widths", flags.widths,
-                 "Of mlp (784,64,10) or autoencoder (784,64,...,784); cifar10: 3072")
-      ->type_name("N,N,...")
-      ->delimiter(',')
-      ->expected(1, 64)
-      ->check(whole(1, 1 << 16))
-      ->group(group);
-  app.add_option("--blocks", flags.blocks, "Of residual")
-      ->type_name("N")
-      ->check(whole(1, 1000))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--width", flags.width, "Of residual")
-      ->type_name("N")
-      ->check(whole(1, 1 << 16))
-      ->capture_default_str()
-      ->group(group);
-}
 
 void add_optimizer_flags(CLI::App& app, Flags& flags) {
   const char* const group = "The optimizer";
@@ -117,53 +85,6 @@ data::ImageShape shape_of(const Flags& flags) {
   return flags.options.data.empty() ? data::ImageShape{} : data::image_shape(flags.options.data);
 }
 
-/// The networks that have no sizes to choose.
-train::ModelMaker convolutional(const CLI::App& app, const Flags& flags) {
-  if (app.count("--widths") + app.count("--width") + app.count("--blocks") > 0)
-    throw UsageError(
-        concat("--widths, --width and --blocks are for other models; ", flags.model, " is what it is"));
-  if (flags.model == "lenet")
-    return [](const Recipe& recipe, Rng& rng) { return std::make_unique<nn::LeNet>(recipe, rng); };
-  const data::ImageShape shape = shape_of(flags);
-  const nn::ResNet::Images images{.size = shape.rows, .channels = shape.channels};
-  return [images](const Recipe& recipe, Rng& rng) {
-    return std::make_unique<nn::ResNet>(3, images, recipe, rng);
-  };
-}
-
-train::ModelMaker model_maker(const CLI::App& app, const Flags& flags) {
-  const std::int64_t inputs = shape_of(flags).size();
-  if (inputs != data::ImageShape{}.size() && (flags.model == "lenet" || flags.model == "residual"))
-    throw UsageError(concat(flags.model, " takes grey images of 28 x 28; for ", flags.options.data,
-                            " choose mlp, autoencoder or resnet20"));
-  if (flags.model == "lenet" || flags.model == "resnet20") return convolutional(app, flags);
-  if (flags.model == "residual") {
-    if (app.count("--widths") > 0)
-      throw UsageError("--widths is for mlp and autoencoder; residual has --width and --blocks");
-    return [flags](const Recipe& recipe, Rng& rng) {
-      return std::make_unique<nn::ResidualMlp>(flags.width, flags.blocks, recipe, rng);
-    };
-  }
-  if (app.count("--width") + app.count("--blocks") > 0) {
-    throw UsageError(concat("--width and --blocks are for residual; ", flags.model, " has --widths"));
-  }
-  const bool names = flags.model == "mlp";
-  std::vector<std::int64_t> widths = flags.widths;
-  if (widths.empty())
-    widths = names ? std::vector<std::int64_t>{inputs, 64, classes}
-                   : std::vector<std::int64_t>{inputs, 64, 32, 64, inputs};
-  const std::int64_t outputs = names ? classes : inputs;
-  if (widths.size() < 2 || widths.front() != inputs || widths.back() != outputs) {
-    throw UsageError(concat("--widths: ", flags.model, " begins with ", inputs,
-                            ", the pixels, and ends with ", outputs,
-                            names ? ", the classes" : ", the pixels again"));
-  }
-  return [names, widths](const Recipe& recipe, Rng& rng) -> std::unique_ptr<nn::Model> {
-    if (names) return std::make_unique<nn::Mlp>(widths, recipe, rng);
-    return std::make_unique<nn::Autoencoder>(widths, recipe, rng);
-  };
-}
-
 template <class Kind>
 train::OptimizerMaker maker(const typename Kind::Options& options) {
   return [options](std::vector<Tensor> parameters, const Recipe& recipe) {
@@ -208,8 +129,8 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.recipe = recipe_from_flags(app, flags.recipe);
   plan.name = flags.name.empty() ? recipe_title(app, flags.recipe) : flags.name;
   plan.seed = flags.options.first_seed;
-  plan.model = model_maker(app, flags);
-  plan.task = flags.model == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
+  plan.model = model_maker(app, flags.model, shape_of(flags));
+  plan.task = task_of(flags.model);
   if (flags.options.data == "cifar10" && plan.task == train::Task::classify)
     plan.pixels.normalise = data::cifar10_statistics;  // what an autoencoder draws lies between 0 and 1
   plan.pixels.crop_and_flip = flags.augment;
@@ -217,17 +138,10 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.steps = flags.steps;
   plan.batch = flags.batch;
   plan.log_every = flags.log_every;
-  plan.shadow_every = plan.recipe.compute == DType::f16 ? flags.shadow_every : 0;
+  const bool is_narrow = plan.recipe.compute == DType::f16 || plan.recipe.autocast == DType::f16;
+  plan.shadow_every = is_narrow ? flags.shadow_every : 0;
   if (flags.shadow_every > 0) plan.histogram_every = std::max<std::int64_t>(1, flags.steps / 4);
   return plan;
-}
-
-/// A line each: the name, and what it keeps where.
-std::string recipe_list() {
-  std::string text;
-  for (const char* name : {"fp32", "fp16_weights", "fp16_master", "fp16_static", "fp16_dynamic"})
-    text += "  " + report::pad(name, 14) + describe(recipe_from_name(name)) + "\n";
-  return text;
 }
 
 /// Runs of one model on the same data are one panel of a later comparison.
@@ -244,7 +158,7 @@ int train_command(int argc, char** argv) {
   add_run_flags(app, flags);
   add_training_flags(app, flags.options, "mnist when it is here, else cut", true);
   add_output_flags(app, flags.options);
-  add_model_flags(app, flags);
+  add_model_flags(app, flags.model);
   add_optimizer_flags(app, flags);
   add_recipe_flags(app, flags.recipe);
   app.footer("Recipes:\n" + recipe_list() +

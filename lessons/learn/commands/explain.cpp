@@ -1,0 +1,61 @@
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/commands/commands.h>
+#include <lessons/learn/commands/model_flags.h>
+#include <lessons/learn/commands/recipe_flags.h>
+#include <tinymp/amp/autocast.h>
+#include <tinymp/amp/explain.h>
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+
+// ./learn explain: what one step of a model computes in which format.
+namespace tinymp::lab {
+namespace {
+
+constexpr data::ImageShape shape;  // of MNIST
+
+/// Grey images, all of class 0: formats do not depend on values.
+data::Batch grey(std::int64_t count) {
+  const std::vector<float> pixels(static_cast<std::size_t>(count * shape.size()), 0.5f);
+  return {Tensor::from({count, shape.size()}, pixels),
+          std::vector<std::int32_t>(static_cast<std::size_t>(count), 0)};
+}
+
+}  // namespace
+
+int explain_command(int argc, char** argv) {
+  RecipeFlags recipe_flags;
+  ModelFlags model_flags;
+  std::int64_t batch = 64;
+  CLI::App app("Every op of a model and its loss, with the formats in, out and of the sums.",
+               "./learn explain");
+  add_model_flags(app, model_flags);
+  add_recipe_flags(app, recipe_flags);
+  app.add_option("--batch", batch, "Images a step")
+      ->type_name("N")
+      ->check(whole(2, 4096))
+      ->capture_default_str();
+  app.footer("Recipes:\n" + recipe_list() + "\nExample:\n  ./learn explain --model resnet20 --recipe o1");
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+
+  const Recipe recipe = recipe_from_flags(app, recipe_flags);
+  Rng rng(0);
+  const std::unique_ptr<nn::Model> model = model_maker(app, model_flags, shape)(recipe, rng);
+  std::map<const void*, std::string> names;
+  const std::vector<Tensor> parameters = model->parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = model->parameter_names()[i];
+  const data::Batch images = grey(batch);
+  const auto step = [&] {
+    const Autocast region(recipe);
+    return train::loss_of(task_of(model_flags), *model, images);
+  };
+  const auto name = [&](const Tensor& x) {
+    const auto found = names.find(x.id());
+    return found == names.end() ? "" : found->second;
+  };
+  std::cout << model->name() << ", " << batch << " images, " << describe(recipe) << "\n\n"
+            << table_of(explain(step, name));
+  return 0;
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,61 @@
+#include <tinymp/amp/explain.h>
+
+#include <tests/catch.h>
+#include <tinymp/amp/autocast.h>
+#include <tinymp/nn/mlp.h>
+
+/// What explain() says of a small program that was written down by hand.
+namespace tinymp::test {
+namespace {
+
+TEST_CASE("explain: every op with its formats, sums, bytes and the parameters that go in") {
+  Rng rng(1);
+  const nn::BatchNormMlp model({4, 3, 2}, recipes::fp32, rng);
+  const std::vector<Tensor> parameters = model.parameters();
+  const std::vector<std::string> names = model.parameter_names();
+  const auto name = [&](const Tensor& x) {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (parameters[i].id() == x.id()) return names[i];
+    return std::string();
+  };
+  const Tensor images = Tensor::from({2, 4}, std::vector<float>(8, 0.5f));
+  const auto program = [&] {
+    const Autocast region(DType::f16);
+    return cross_entropy(model(images), std::vector<std::int32_t>{0, 1});
+  };
+  const std::string text = table_of(explain(program, name));
+  INFO(text);
+  CHECK(text ==
+        R"(op                    in           out  sums  shape   bytes  of
+cast                  f32          f16        (2, 4)     16
+cast                  f32          f16        (4, 3)     24  layer 1 weight
+cast                  f32          f16        (3)         6  layer 1 bias
+linear                f16 f16 f16  f16  f32   (2, 3)     12  layer 1 weight, layer 1 bias
+batch_norm: mean      f16          f32  f32   (3)        12
+batch_norm: variance  f16          f32  f32   (3)        12
+batch_norm            f16 f32 f32  f16        (2, 3)     12  norm 1 gamma, norm 1 beta
+relu                  f16          f16        (2, 3)     12
+cast                  f32          f16        (3, 2)     12  layer 2 weight
+cast                  f32          f16        (2)         4  layer 2 bias
+linear                f16 f16 f16  f16  f32   (2, 2)      8  layer 2 weight, layer 2 bias
+cast                  f16          f32        (2, 2)     16
+cross_entropy         f32          f32  f32   ()          4
+all                                                     150
+)");
+}
+
+TEST_CASE("explain: what is no copy has no bytes, and an accumulator in f16 shows") {
+  const Tensor x = Tensor::from({2, 2}, std::vector<float>{1, 2, 3, 4}, DType::f16);
+  const std::vector<ExplainedOp> ops = explain([&] {
+    return matmul(reshape(x, {2, 2}), x, {.accumulate = DType::f16});
+  });
+  REQUIRE(ops.size() == 2);
+  CHECK(ops[0].bytes == 0);
+  CHECK_FALSE(ops[0].sums.has_value());
+  CHECK(ops[1].sums == DType::f16);
+  CHECK(ops[1].bytes == 8);
+  CHECK(Tape::current() == nullptr);
+}
+
+}  // namespace
+}  // namespace tinymp::test
