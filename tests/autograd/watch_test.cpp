@@ -55,6 +55,33 @@ TEST_CASE("contents: the range of what is finite, and the first infinity, or els
   }
 }
 
+TEST_CASE("a watch calls the cast of a named tensor by its name, and so its gradient") {
+  const Tensor w = leaf({2, 2}, {300, 0, 0, 300}), x = Tensor::from({2, 2}, Floats{300, 0, 0, 1}, DType::f16);
+  Watch watch(named(w, "layer 4 weight"));
+  {
+    Tape tape(&watch);
+    matmul(x, cast(w, DType::f16));
+  }
+  REQUIRE(watch.first());
+  CHECK(watch.first()->op == "matmul");
+  CHECK(watch.first()->where == "layer 4");
+  CHECK(watch.first()->inputs[1].name == "layer 4 weight");
+  CHECK(watch.first()->inputs[0].name.empty());
+
+  const Tensor small = leaf({2, 2}, {0x1p-10f, 0, 0, 1});
+  Watch later(named(small, "layer 4 weight"));
+  {
+    Tape tape(&later);
+    const Tensor big = Tensor::from({2, 2}, Floats{60000, 0, 60000, 0}, DType::f16);
+    tape.backward(sum(matmul(big, cast(small, DType::f16))));
+  }
+  REQUIRE(later.first());
+  CHECK(later.first()->origin == Origin::backward);
+  CHECK(later.first()->where == "layer 4 weight");
+  CHECK(later.first()->dtype == DType::f16);
+  CHECK(later.first_bad_gradient() == "layer 4 weight");
+}
+
 TEST_CASE("a watch keeps the first result that is not finite, what made it, and where it stands") {
   const Tensor w = leaf({2, 2}, {300, 0, 0, 300}, DType::f16);
   Watch watch(named(w, "layer 4 weight"));

@@ -67,12 +67,21 @@ bool all_finite(const Tensor& x) {
   return look.operator()<float>(std::uint32_t{0x7f80'0000});
 }
 
+std::string Watch::name_of(const Tensor& x) const {
+  const auto copy = copies_.find(x.id());
+  return copy != copies_.end() ? copy->second : name_ ? name_(x) : "";
+}
+
 /// Where an op stands: in the layer whose parameters it is given, or after the last such layer.
-const std::string& Watch::follow(const std::vector<Tensor>& inputs, const Tensor& output) {
+const std::string& Watch::follow(const std::string& op, const std::vector<Tensor>& inputs,
+                                 const Tensor& output) {
   std::string place = layer_.empty() ? "before the first layer" : "after " + layer_;
   for (const Tensor& x : inputs) {
     if (const std::string name = name_of(x); !name.empty()) layer_ = place = layer_of(name);
   }
+  copies_.erase(output.id());  // of an earlier tensor in the same memory
+  if (op == "cast")
+    if (const std::string name = name_of(inputs[0]); !name.empty()) copies_[output.id()] = name;
   return places_[output.id()] = place;
 }
 
@@ -94,7 +103,7 @@ bool Watch::is_known(const Made& made) const {
 
 void Watch::forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
   ++ops_;
-  const std::string& place = follow(inputs, output);
+  const std::string& place = follow(op.name, inputs, output);
   last_is_finite_ = all_finite(output);
   if (last_is_finite_) return;
   BadTensor found{BadTensor::Origin::forward, op.name, place, output.dtype(), output.shape(),

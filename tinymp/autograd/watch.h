@@ -78,8 +78,8 @@ class Watch final : public Observer {
                 const Tensor& dy, const std::vector<Tensor>& gradients) override;
 
  private:
-  std::string name_of(const Tensor& x) const { return name_ ? name_(x) : ""; }
-  const std::string& follow(const std::vector<Tensor>& inputs, const Tensor& output);
+  std::string name_of(const Tensor& x) const;
+  const std::string& follow(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output);
   Made made_by(const std::vector<BadTensor::Input>& inputs, const Contents& output) const;
   bool is_known(const Made& made) const;
 
@@ -89,6 +89,7 @@ class Watch final : public Observer {
   bool last_is_finite_ = true;                 ///< of the results
   std::string layer_;                          ///< the last whose parameters an op used
   std::map<const void*, std::string> places_;  ///< of each result
+  std::map<const void*, std::string> copies_;  ///< what a cast made of a named tensor is called as that
   std::optional<BadTensor> first_, first_known_;
   std::string first_bad_gradient_;
 };
