@@ -12,13 +12,13 @@ const AutocastRule* find(std::span<const AutocastRule> rules, std::string_view o
   return found == rules.end() ? nullptr : &*found;
 }
 
-bool has_f64(std::initializer_list<const Tensor*> operands) {
+bool has_f64(std::span<const Tensor* const> operands) {
   return std::ranges::any_of(operands, [](const Tensor* x) { return x->dtype() == DType::f64; });
 }
 
 /// The format that holds all values of the operands: their own, or FP32 where f16 meets bf16.
-DType widest(std::initializer_list<const Tensor*> operands) {
-  const DType first = (*operands.begin())->dtype();
+DType widest(std::span<const Tensor* const> operands) {
+  const DType first = operands[0]->dtype();
   const bool same = std::ranges::all_of(operands, [&](const Tensor* x) { return x->dtype() == first; });
   return same ? first : DType::f32;
 }
@@ -56,7 +56,7 @@ RunsIn Autocast::rule_of(std::string_view op) const {
   return rule->runs_in;
 }
 
-Recast Autocast::recast(std::string_view op, std::initializer_list<const Tensor*> operands) {
+Recast Autocast::recast(std::string_view op, std::span<const Tensor* const> operands) {
   const RunsIn runs_in = rule_of(op);
   if (runs_in == RunsIn::given || has_f64(operands)) return {};
   const DType format = runs_in == RunsIn::narrow ? format_

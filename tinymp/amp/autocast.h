@@ -41,7 +41,7 @@ class Autocast final : public CastPolicy {
   std::int64_t casts_of_parameters() const { return copies_->made; }
 
  private:
-  Recast recast(std::string_view op, std::initializer_list<const Tensor*> operands) override;
+  Recast recast(std::string_view op, std::span<const Tensor* const> operands) override;
   RunsIn rule_of(std::string_view op) const;
   Tensor cast_of(const Tensor& x, DType format);
 

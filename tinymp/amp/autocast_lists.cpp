@@ -25,6 +25,8 @@ std::span<const AutocastRule> autocast_rules() {
 
       {"add", widest},
       {"subtract", widest},
+      {"multiply", widest},
+      {"concat_columns", widest},
       {"subtract_rows", widest},
       {"divide_rows", widest},
 
@@ -35,6 +37,8 @@ std::span<const AutocastRule> autocast_rules() {
       {"dropout", given},
       {"row_max", given},
       {"pick", given},
+      {"columns", given},
+      {"embedding", given},   // it copies rows: to cast them all would cost more than what is copied
       {"batch_norm", given},  // FP32 gamma and beta beside 16-bit images; its statistics are FP32 in any case
       {"max_pool2d", given},
       {"avg_pool2d", given},

@@ -2,7 +2,7 @@
 
 #include <tinymp/tensor/tensor.h>
 #include <cstdint>
-#include <initializer_list>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +22,7 @@ class Recast {
   explicit Recast(std::vector<Tensor> operands) : operands_(std::move(operands)) {}
   explicit operator bool() const { return !operands_.empty(); }
   const Tensor& operator[](std::size_t i) const { return operands_[i]; }
+  const std::vector<Tensor>& all() const { return operands_; }
 
  private:
   std::vector<Tensor> operands_;
@@ -30,7 +31,7 @@ class Recast {
 class CastPolicy {
  public:
   /// Operands that need no cast make a Recast that is false: an op whose operands were cast asks once more.
-  virtual Recast recast(std::string_view op, std::initializer_list<const Tensor*> operands) = 0;
+  virtual Recast recast(std::string_view op, std::span<const Tensor* const> operands) = 0;
 
  protected:
   ~CastPolicy() = default;
@@ -47,8 +48,13 @@ inline CastPolicy* set_cast_policy(CastPolicy* policy) { return std::exchange(de
 
 template <class... Tensors>
 Recast recast(std::string_view op, const Tensors&... operands) {
-  return cast_policy() == nullptr ? Recast() : cast_policy()->recast(op, {&operands...});
+  if (cast_policy() == nullptr) return {};
+  const Tensor* const all[]{&operands...};
+  return cast_policy()->recast(op, all);
 }
+
+/// Of an op that takes as many as it is given.
+Recast recast(std::string_view op, const std::vector<Tensor>& operands);
 
 /// Whoever gives parameters new values says so - optimizers do - and whoever keeps copies compares: the count
 /// of such changes, of all threads.

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/ops.h>
 
@@ -16,6 +17,7 @@ Tensor columns_of(const Tensor& x, std::int64_t from, std::int64_t count) {
 //   y = x[:, from .. from + count]      (B,count) out of (B,O)
 //  dx = dy in those columns, zeros beside them
 Tensor columns(const Tensor& x, std::int64_t from, std::int64_t count) {
+  if (const Recast as = recast("columns", x)) return columns(as[0], from, count);
   expect(x.shape().rank() == 2, "columns: x", x.shape(), "; x is (B,O)");
   expect(from >= 0 && count >= 0 && count <= x.shape()[1] - from, "columns: ", count, " columns from ", from,
          " on do not lie inside x", x.shape());
@@ -31,6 +33,7 @@ Tensor columns(const Tensor& x, std::int64_t from, std::int64_t count) {
 //  dxi = the columns of dy where xi lies
 Tensor concat_columns(const std::vector<Tensor>& parts) {
   expect(!parts.empty(), "concat_columns: there is nothing to join");
+  if (const Recast as = recast("concat_columns", parts)) return concat_columns(as.all());
   std::int64_t width = 0;
   for (const Tensor& x : parts) {
     expect_same_dtype("concat_columns", parts[0], x);

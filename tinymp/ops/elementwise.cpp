@@ -67,6 +67,7 @@ Tensor subtract(const Tensor& a, const Tensor& b) {
 
 //   y = a b,  da = dy b,  db = dy a
 Tensor multiply(const Tensor& a, const Tensor& b) {
+  if (const Recast as = recast("multiply", a, b)) return multiply(as[0], as[1]);
   expect_same_dtype("multiply", a, b);
   expect_same_shape("multiply", a, b);
   const auto product = [](const Tensor& p, const Tensor& q) {

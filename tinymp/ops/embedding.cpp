@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/ops/indices.h>
 #include <tinymp/ops/ops.h>
@@ -29,6 +30,7 @@ struct Occurrences {
 //       y = table[tokens[n]]                       (N,D) out of (V,D)
 //  dtable = sum of dy over the n of each token     (V,D)
 Tensor embedding(const Tensor& table, std::span<const std::int32_t> tokens) {
+  if (const Recast as = recast("embedding", table)) return embedding(as[0], tokens);
   expect(table.shape().rank() == 2, "embedding: a table of shape ", table.shape(), "; it is (V,D)");
   expect(tokens.size() <= std::numeric_limits<std::int32_t>::max(), "embedding: ", tokens.size(),
          " tokens; at most 2^31 - 1 can be told apart");
