@@ -156,7 +156,7 @@ TEST_CASE("autocast: gradients of several uses are added up in FP32, and come ba
   CHECK(gradient(true) == 2048);  // in FP16, 2048 + 1 is 2048
 }
 
-TEST_CASE("autocast: a copy is good under one tape; with the next, and with none, it is made anew") {
+TEST_CASE("autocast: a copy is good under one tape, and with the next, and with none, it is made anew") {
   const Tensor w = parameter({1, 1}, 3), x = filled({1, 1}, 5);
   const Autocast region(f16);
   CHECK(matmul(x, w).item() == 15);

@@ -46,11 +46,15 @@ TEST_CASE("batch_norm of FP16 images with FP32 gamma and beta: the FP32 computat
     const Tensor dy = cast(drawn({2, 3, 4, 5}, -1, 1), narrow);  // what both are handed
     const auto run = [&](const Tensor& in) {
       for (const Tensor& t : {in, gamma, beta}) t.clear_grad();
-      Tape tape;
-      const Tensor y = batch_norm(in, gamma, beta);
-      CHECK(y.dtype() == in.dtype());
-      tape.backward(record("upstream", {y}, Tensor::from(Shape{}, std::vector<float>{0}),
-                           [&](const Tensor&, const Needs&) { return std::vector{cast(dy, y.dtype())}; }));
+      Tensor y;
+      {
+        Tape tape;
+        y = batch_norm(in, gamma, beta);
+        CHECK(y.dtype() == in.dtype());
+        const Tensor given = cast(dy, y.dtype());
+        tape.backward(record("upstream", {y}, Tensor::from(Shape{}, std::vector<float>{0}),
+                             [&](const Tensor&, const Needs&) { return std::vector{given}; }));
+      }
       CHECK(gamma.grad().dtype() == DType::f32);
       return std::vector{cast(y, narrow).to_floats(), cast(in.grad(), narrow).to_floats(),
                          gamma.grad().to_floats(), beta.grad().to_floats()};

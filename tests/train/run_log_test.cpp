@@ -156,7 +156,8 @@ TEST_CASE("the lines of a run log are what the format says") {
   REQUIRE(lines.size() == 6);
   CHECK(lines[0].rfind("{\"tinymp_run\":1,\"lesson\":\"06_loss_scaling\",", 0) == 0);
   check_says(lines[0], {"\"recipe\":{\"compute\":\"f16\",\"accumulate\":\"f32\",\"gradient\":\"f16\","
-                        "\"master\":\"f32\",\"state\":\"f32\",\"scaling\":{\"kind\":\"static\","
+                        "\"master\":\"f32\",\"state\":\"f32\",\"autocast\":\"f32\",\"fp32_norm\":false,"
+                        "\"scaling\":{\"kind\":\"static\","
                         "\"factor\":1024.0,\"skip_nonfinite\":false}},\"seed\":18446744073709551615,"});
   CHECK(lines[1] == R"({"step":1,"loss":0.1,"scale":65536.0,"skipped":false,"skips":0})");
   CHECK(lines[2] ==
