@@ -12,7 +12,7 @@ fail() { echo "FAILED: $*" && failures=1; }
 mkdir -p "$tree/tests/lessons" "$tree/build" "$tree/lessons/01_old" "$tree/lessons/02_new"
 cp "$script" "$tree/tests/lessons/outdated.sh"
 cd "$tree" || exit 1
-git init -q . && echo then >lessons/01_old/results.json && git add lessons
+git init -q . && echo 'then' >lessons/01_old/results.json && git add lessons
 git -c user.name=test -c user.email=test@example.invalid commit -q -m 'A lesson' || exit 1
 echo now | tee lessons/01_old/results.json >lessons/02_new/results.json
 # shellcheck disable=SC2016  # a script in quotes
