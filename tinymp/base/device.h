@@ -25,16 +25,19 @@ class Allocator {
   virtual void* allocate(std::size_t bytes) = 0;  ///< aligned to 64 bytes; throws Error when memory runs out
   virtual void release(void* memory, std::size_t bytes) noexcept = 0;
 
-  // As they are here they serve devices whose memory the CPU sees.
+  // As they are here they serve devices whose memory the CPU sees. No bytes are no copy: memcpy may not be
+  // given the null pointer of an empty vector.
   /// `host` is free at once.
   virtual void copy_in(void* device, const void* host, std::size_t bytes) {
-    std::memcpy(device, host, bytes);
+    if (bytes > 0) std::memcpy(device, host, bytes);
   }
   /// Waits for the device.
   virtual void copy_out(void* host, const void* device, std::size_t bytes) {
-    std::memcpy(host, device, bytes);
+    if (bytes > 0) std::memcpy(host, device, bytes);
   }
-  virtual void copy_within(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  virtual void copy_within(void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
 };
 
 /// The allocator of a device. Throws MissingError when the machine, or this build, has no such device.
