@@ -82,13 +82,25 @@ void add_output_flags(CLI::App& app, Options& options) {
   app.add_flag("--plain", options.plain, "ASCII only, no colour, no progress bar");
 }
 
-void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise, bool any_shape) {
-  std::vector<std::string> names = {"mnist", "fashion", "cut"};
-  if (any_shape) names.emplace_back("cifar10");
-  const std::string all = any_shape ? "mnist, fashion, cut or cifar10" : "mnist, fashion or cut";
-  app.add_option("--data", options.data, all + " (" + otherwise + ")")
+DataChoice data_of(const Lesson& lesson) {
+  DataChoice choice;
+  if (reads_text(lesson)) choice.names = {"cut"};
+  for (const char* const name : lesson.data) {
+    if (name == nullptr) continue;
+    if (std::ranges::find(choice.names, name) == choice.names.end()) choice.names.emplace_back(name);
+    choice.otherwise += choice.otherwise.empty() ? concat(name, " when it is here") : concat(", else ", name);
+  }
+  return choice;
+}
+
+void add_training_flags(CLI::App& app, Options& options, const DataChoice& data) {
+  std::string all;
+  for (const std::string& name : data.names) {
+    all += all.empty() ? name : concat(&name == &data.names.back() ? " or " : ", ", name);
+  }
+  app.add_option("--data", options.data, concat(all, " (", data.otherwise, ")"))
       ->type_name("NAME")
-      ->check(CLI::IsMember(names).description(""));
+      ->check(CLI::IsMember(data.names).description(""));
   app.add_option("--threads", options.threads, "Changes the time, not the results (all cores)")
       ->type_name("N")
       ->check(whole(1, most_threads));

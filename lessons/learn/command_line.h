@@ -17,10 +17,15 @@ namespace tinymp::lab {
 
 /// --out, --plain, --open: where results go and how they look.
 void add_output_flags(CLI::App& app, Options& options);
-/// --data, --threads, --device. `otherwise` says what is taken when --data is not given, `any_shape` whether
-/// images may be other than grey, 28 x 28.
-void add_training_flags(CLI::App& app, Options& options, const std::string& otherwise,
-                        bool any_shape = false);
+/// What --data may name, and in words what is taken without it.
+struct DataChoice {
+  std::vector<std::string> names = {"mnist", "fashion", "cut"};
+  std::string otherwise{};
+};
+DataChoice data_of(const Lesson& lesson);
+
+/// --data, --threads, --device.
+void add_training_flags(CLI::App& app, Options& options, const DataChoice& data);
 /// --seeds, --first-seed, --smoke.
 void add_experiment_flags(CLI::App& app, Options& options);
 

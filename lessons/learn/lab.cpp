@@ -33,15 +33,6 @@ std::string file_name(const std::string& name) {
   return text.empty() ? "run" : text.substr(0, 100);
 }
 
-/// mnist when it is here, else what comes with tinymp.
-data::Split best_data_here() {
-  try {
-    return data::load_images("mnist");
-  } catch (const MissingError&) {
-    return data::load_images("cut");
-  }
-}
-
 }  // namespace
 
 Lab::Impl::~Impl() {
@@ -54,7 +45,7 @@ Lab::Impl::~Impl() {
 Lab::Lab(const Lesson& lesson, Options options)
     : options_(std::move(options)), impl_(std::make_shared<Impl>()) {
   allocator(device());  // says so when there is none
-  if (options_.verify && !options_.smoke && options_.data.empty()) options_.data = "mnist";
+  if (options_.verify && !options_.smoke && options_.data.empty()) options_.data = lesson.data[0];
   if (!options_.results.empty()) expect_writable(options_.results);
   if (options_.threads > 0) set_threads(options_.threads);
   impl_->lesson = lesson;
@@ -62,13 +53,6 @@ Lab::Lab(const Lesson& lesson, Options options)
   if (options_.command.empty()) options_.command = command_of(lesson);
   impl_->style = report::terminal_style(STDOUT_FILENO, options_.plain);
 }
-
-const data::Split& Lab::data() {
-  if (!impl_->data) impl_->data = options_.data.empty() ? best_data_here() : data::load_images(options_.data);
-  return *impl_->data;
-}
-
-bool Lab::is_cut() { return data().train.name == cut_name; }
 
 std::vector<std::uint64_t> Lab::seeds() const {
   std::vector<std::uint64_t> seeds;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <tinymp/data/dataset.h>
+#include <tinymp/data/text.h>
 #include <tinymp/report/section.h>
 #include <tinymp/train/loop.h>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,22 +23,29 @@ struct Lesson {
   const char* question;  ///< what --help says about it, in a sentence
   /// The technique that --sabotage NAME turns off, without a word in --help: then --verify has to fail.
   const char* sabotage = "";
+  /// What it trains on, the best first: without --data the first that is here, and --verify wants the first.
+  /// The last always is: "cut" and "course" come with tinymp. Fewer than three are followed by null.
+  std::array<const char*, 3> data = {"mnist", "cut"};
 };
+
+/// Does it read data::Text, not images? Then --data cut, by which all that comes with tinymp is meant, is the
+/// course itself.
+inline bool reads_text(const Lesson& lesson) { return lesson.data[0] == std::string_view("text"); }
 
 /// The command line that all lessons understand.
 struct Options {
   int seeds = 1;                 ///< --seeds K (with --verify: 3 unless given)
   std::uint64_t first_seed = 0;  ///< --first-seed F: seeds F, F+1, ...
-  std::string data{};            ///< --data mnist|fashion|cut; empty: mnist when it is there, else the cut
+  std::string data{};            ///< --data NAME; empty: the first of the lesson's that is there
   bool smoke = false;            ///< --smoke: a few steps, seconds; few claims can be judged
-  bool verify = false;           ///< --verify: full MNIST, and a claim that does not hold ends in exit code 1
-  bool sabotaged = false;        ///< --sabotage NAME: the lesson's technique is turned off
-  bool plain = false;            ///< --plain: no colour, no Unicode, no progress bar
-  bool open = false;             ///< --open: show the page in the browser
-  std::string out = "runs";      ///< --out DIR
-  std::string results{};         ///< --results FILE: what the chapter quotes, as JSON
-  int threads = 0;               ///< --threads N; 0: all cores
-  std::string device = "cpu";    ///< --device cpu|cuda
+  bool verify = false;         ///< --verify: the full set, and a claim that does not hold ends in exit code 1
+  bool sabotaged = false;      ///< --sabotage NAME: the lesson's technique is turned off
+  bool plain = false;          ///< --plain: no colour, no Unicode, no progress bar
+  bool open = false;           ///< --open: show the page in the browser
+  std::string out = "runs";    ///< --out DIR
+  std::string results{};       ///< --results FILE: what the chapter quotes, as JSON
+  int threads = 0;             ///< --threads N; 0: all cores
+  std::string device = "cpu";  ///< --device cpu|cuda
   std::string command{};  ///< what repeats this: "./learn run 6 --seeds 3"; empty: the lesson without options
 };
 
@@ -48,8 +57,11 @@ class Lab {
   bool sabotaged() const { return options_.sabotaged; }
   Device device() const { return device_from_name(options_.device); }  ///< where models train
 
-  /// The data of this run. Throws MissingError when --verify asks for MNIST and it is not there.
+  /// The images of this run. Throws MissingError when --verify asks for the full set and it is not there.
   const data::Split& data();
+  /// The text of this run, for a lesson that reads one. The first call says which it is.
+  const data::Text& text(std::int64_t vocabulary);
+  void say_data();  ///< which data it is, and how to get the chapter's where it is not
   /// The full sets and the embedded cut want different batch sizes and thresholds.
   bool is_cut();
 

@@ -71,9 +71,10 @@ std::vector<report::ReportSection> Lab::Impl::sections() const {
 
 void Lab::Impl::print_claims(const Options& options) const {
   if (claims.empty()) return;
-  const bool of_cut = data && data->train.name == cut_name;
-  std::cout << report::bold(of_cut ? "What to expect of the embedded cut (the chapter is about MNIST)"
-                                   : "What the chapter promises",
+  std::cout << report::bold(comes_along() ? concat("What to expect of the data that comes with tinymp (the "
+                                                   "chapter is about ",
+                                                   lesson.data[0], ")")
+                                          : "What the chapter promises",
                             style)
             << "\n\n";
   for (const Claim& claim : claims) {

@@ -10,12 +10,14 @@
 namespace tinymp::lab {
 
 /// What a lab remembers from its first run to its report.
-inline constexpr std::string_view cut_name = "fashion-mnist-cut";
+inline constexpr std::string_view cut_name = "fashion-mnist-cut", course_name = "course";
 
 struct Lab::Impl {
   Lesson lesson{};
   report::TerminalStyle style;
-  std::optional<data::Split> data;
+  std::optional<data::Split> data{};
+  std::optional<data::Text> text{};
+  std::string data_is{}, data_name{};      ///< described, and what it is called
   std::string out, folder;                 ///< the latter is empty until something is written
   bool made_out = false;                   ///< `out` was not there before
   std::optional<std::uint64_t> last_seed;  ///< of the run before
@@ -41,6 +43,7 @@ struct Lab::Impl {
 
   train::Run run(train::Plan plan, const std::string& path, const Options& options,
                  std::unique_ptr<nn::Model>* keep);
+  bool comes_along() const;  ///< is it what comes with tinymp, about which no chapter promises anything?
   std::vector<report::ReportSection> sections() const;
   void print_answers(const std::vector<report::ReportSection>& sections) const;
   void print_claims(const Options& options) const;

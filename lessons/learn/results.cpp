@@ -114,7 +114,7 @@ std::string Lab::Impl::results(const Options& options) const {
   Json json = {{"lesson", lesson.name},
                {"verified", options.verify && !options.smoke},
                {"sabotaged", options.sabotaged ? lesson.sabotage : ""},
-               {"data", data ? data::describe(*data) : ""},
+               {"data", data_is},
                {"seeds", Json::array()},
                {"machine",
                 {{"command", options.command},

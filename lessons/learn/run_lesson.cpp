@@ -26,10 +26,11 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   add_experiment_flags(app, options);
   app.add_flag(
       "--verify", options.verify,
-      "Full MNIST, 3 seeds: exit code 1 if a claim fails; with --smoke those that a few steps can judge");
+      concat("The full ", lesson.data[0],
+             ", 3 seeds: exit code 1 if a claim fails; with --smoke those that a few steps can judge"));
   std::string sabotage;
   app.add_option("--sabotage", sabotage)->group("");  // not in --help
-  add_training_flags(app, options, "mnist when it is here, else cut");
+  add_training_flags(app, options, data_of(lesson));
   add_output_flags(app, options);
   app.add_option("--results", options.results, "What was measured, as JSON: the figures of the chapter")
       ->type_name("FILE");
@@ -44,9 +45,9 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   Lab lab(lesson, options);
   lab.say(lesson.title);
   if (lab.sabotaged()) lab.say(concat("SABOTAGED: ", lesson.sabotage));
-  lab.say("Data: " + data::describe(lab.data()));
-  if (options.data.empty() && lab.is_cut()) {
-    lab.say("MNIST is not here, and the chapter's figures are of MNIST: ./learn data mnist fetches it.");
+  if (!reads_text(lesson)) {
+    lab.data();
+    lab.say_data();
   }
   experiment(lab);
   return lab.finish();

@@ -235,3 +235,22 @@ TEST_CASE("exceptions become exit codes") {
   CHECK(guarded([]() -> int { throw std::bad_alloc(); }) == 1);
   CHECK(guarded([]() -> int { throw std::runtime_error("other"); }) == 1);
 }
+
+TEST_CASE("a lesson reads the best of its data sets that is here, and --data takes no other") {
+  const Lesson images{.name = "10_x", .title = "", .question = "", .data = {"cifar10", "fashion", "cut"}};
+  const Lesson texts{.name = "11_x", .title = "", .question = "", .data = {"text", "course"}};
+  CHECK(data_of(images).names == std::vector<std::string>{"mnist", "fashion", "cut", "cifar10"});
+  CHECK(data_of(images).otherwise == "cifar10 when it is here, else fashion, else cut");
+  CHECK(data_of(texts).names == std::vector<std::string>{"cut", "text", "course"});
+
+  for (const char* const name : {"cut", "course"}) {
+    Lab lab(texts, {.data = name});
+    const data::Text& course = lab.text(100);
+    CHECK(course.name == "course");
+    CHECK(course.vocabulary.size() == 100);
+    CHECK(course.train.size() > 20000);
+  }
+  CHECK(Lab(images, {.data = "cut"}).is_cut());
+  Lab demanding(images, {.verify = true});
+  CHECK(demanding.options().data == "cifar10");
+}

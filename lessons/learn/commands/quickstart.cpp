@@ -24,14 +24,15 @@ int quickstart(int argc, char** argv) {
                command_of(lesson));
   add_experiment_flags(app, options);
   options.data = "cut";
-  add_training_flags(app, options, "cut");
+  add_training_flags(app, options, {.otherwise = "cut"});
   add_output_flags(app, options);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
 
   options.command = typed(command_of(lesson), argc, argv);
   Lab lab(lesson, options);
   lab.say(lesson.title);
-  lab.say("Data: " + data::describe(lab.data()));
+  lab.data();
+  lab.say_data();
   lab.say(concat("\n1. ", small_updates, " An MLP is fine-tuned with small steps."));
   run_small_updates(lab);
   lab.say(concat("\n2. ", small_gradients, " An autoencoder averages over a large batch."));

@@ -156,7 +156,9 @@ int train_command(int argc, char** argv) {
   Flags flags;
   CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn train");
   add_run_flags(app, flags);
-  add_training_flags(app, flags.options, "mnist when it is here, else cut", true);
+  add_training_flags(
+      app, flags.options,
+      {.names = {"mnist", "fashion", "cut", "cifar10"}, .otherwise = "mnist when it is here, else cut"});
   add_output_flags(app, flags.options);
   add_model_flags(app, flags.model);
   add_optimizer_flags(app, flags);

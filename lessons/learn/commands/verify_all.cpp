@@ -99,9 +99,9 @@ std::optional<int> parse_flags(int argc, char** argv, Flags& flags) {
       ->check(whole(1, 1000))
       ->capture_default_str();
   app.add_flag("--smoke", flags.smoke, "One seed, a few steps, and the claims that they can judge");
-  app.add_option("--data", flags.data, "mnist, fashion or cut (mnist, which has to be there)")
+  app.add_option("--data", flags.data, "cut: what comes with tinymp (the full set of each lesson)")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"mnist", "fashion", "cut"}).description(""));
+      ->check(CLI::IsMember({"cut"}).description(""));
   app.add_option("--out", flags.out, "Keeps the log, with machine, date and commit")->type_name("FILE");
   app.add_option("--results", flags.results, "Writes DIR/NN_name/results.json, the figures of each chapter")
       ->type_name("DIR")
