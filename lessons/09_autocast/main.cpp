@@ -1,0 +1,38 @@
+// Lesson 09 - Autocast: who decides which op runs in which format?
+//
+// Lesson 08 ended with a table of what must be in FP32, and the casts were written by hand. Here three lists
+// write them: matrix products run in FP16, exp, log, sums and losses in FP32, sums of two tensors in the
+// wider of both. Expected: under the lists a loss written as single ops trains like FP32; with those ops on
+// the FP16 list it is NaN. Of Apex' levels, O1 (autocast) and O2 (FP16 weights with FP32 masters) end where
+// O0 (FP32) does, also when updates are small; O3 (FP16 throughout) does not. The three programs of the
+// literature - layers cast by hand, autocast with a scaler, a wrapped optimizer - give the same bits.
+
+#include <lessons/09_autocast/casts.h>
+#include <lessons/09_autocast/levels.h>
+#include <lessons/09_autocast/loss.h>
+#include <lessons/09_autocast/styles.h>
+
+using namespace tinymp;
+using namespace tinymp::lab;
+
+namespace {
+
+void experiment(Lab& lab) {
+  show_lists(lab);
+  show_casts(lab);
+  ask_about_the_loss(lab);
+  ask_about_levels(lab);
+  compare_styles(lab);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_lesson(
+      argc, argv,
+      {.name = "09_autocast",
+       .title = "Autocast: who decides which op runs in which format?",
+       .question = "A loss on the wrong list of autocast; the levels O0 to O3; three programs, the same bits",
+       .sabotage = "fp16_loss"},
+      experiment);
+}
