@@ -301,6 +301,13 @@ check 'nothing else on standard output' [ "$(env -i PATH="$bin" HOME="$work" "$t
 learn test --filter half
 check 'test after quickstart: configures with tests' called '-DTINYMP_TESTS=ON'
 check 'test --filter' called '-R half'
+mkdir -p "$tree/tests/numeric" && : >"$tree/tests/numeric/half_test.cpp"
+: >"$work/calls"
+learn test --only numeric
+check 'test --only: builds that program alone' called '--target tinymp test_numeric'
+check 'test --only: runs its tests alone' called '-R ^(numeric): '
+learn test --only numeric,nowhere
+check 'test --only of a folder without tests' says 'tests/nowhere has no tests'
 : >"$work/calls"
 learn quickstart
 check 'quickstart after test: keeps them' not_called 'cmake -S'
