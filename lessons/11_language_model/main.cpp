@@ -10,12 +10,24 @@
 #include <fmt/format.h>
 #include <lessons/11_language_model/condition.h>
 #include <lessons/11_language_model/word_model.h>
+#include <tinymp/numeric/exp_log.h>
 #include <algorithm>
 
 using namespace tinymp;
 using namespace tinymp::lab;
 
 namespace {
+
+/// Of always answering how often each word comes in the training text, every word counted once more.
+double perplexity_of_counts(const data::Text& text) {
+  std::vector<double> counts(static_cast<std::size_t>(words), 1.0);
+  for (const std::int32_t token : text.train) counts[static_cast<std::size_t>(token)] += 1;
+  double sum = 0;
+  for (const std::int32_t token : text.validation)
+    sum += tinymp::log(counts[static_cast<std::size_t>(token)]);
+  const auto all = static_cast<double>(static_cast<std::int64_t>(text.train.size()) + words);
+  return tinymp::exp(tinymp::log(all) - sum / static_cast<double>(text.validation.size()));
+}
 
 /// Over all seeds and logged steps, in %.
 std::pair<double, double> flushed(const Lab& lab, const char* name) {
@@ -50,7 +62,10 @@ void show_left(Lab& lab, const std::string& name, const std::vector<Left>& left)
 }
 
 void experiment(Lab& lab) {
-  lab.text(words);  // says which
+  const double counts = perplexity_of_counts(lab.text(words));
+  lab.say(fmt::format("Validation perplexity of a guess among {} words: {}; of counting words: {:.0f}", words,
+                      words, counts));
+  lab.number("validation perplexity of counting words", counts);
   show_condition(lab);
   std::map<std::string, std::vector<Left>> of_first;
   for (const std::uint64_t seed : lab.seeds()) {
