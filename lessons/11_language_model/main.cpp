@@ -61,18 +61,33 @@ void show_left(Lab& lab, const std::string& name, const std::vector<Left>& left)
   }
 }
 
+/// Nobody pushes rare words down at S = 1.
+void show_rare(Lab& lab, const std::map<std::string, Trained>& trained) {
+  const std::vector<std::int32_t>& tokens = lab.text(words).validation;
+  const auto count = std::ranges::count_if(tokens, [](std::int32_t token) { return token >= rare; });
+  lab.say(fmt::format("\nWords that are not among the {} most frequent, seed {} (%)", rare,
+                      lab.options().first_seed));
+  const auto row = [&](const std::string& who, double share) {
+    lab.say(fmt::format("  {:<28} {:>6.1f}", who, 100 * share));
+  };
+  row("in the validation text", static_cast<double>(count) / static_cast<double>(tokens.size()));
+  for (const Contender& contender : contenders(lab))
+    row("expected by " + contender.name, trained.at(contender.name).expects_rare);
+}
+
 void experiment(Lab& lab) {
   const double counts = perplexity_of_counts(lab.text(words));
   lab.say(fmt::format("Validation perplexity of a guess among {} words: {}; of counting words: {:.0f}", words,
                       words, counts));
   lab.number("validation perplexity of counting words", counts);
   show_condition(lab);
-  std::map<std::string, std::vector<Left>> of_first;
+  std::map<std::string, Trained> first_seed;
   for (const std::uint64_t seed : lab.seeds()) {
     for (const Contender& contender : contenders(lab))
-      of_first.emplace(contender.name, train_words(lab, contender, seed));
+      first_seed.emplace(contender.name, train_words(lab, contender, seed));
   }
-  for (const char* name : {unscaled, scaled}) show_left(lab, name, of_first.at(name));
+  for (const char* name : {unscaled, scaled}) show_left(lab, name, first_seed.at(name).left);
+  show_rare(lab, first_seed);
   const double behind = smallest(times_fp32(lab, unscaled));
   lab.verdict(survive, fmt::format("S = 1 ends at {} times FP32's perplexity or more, S = 128 at {} times or "
                                    "less.",

@@ -22,16 +22,24 @@ namespace {
 constexpr Adam::Options adam{.lr = 5e-3f};
 constexpr std::int64_t looked_at = 1024;  ///< tokens whose errors the page counts by size
 
-/// exp of the mean loss of a part of a text that nobody trains on.
-double perplexity(const Lab& lab, const nn::LanguageModel& model, std::span<const std::int32_t> tokens) {
+struct Answers {
+  double perplexity, rare;
+};
+
+/// Of a part of a text that nobody trains on: exp of the mean loss, and how probable rare words are.
+Answers ask(const Lab& lab, const nn::LanguageModel& model, std::span<const std::int32_t> tokens) {
   data::TextLoader loader(tokens, 64, length);
-  double sum = 0;
   const std::int64_t blocks = lab.steps(loader.blocks_per_epoch(), 1);
+  double losses = 0, of_rare = 0;
   for (std::int64_t i = 0; i < blocks; ++i) {
     const data::TextBlock block = loader.next();
-    sum += cross_entropy(model(block.tokens, block.steps), block.targets).item();
+    const Tensor logits = model(block.tokens, block.steps);
+    losses += cross_entropy(logits, block.targets).item();
+    const Tensor p = softmax(cast(logits, DType::f32));
+    of_rare += sum(columns(p, rare, words - rare)).item() / static_cast<double>(block.tokens.size());
   }
-  return tinymp::exp(sum / static_cast<double>(blocks));
+  const auto count = static_cast<double>(blocks);
+  return {tinymp::exp(losses / count), of_rare / count};
 }
 
 train::RunHeader header_of(const Lab& lab, const Contender& contender, std::uint64_t seed) {
@@ -50,17 +58,35 @@ train::RunHeader header_of(const Lab& lab, const Contender& contender, std::uint
   return header;
 }
 
-/// What the log says of a step besides its loss.
-void add_details(const LogitErrors& errors, const GradCheck& check, const StepResult& result,
-                 train::StepRecord& record) {
-  const kernels::GradientScan found = check.counts();
-  record.zero = train::share(found.zeros, found.values);
-  record.subnormal = train::share(found.subnormals, found.values);
-  record.flushed = errors.flushed();
-  if (record.skipped) return;
-  const kernels::UpdateCounts updates = result.updates();
-  record.underflowed = train::share(updates.underflowed, updates.values);
-  record.absorbed = train::share(updates.absorbed, updates.values);
+/// One step. `errors` is null where nobody looks; the record of such a step has no shares.
+train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
+                            const data::TextBlock& block, LogitErrors* errors) {
+  train::StepRecord record{.scale = static_cast<double>(scaler.factor()),
+                           .lr = static_cast<double>(optimizer.learning_rate())};
+  {
+    Tape tape(errors);
+    const Tensor loss = cross_entropy(model(block.tokens, block.steps), block.targets);
+    tape.backward(scaler.scale(loss));
+    record.loss = loss.item();
+  }
+  Gradients gradients = optimizer.gradients();
+  GradCheck check = scaler.unscale(gradients);
+  const StepResult result = optimizer.step(gradients, check);
+  record.skipped = !result.taken();
+  if (errors != nullptr) {
+    const kernels::GradientScan found = check.counts();
+    record.zero = train::share(found.zeros, found.values);
+    record.subnormal = train::share(found.subnormals, found.values);
+    record.flushed = errors->flushed();
+  }
+  if (errors != nullptr && !record.skipped) {
+    const kernels::UpdateCounts updates = result.updates();
+    record.underflowed = train::share(updates.underflowed, updates.values);
+    record.absorbed = train::share(updates.absorbed, updates.values);
+  }
+  scaler.update(std::move(check));
+  optimizer.zero_grad();
+  return record;
 }
 
 }  // namespace
@@ -77,7 +103,7 @@ std::vector<Contender> contenders(const Lab& lab) {
           {bf16, {.compute = DType::bf16, .gradient = DType::bf16}}};
 }
 
-std::vector<Left> train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
+Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   const data::Text& text = lab.text(words);
   data::TextLoader loader(text.train, rows, length);
   Rng rng = Rng(seed).split(0);
@@ -100,25 +126,11 @@ std::vector<Left> train_words(Lab& lab, const Contender& contender, std::uint64_
   for (std::int64_t t = 1; t <= header.steps; ++t) {
     const bool logged = t == 1 || t % 10 == 0 || t == header.steps;
     const data::TextBlock block = loader.next();
-    train::StepRecord record{.step = t, .scale = static_cast<double>(scaler.factor())};
     LogitErrors errors;
-    {
-      Tape tape(logged ? &errors : nullptr);
-      const Tensor loss = cross_entropy(model(block.tokens, block.steps), block.targets);
-      tape.backward(scaler.scale(loss));
-      record.loss = loss.item();
-    }
-    Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
-    const StepResult result = optimizer.step(gradients, check);
-    record.skipped = !result.taken();
+    train::StepRecord record = take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
+    record.step = t;
     (record.skipped ? run.result->skipped : run.result->taken) += 1;
     record.skips = run.result->skipped;
-    record.lr = static_cast<double>(adam.lr);
-    if (logged) add_details(errors, check, result, record);
-    scaler.update(std::move(check));
-    optimizer.zero_grad();
-
     if (run.result->first_nonfinite_step == 0 && !std::isfinite(record.loss))
       run.result->first_nonfinite_step = t;
     bar.update(t, record.loss, record.scale);
@@ -135,7 +147,8 @@ std::vector<Left> train_words(Lab& lab, const Contender& contender, std::uint64_
   }
   bar.finish();
   run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.result->value = perplexity(lab, model, text.validation);
+  const Answers answers = ask(lab, model, text.validation);
+  run.result->value = answers.perplexity;
   log.finish(*run.result);
   if (isatty(STDERR_FILENO) != 1) {
     std::cerr << concat(header.name, ", seed ", seed, ": ", header.metric, " ",
@@ -143,7 +156,7 @@ std::vector<Left> train_words(Lab& lab, const Contender& contender, std::uint64_
                         report::duration(run.result->seconds), "\n");
   }
   lab.add(std::move(run));
-  return left;
+  return {std::move(left), answers.rare};
 }
 
 }  // namespace tinymp::lab

@@ -21,7 +21,15 @@ struct Left {
   double flushed, down_kept;  ///< as in LogitErrors
 };
 
+/// Tokens from this number on are rare: all but the most frequent.
+inline constexpr std::int64_t rare = 1024;
+
+struct Trained {
+  std::vector<Left> left;
+  double expects_rare;  ///< what probability the model gives to all rare words, on average
+};
+
 /// Trains one curve, writes its log and hands it to the report.
-std::vector<Left> train_words(Lab& lab, const Contender& contender, std::uint64_t seed);
+Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed);
 
 }  // namespace tinymp::lab
