@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 #include <lessons/11_language_model/condition.h>
-#include <lessons/11_language_model/word_model.h>
+#include <lessons/11_language_model/loop.h>
 #include <tinymp/numeric/exp_log.h>
 #include <algorithm>
 
@@ -72,7 +72,7 @@ void show_rare(Lab& lab, const std::map<std::string, Trained>& trained) {
   };
   row("in the validation text", static_cast<double>(count) / static_cast<double>(tokens.size()));
   for (const Contender& contender : contenders(lab))
-    row("expected by " + contender.name, trained.at(contender.name).expects_rare);
+    row("expected by " + contender.name, trained.at(contender.name).answers.rare);
 }
 
 void experiment(Lab& lab) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <lessons/learn/experiments.h>
+#include <tinymp/nn/language_model.h>
+#include <span>
 #include <string>
 
-/// The language model of lesson 11 and its training loop: train::run trains on images.
+/// The language model of lesson 11, its recipes, and what it is asked.
 namespace tinymp::lab {
 
 inline const std::string survive = "Do the errors of a word model survive?";
@@ -15,21 +17,14 @@ inline const char *const fp32 = "FP32", *const unscaled = "FP16, S = 1", *const 
                          *const dynamic = "FP16, dynamic S", *const bf16 = "BF16";
 std::vector<Contender> contenders(const Lab& lab);
 
-/// What of the errors at the logits was left, at a step.
-struct Left {
-  std::int64_t step;
-  double flushed, down_kept;  ///< as in LogitErrors
-};
-
 /// Tokens from this number on are rare: all but the most frequent.
 inline constexpr std::int64_t rare = 1024;
 
-struct Trained {
-  std::vector<Left> left;
-  double expects_rare;  ///< what probability the model gives to all rare words, on average
+/// Of a part of a text that nobody trains on.
+struct Answers {
+  double perplexity;  ///< exp of the mean loss
+  double rare;        ///< how probable all rare words are together, on average
 };
-
-/// Trains one curve, writes its log and hands it to the report.
-Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed);
+Answers ask(const Lab& lab, const nn::LanguageModel& model, std::span<const std::int32_t> tokens);
 
 }  // namespace tinymp::lab
