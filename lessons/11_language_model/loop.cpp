@@ -67,6 +67,13 @@ train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer
   return record;
 }
 
+/// Where no bar is drawn a line tells a log file how far we are.
+void tell(const train::RunHeader& header, const train::RunResult& result) {
+  if (isatty(STDERR_FILENO) == 1) return;
+  std::cerr << concat(header.name, ", seed ", header.seed, ": ", header.metric, " ",
+                      report::short_number(result.value, 4), ", ", report::duration(result.seconds), "\n");
+}
+
 }  // namespace
 
 Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
@@ -116,11 +123,7 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   const Answers answers = ask(lab, model, text.validation);
   run.result->value = answers.perplexity;
   log.finish(*run.result);
-  if (isatty(STDERR_FILENO) != 1) {
-    std::cerr << concat(header.name, ", seed ", seed, ": ", header.metric, " ",
-                        report::short_number(run.result->value, 4), ", ",
-                        report::duration(run.result->seconds), "\n");
-  }
+  tell(header, *run.result);
   lab.add(std::move(run));
   return {std::move(left), answers};
 }
