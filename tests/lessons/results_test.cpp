@@ -81,9 +81,10 @@ std::string faults_of_chapters(const fs::path& before = {}) {
       continue;
     }
     const Json found = Json::parse(text);
+    const std::string data = found.at("data");  // not what comes with tinymp
     const bool whole = found.at("verified") == true && found.at("sabotaged") == "" &&
-                       found.at("data").get<std::string>().starts_with("mnist ");
-    if (!whole) faults += place + "results.json is of no whole, honest run on MNIST\n" + mend;
+                       !data.starts_with("fashion-mnist-cut ") && !data.starts_with("course ");
+    if (!whole) faults += place + "results.json is of no whole, honest run on the full set\n" + mend;
     for (const Json& claim : found.at("claims")) {
       if (claim.at("holds") == false)
         faults += place + "results.json: does not hold: " + claim.at("sentence").get<std::string>() + "\n";

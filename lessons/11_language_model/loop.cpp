@@ -1,0 +1,131 @@
+#include <unistd.h>
+
+#include <kernels/cuda/executor.h>
+#include <lessons/11_language_model/errors.h>
+#include <lessons/11_language_model/loop.h>
+#include <lessons/learn/interrupt.h>
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/data/text_loader.h>
+#include <tinymp/optim/adam.h>
+#include <tinymp/report/number.h>
+#include <tinymp/report/progress.h>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+namespace tinymp::lab {
+namespace {
+
+constexpr Adam::Options adam{.lr = 5e-3f};
+constexpr std::int64_t looked_at = 1024;  ///< tokens whose errors the page counts by size
+
+train::RunHeader header_of(const Lab& lab, const Contender& contender, std::uint64_t seed) {
+  train::RunHeader header;
+  header.lesson = "11_language_model";
+  header.question = survive;
+  header.name = lab.marked(contender.name);
+  header.recipe = contender.recipe;
+  header.seed = seed;
+  header.optimizer = "adam lr=0.005";
+  header.steps = lab.steps(120, 2);
+  header.batch = rows;
+  header.metric = "validation perplexity";
+  header.command = lab.options().command;
+  if (lab.device() == Device::cuda) header.device = kernels::executor_name();
+  return header;
+}
+
+/// One step. `errors` is null where nobody looks; the record of such a step has no shares.
+train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
+                            const data::TextBlock& block, LogitErrors* errors) {
+  train::StepRecord record{.scale = static_cast<double>(scaler.factor()),
+                           .lr = static_cast<double>(optimizer.learning_rate())};
+  {
+    Tape tape(errors);
+    const Tensor loss = cross_entropy(model(block.tokens, block.steps), block.targets);
+    tape.backward(scaler.scale(loss));
+    record.loss = loss.item();
+  }
+  Gradients gradients = optimizer.gradients();
+  GradCheck check = scaler.unscale(gradients);
+  const StepResult result = optimizer.step(gradients, check);
+  record.skipped = !result.taken();
+  if (errors != nullptr) {
+    const kernels::GradientScan found = check.counts();
+    record.zero = train::share(found.zeros, found.values);
+    record.subnormal = train::share(found.subnormals, found.values);
+    record.flushed = errors->flushed();
+  }
+  if (errors != nullptr && !record.skipped) {
+    const kernels::UpdateCounts updates = result.updates();
+    record.underflowed = train::share(updates.underflowed, updates.values);
+    record.absorbed = train::share(updates.absorbed, updates.values);
+  }
+  scaler.update(std::move(check));
+  optimizer.zero_grad();
+  return record;
+}
+
+/// Where no bar is drawn a line tells a log file how far we are.
+void tell(const train::RunHeader& header, const train::RunResult& result) {
+  if (isatty(STDERR_FILENO) == 1) return;
+  std::cerr << concat(header.name, ", seed ", header.seed, ": ", header.metric, " ",
+                      report::short_number(result.value, 4), ", ", report::duration(result.seconds), "\n");
+}
+
+}  // namespace
+
+Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
+  const data::Text& text = lab.text(words);
+  data::TextLoader loader(text.train, rows, length);
+  Rng rng = Rng(seed).split(0);
+  const nn::LanguageModel model(words, width, contender.recipe, rng);
+  nn::move_to(model, lab.device());
+  Adam optimizer(model.parameters(), adam, contender.recipe);
+  LossScaler scaler(contender.recipe.scaling);
+
+  train::RunHeader header = header_of(lab, contender, seed);
+  header.model = model.name();
+  header.data = data::describe(text);
+  const std::string path = lab.log_path(header.name, seed);
+  train::RunLog log(path, header);
+  std::vector<Left> left;
+  train::Run run{path, log.header(), {}, train::RunResult{.value = 0}};
+  const LastWords if_interrupted(concat("Interrupted; what was trained so far is kept: ./learn compare ",
+                                        std::filesystem::path(path).parent_path().string()));
+  report::Progress bar(stderr, report::pad(header.name, 22), header.steps, lab.options().plain);
+  const auto start = std::chrono::steady_clock::now();
+  for (std::int64_t t = 1; t <= header.steps; ++t) {
+    const bool logged = t == 1 || t % 10 == 0 || t == header.steps;
+    const data::TextBlock block = loader.next();
+    LogitErrors errors;
+    train::StepRecord record = take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
+    record.step = t;
+    (record.skipped ? run.result->skipped : run.result->taken) += 1;
+    record.skips = run.result->skipped;
+    if (run.result->first_nonfinite_step == 0 && !std::isfinite(record.loss))
+      run.result->first_nonfinite_step = t;
+    bar.update(t, record.loss, record.scale);
+    if (!logged) continue;
+    log.write(record);
+    run.steps.push_back(record);
+    left.push_back({t, errors.flushed(), errors.down_kept()});
+    if (t < header.steps) continue;
+    run.sizes.push_back(
+        {t,
+         record.scale,
+         {{"errors at the logits", errors.sizes(block.targets, looked_at, record.scale), {}}}});
+    log.write_sizes(run.sizes.back());
+  }
+  bar.finish();
+  run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const Answers answers = ask(lab, model, text.validation);
+  run.result->value = answers.perplexity;
+  log.finish(*run.result);
+  tell(header, *run.result);
+  lab.add(std::move(run));
+  return {std::move(left), answers};
+}
+
+}  // namespace tinymp::lab
