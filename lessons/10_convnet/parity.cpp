@@ -15,7 +15,9 @@ void train_pairs(Lab& lab, void (*change)(train::Plan&)) {
   for (const std::uint64_t seed : lab.seeds()) {
     for (const Variant& variant : {fp32(), mixed(lab)}) {
       train::Plan plan = plan_of(lab, parity, variant, seed);
-      if (change != nullptr && !lab.options().smoke) change(plan);
+      const std::int64_t usual = plan.steps;
+      if (change != nullptr) change(plan);
+      if (lab.options().smoke) plan.steps = usual;
       lab.train(std::move(plan));
     }
   }
