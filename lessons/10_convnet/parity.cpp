@@ -1,15 +1,11 @@
 #include <fmt/format.h>
 #include <lessons/10_convnet/parity.h>
-#include <tinymp/base/error.h>
 #include <tinymp/optim/sgd.h>
 #include <algorithm>
 #include <cmath>
 
 namespace tinymp::lab {
 namespace {
-
-/// 95 % of Student's t lie within this, for 1, 2, ... degrees of freedom; the last serves for more.
-constexpr double within_95[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
 
 void train_pairs(Lab& lab, void (*change)(train::Plan&)) {
   for (const std::uint64_t seed : lab.seeds()) {
@@ -70,16 +66,6 @@ void judge(Lab& lab) {
 }
 
 }  // namespace
-
-Interval interval_of(const std::vector<double>& values) {
-  expect(values.size() >= 2, "interval_of: ", values.size(), " values have no spread; it takes two");
-  const double middle = mean(values), degrees = static_cast<double>(values.size() - 1);
-  double squares = 0;
-  for (const double value : values) squares += (value - middle) * (value - middle);
-  const double error = std::sqrt(squares / degrees / static_cast<double>(values.size()));
-  const double half = within_95[std::min(values.size() - 2, std::size(within_95) - 1)] * error;
-  return {middle, middle - half, middle + half};
-}
 
 void ask_about_parity(Lab& lab) {
   train_pairs(lab, nullptr);

@@ -127,6 +127,12 @@ int run_lesson(int argc, char** argv, const Lesson& lesson, const std::function<
 double mean(const std::vector<double>& values);
 double smallest(const std::vector<double>& values);
 double largest(const std::vector<double>& values);
+/// The mean of some values, and the limits between which the mean of ever more such values lies, 95 times of
+/// 100: Student's t, for values that spread about their mean as a bell curve does. Takes two values or more.
+struct Interval {
+  double mean, low, high;
+};
+Interval interval_of(const std::vector<double>& values);
 /// a - b and a / b, seed by seed.
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
