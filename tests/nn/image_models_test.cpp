@@ -185,7 +185,7 @@ TEST_CASE("ResNet-20 has the size that is published, and takes colours") {
 TEST_CASE("ResNet hands the options of its batch norms on to each of them") {
   Rng rng(3), same(3);
   const nn::ResNet exact(1, {.size = 8}, recipes::fp32, rng);
-  const nn::ResNet blunt(1, {.size = 8}, recipes::fp32, same, {.epsilon = 1e30f});  // which answer almost 0
+  const nn::ResNet blunt(1, {.size = 8}, recipes::fp32, same, {.epsilon = 1e30f});  // they answer 0
   const Tape tape;
   const Tensor x = images(1, 64);
   const std::vector<float> bias = blunt.parameters().back().to_floats();  // all that is left
