@@ -26,6 +26,8 @@ struct Lesson {
   /// What it trains on, the best first: without --data the first that is here, and --verify wants the first.
   /// The last always is: "cut" and "course" come with tinymp. Fewer than three are followed by null.
   std::array<const char*, 3> data = {"mnist", "cut"};
+  int seeds_of_verify = 3;
+  const char* full = "";  ///< what --help says about --full; empty: there is no longer run than the usual one
 };
 
 /// Does it read data::Text, not images? Then --data cut, by which all that comes with tinymp is meant, is the
@@ -34,10 +36,11 @@ inline bool reads_text(const Lesson& lesson) { return lesson.data[0] == std::str
 
 /// The command line that all lessons understand.
 struct Options {
-  int seeds = 1;                 ///< --seeds K (with --verify: 3 unless given)
+  int seeds = 1;                 ///< --seeds K (with --verify as the lesson says, unless given)
   std::uint64_t first_seed = 0;  ///< --first-seed F: seeds F, F+1, ...
   std::string data{};            ///< --data NAME; empty: the first of the lesson's that is there
   bool smoke = false;            ///< --smoke: a few steps, seconds; few claims can be judged
+  bool full = false;             ///< --full: a run for a GPU and hours, of a lesson that has one
   bool verify = false;         ///< --verify: the full set, and a claim that does not hold ends in exit code 1
   bool sabotaged = false;      ///< --sabotage NAME: the lesson's technique is turned off
   bool plain = false;          ///< --plain: no colour, no Unicode, no progress bar
@@ -124,6 +127,12 @@ int run_lesson(int argc, char** argv, const Lesson& lesson, const std::function<
 double mean(const std::vector<double>& values);
 double smallest(const std::vector<double>& values);
 double largest(const std::vector<double>& values);
+/// The mean of some values, and the limits between which the mean of ever more such values lies, 95 times of
+/// 100: Student's t, for values that spread about their mean as a bell curve does. Takes two values or more.
+struct Interval {
+  double mean, low, high;
+};
+Interval interval_of(const std::vector<double>& values);
 /// a - b and a / b, seed by seed.
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);

@@ -8,8 +8,6 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr int seeds_of_verify = 3;
-
 /// `lesson_06 --about`: what ./learn says about this lesson, a line each; last what --sabotage takes.
 bool asked_about(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == "--about"; }
 
@@ -24,10 +22,10 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   Options options;
   CLI::App app(concat(lesson.title, "\n", lesson.question), command_of(lesson));
   add_experiment_flags(app, options);
-  app.add_flag(
-      "--verify", options.verify,
-      concat("The full ", lesson.data[0],
-             ", 3 seeds: exit code 1 if a claim fails; with --smoke those that a few steps can judge"));
+  app.add_flag("--verify", options.verify,
+               concat("The full ", lesson.data[0], ", ", lesson.seeds_of_verify,
+                      " seeds: exit code 1 if a claim fails; with --smoke those that a few steps can judge"));
+  if (*lesson.full != '\0') app.add_flag("--full", options.full, lesson.full);
   std::string sabotage;
   app.add_option("--sabotage", sabotage)->group("");  // not in --help
   add_training_flags(app, options, data_of(lesson));
@@ -39,7 +37,7 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
     throw UsageError(concat("--sabotage '", sabotage, "': ", command_of(lesson), " has ",
                             *lesson.sabotage == '\0' ? "none" : lesson.sabotage));
   options.sabotaged = app.count("--sabotage") > 0;
-  if (options.verify && !options.smoke && app.count("--seeds") == 0) options.seeds = seeds_of_verify;
+  if (options.verify && !options.smoke && app.count("--seeds") == 0) options.seeds = lesson.seeds_of_verify;
 
   options.command = typed(command_of(lesson), argc, argv);
   Lab lab(lesson, options);

@@ -54,6 +54,23 @@ TEST_CASE("differences and ratios go seed by seed") {
   REQUIRE_THROWS_AS(ratios({1, 2}, {1}), Error);
 }
 
+// R: t.test(c(1, 2, 3, 4, 5)), t.test(c(-0.4, 1.1)), t.test(1:20)
+TEST_CASE("an interval that contains the mean 95 times of 100") {
+  const auto close = [](const Interval& found, double middle, double low, double high) {
+    const auto near = [](double x, double y) { return std::abs(x - y) <= 2e-3 * std::abs(y); };
+    return near(found.mean, middle) && near(found.low, low) && near(found.high, high);
+  };
+  CHECK(close(interval_of({1, 2, 3, 4, 5}), 3, 1.036757, 4.963243));
+  CHECK(close(interval_of({-0.4, 1.1}), 0.35, -9.179654, 9.879654));
+  std::vector<double> many;
+  for (int i = 1; i <= 20; ++i) many.push_back(i);
+  const Interval wide = interval_of(many);  // 2.262 for 2.093: not narrower than it should be
+  CHECK(wide.low < 7.731189);
+  CHECK(wide.high > 13.268811);
+  CHECK(std::isnan(interval_of({1, no_number}).low));
+  REQUIRE_THROWS_AS(interval_of({1}), Error);
+}
+
 TEST_CASE("spread") {
   CHECK(spread({83.04}, 1) == "83.0");
   CHECK(spread({82.1, 84.2, 82.7}, 1) == "83.0 (82.1 .. 84.2)");

@@ -62,6 +62,7 @@ use() {
   learn 2 run six && complains "no lesson 'six'"
   learn 2 run 6 --smok && complains "did you mean '--smoke'"
   learn 2 run 6 --seeds 0 && complains 'whole number from 1'
+  learn 2 run 6 --full && complains "there is no option '--full'"
   learn 2 run 6 --seeds 2.5 && complains 'whole number'
   learn 2 run 6 --seeds && complains '--seeds'
   learn 2 run 6 --data cifar10 && complains 'cifar10'

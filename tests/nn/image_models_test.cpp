@@ -182,6 +182,18 @@ TEST_CASE("ResNet-20 has the size that is published, and takes colours") {
   CHECK_SAYS("0 blocks a stage", nn::ResNet(0, {}, recipes::fp32, rng));
 }
 
+TEST_CASE("ResNet hands the options of its batch norms on to each of them") {
+  Rng rng(3), same(3);
+  const nn::ResNet exact(1, {.size = 8}, recipes::fp32, rng);
+  const nn::ResNet blunt(1, {.size = 8}, recipes::fp32, same, {.epsilon = 1e30f});  // they answer 0
+  const Tape tape;
+  const Tensor x = images(1, 64);
+  const std::vector<float> bias = blunt.parameters().back().to_floats();  // all that is left
+  const std::vector<float> y = blunt(x).to_floats();
+  for (std::size_t i = 0; i < bias.size(); ++i) CHECK(std::abs(y[i] - bias[i]) < 1e-9f);
+  CHECK(std::abs(exact(x).to_floats()[0] - bias[0]) > 1e-3f);
+}
+
 TEST_CASE("every parameter of a model has a name of its own, which says what it is") {
   Rng rng(1);
   const nn::Mlp mlp({784, 12, 10}, {}, rng);

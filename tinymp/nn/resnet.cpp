@@ -8,14 +8,14 @@ constexpr std::int64_t widths[] = {16, 32, 64}, classes = 10;
 }  // namespace
 
 ResNet::Layer::Layer(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe,
-                     Rng& rng)
+                     Rng& rng, BatchNormOptions norms)
     : conv({.inputs = inputs, .outputs = outputs, .size = 3, .stride = stride, .padding = 1, .bias = false},
            recipe, rng, gain_he),
-      norm(outputs, recipe) {}
+      norm(outputs, recipe, norms) {}
 
 ResNet::Block::Block(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe,
-                     Rng& rng)
-    : first(inputs, outputs, stride, recipe, rng), second(outputs, outputs, 1, recipe, rng) {}
+                     Rng& rng, BatchNormOptions norms)
+    : first(inputs, outputs, stride, recipe, rng, norms), second(outputs, outputs, 1, recipe, rng, norms) {}
 
 Tensor ResNet::Block::operator()(const Tensor& x) const {
   const Tensor y = second(relu(first(x)));
@@ -25,21 +25,23 @@ Tensor ResNet::Block::operator()(const Tensor& x) const {
 }
 
 // Members are made in the order of the header: so are their weights drawn.
-ResNet::ResNet(int blocks_of_a_stage, const Images& images, const Recipe& recipe, Rng& rng)
+ResNet::ResNet(int blocks_of_a_stage, const Images& images, const Recipe& recipe, Rng& rng,
+               BatchNormOptions norms)
     : images_(images),
-      in_(images.channels, widths[0], 1, recipe, rng),
-      blocks_(make_blocks(blocks_of_a_stage, recipe, rng)),
+      in_(images.channels, widths[0], 1, recipe, rng, norms),
+      blocks_(make_blocks(blocks_of_a_stage, recipe, rng, norms)),
       out_(widths[2], classes, recipe, rng) {
   expect(blocks_of_a_stage > 0 && images.size > 0, "ResNet: ", blocks_of_a_stage,
          " blocks a stage, for images of size ", images.size, "; both must be above 0");
 }
 
-std::vector<ResNet::Block> ResNet::make_blocks(int of_a_stage, const Recipe& recipe, Rng& rng) {
+std::vector<ResNet::Block> ResNet::make_blocks(int of_a_stage, const Recipe& recipe, Rng& rng,
+                                               BatchNormOptions norms) {
   std::vector<Block> made;
   std::int64_t before = widths[0];
   for (const std::int64_t width : widths) {
     for (int i = 0; i < of_a_stage; ++i) {
-      made.emplace_back(before, width, before == width ? 1 : 2, recipe, rng);
+      made.emplace_back(before, width, before == width ? 1 : 2, recipe, rng, norms);
       before = width;
     }
   }

@@ -10,7 +10,8 @@ namespace tinymp::nn {
 /// convolution to 16 channels, three stages of n blocks with 16, 32 and 64, each stage but the first at half
 /// the resolution, the mean over all pixels, and the logits: 6 n + 2 layers with weights. A block is x +
 /// norm(conv( relu(norm(conv(x))))), then relu. Where it changes its shape, x is subsampled and filled up
-/// with zero channels (shortcut A). n = 3 is ResNet-20. Statistics of batch norm are FP32 under every recipe.
+/// with zero channels (shortcut A). n = 3 is ResNet-20. Statistics of batch norm are FP32 under every recipe,
+/// unless `norms` wants them otherwise.
 class ResNet : public Model {
  public:
   struct Images {
@@ -18,7 +19,8 @@ class ResNet : public Model {
     std::int64_t channels = 1;  ///< 1 grey, 3 coloured
   };
 
-  ResNet(int blocks_of_a_stage, const Images& images, const Recipe& recipe, Rng& rng);
+  ResNet(int blocks_of_a_stage, const Images& images, const Recipe& recipe, Rng& rng,
+         BatchNormOptions norms = {});
   /// (B, size size channels) or (B,size,size,channels) -> (B,10) logits
   Tensor operator()(const Tensor& images) const override;
   std::vector<Tensor> parameters() const override;
@@ -30,17 +32,20 @@ class ResNet : public Model {
  private:
   /// norm(conv(x)); the mean that the norm takes away would take a bias with it.
   struct Layer {
-    Layer(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe, Rng& rng);
+    Layer(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe, Rng& rng,
+          BatchNormOptions norms);
     Tensor operator()(const Tensor& x) const { return norm(conv(x)); }
     Conv2d conv;
     BatchNorm norm;
   };
   struct Block {
-    Block(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe, Rng& rng);
+    Block(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe, Rng& rng,
+          BatchNormOptions norms);
     Tensor operator()(const Tensor& x) const;
     Layer first, second;
   };
-  static std::vector<Block> make_blocks(int of_a_stage, const Recipe& recipe, Rng& rng);
+  static std::vector<Block> make_blocks(int of_a_stage, const Recipe& recipe, Rng& rng,
+                                        BatchNormOptions norms);
   std::vector<const Layer*> layers() const;
 
   Images images_;

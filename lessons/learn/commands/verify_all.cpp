@@ -87,17 +87,16 @@ std::optional<bool> check(Log& log, const Sibling& lesson, std::vector<std::stri
 }
 
 struct Flags {
-  int seeds = 3;
+  int seeds = 0;
   bool smoke = false;
   std::string data{}, out{}, results{}, runs = "runs";
 };
 
 std::optional<int> parse_flags(int argc, char** argv, Flags& flags) {
   CLI::App app(title, "./learn verify-all");
-  app.add_option("--seeds", flags.seeds, "Of every experiment")
+  app.add_option("--seeds", flags.seeds, "Of every experiment (as many as it wants: 3, or 5)")
       ->type_name("K")
-      ->check(whole(1, 1000))
-      ->capture_default_str();
+      ->check(whole(1, 1000));
   app.add_flag("--smoke", flags.smoke, "One seed, a few steps, and the claims that they can judge");
   app.add_option("--data", flags.data, "cut: what comes with tinymp (the full set of each lesson)")
       ->type_name("NAME")
@@ -113,9 +112,12 @@ std::optional<int> parse_flags(int argc, char** argv, Flags& flags) {
 }
 
 std::vector<std::string> arguments_of(const Flags& flags) {
-  std::vector<std::string> arguments{
-      "--verify", "--plain", "--seeds", std::to_string(flags.smoke ? 1 : flags.seeds), "--out", flags.runs};
-  if (flags.smoke) arguments.emplace_back("--smoke");
+  std::vector<std::string> arguments{"--verify", "--plain", "--out", flags.runs};
+  if (flags.smoke) {
+    arguments.emplace_back("--smoke");
+  } else if (flags.seeds > 0) {
+    arguments.insert(arguments.end(), {"--seeds", std::to_string(flags.seeds)});
+  }
   if (!flags.data.empty()) arguments.insert(arguments.end(), {"--data", flags.data});
   return arguments;
 }

@@ -1,0 +1,38 @@
+// Lesson 10 - A convolutional network: does mixed precision cost accuracy?
+//
+// ResNet-20 on CIFAR-10, from the same first weights on the same batches, in FP32 and in FP16 with masters,
+// FP32 statistics and a dynamic loss scale. One pair of runs says nothing: two seeds differ by more. So pairs
+// of five seeds, their differences, and an interval. Then three things by themselves: the same network with
+// nothing left in FP32, with S = 1, and the bytes of a step. Expected: the interval contains 0; all in FP16
+// the network is NaN within a few steps; S = 1 trains as well; the activations take half of the bytes.
+
+#include <lessons/10_convnet/cost.h>
+#include <lessons/10_convnet/parity.h>
+#include <lessons/10_convnet/runs.h>
+
+using namespace tinymp;
+using namespace tinymp::lab;
+
+namespace {
+
+void experiment(Lab& lab) {
+  if (lab.options().full) return compare_in_full(lab);
+  show_cost(lab);
+  ask_about_parity(lab);
+  ask_about_all_fp16(lab);
+  ask_about_scale(lab);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_lesson(argc, argv,
+                    {.name = "10_convnet",
+                     .title = "A convolutional network: does mixed precision cost accuracy?",
+                     .question = "Trains ResNet-20 on CIFAR-10 in FP32, in mixed precision, and all in FP16",
+                     .sabotage = "norm_sums",
+                     .data = {"cifar10", "fashion", "cut"},
+                     .seeds_of_verify = 5,
+                     .full = "FP32 and mixed precision for 64,000 steps each, as in the paper: for a GPU"},
+                    experiment);
+}
