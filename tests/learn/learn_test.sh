@@ -173,8 +173,9 @@ runs() {
   local number logs wanted lessons
   "$program" run 99 2>err
   lessons=$(sed -n "s/.*no lesson '99': there are //p" err | tr -d ,)
-  for number in 0 1 3 4 5 6 7 8 11; do case " $lessons " in *" $number "*) ;; *) fail "lesson $number is not built" ;; esac done
+  for number in 0 1 3 4 5 6 7 8 9 10 11; do case " $lessons " in *" $number "*) ;; *) fail "lesson $number is not built" ;; esac done
   for number in $lessons; do
+    case " ${TINYMP_LEAVE_OUT:-} " in *" $number "*) continue ;; esac
     rm -rf lesson
     learn 0 run "$number" --smoke --verify --data cut --threads 2 --out lesson
     logs=$(find lesson -name '*.jsonl' | wc -l)
