@@ -11,8 +11,6 @@ namespace {
 
 const char *const o1 = "O1", *const o2 = "O2", *const o3 = "O3", *const o3_adam = "O3, FP32 moments";
 
-/// O3 keeps an optimizer's moments in FP16, which Adam does not survive (lesson 08). With moments in FP32
-/// what is left of O3 is lesson 05's "FP16 weights".
 std::vector<Contender> levels() {
   return {{o0, recipes::o0}, {o1, recipes::o1}, {o2, recipes::o2}, {o3, recipes::o3}};
 }

@@ -32,9 +32,9 @@ void claim_nan(Lab& lab, const std::string& question, const char* name, const st
 
 void claim_as_o0(Lab& lab, const std::string& question, const char* name, const std::string& what,
                  double allowed) {
-  double most = 0;
-  for (const double gap : differences(lab.results(question, o0), lab.results(question, name)))
-    if (!(std::abs(gap) <= most)) most = std::abs(gap);  // NaN stays
+  std::vector<double> gaps = differences(lab.results(question, o0), lab.results(question, name));
+  for (double& gap : gaps) gap = std::abs(gap);
+  const double most = largest(gaps);  // NaN when a run ended in NaN
   lab.claim(most <= allowed, fmt::format("{}: at most {} points from O0 on each seed ({} allowed)", what,
                                          fixed(most, 2), allowed));
 }
