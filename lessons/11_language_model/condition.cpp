@@ -3,8 +3,8 @@
 #include <lessons/11_language_model/errors.h>
 #include <lessons/11_language_model/word_model.h>
 #include <tinymp/nn/language_model.h>
-#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace tinymp::lab {
 namespace {
@@ -40,17 +40,18 @@ void show_condition(Lab& lab) {
   constexpr std::array<int, 3> vocabularies{11, 13, 15};  // as powers of two
   lab.say("\nOne backward of a new model, S = 1: errors at the logits that FP16 flushes (%)");
   lab.say("V x tokens    V = 2048    V = 8192   V = 32768");
-  double most_before = 0, fewest_after = 100;
+  std::vector<double> before, after;  // the line
   for (int product = 22; product <= lab.steps(27, 26); ++product) {
     std::string line = fmt::format("      2^{}", product);
     for (const int v : vocabularies) {
       const double share = 100 * flushed(lab, 1 << v, 1 << (product - v));
       line += fmt::format(" {:>11.1f}", share);
-      if (product < 25) most_before = std::max(most_before, share);
-      if (product > 25) fewest_after = std::min(fewest_after, share);
+      if (product < 25) before.push_back(share);
+      if (product > 25) after.push_back(share);
     }
     lab.say(line);
   }
+  const double most_before = largest(before), fewest_after = smallest(after);
   lab.claim(
       most_before <= 1 && fewest_after >= 99,
       fmt::format("a new model, S = 1: V x tokens = 2^24 loses {} % of the errors (1 allowed), 2^26 {} % "

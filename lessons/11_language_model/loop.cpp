@@ -36,6 +36,18 @@ train::RunHeader header_of(const Lab& lab, const Contender& contender, std::uint
   return header;
 }
 
+/// What only the log has.
+void add_details(const LogitErrors& errors, const kernels::GradientScan& found, const StepResult& result,
+                 train::StepRecord& record) {
+  record.zero = train::share(found.zeros, found.values);
+  record.subnormal = train::share(found.subnormals, found.values);
+  record.flushed = errors.flushed();
+  if (record.skipped || found.nonfinite > 0) return;  // NaN is not lost: it is gone
+  const kernels::UpdateCounts updates = result.updates();
+  record.underflowed = train::share(updates.underflowed, updates.values);
+  record.absorbed = train::share(updates.absorbed, updates.values);
+}
+
 /// One step. `errors` is null where nobody looks; the record of such a step has no shares.
 train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
                             const data::TextBlock& block, LogitErrors* errors) {
@@ -51,17 +63,7 @@ train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer
   GradCheck check = scaler.unscale(gradients);
   const StepResult result = optimizer.step(gradients, check);
   record.skipped = !result.taken();
-  if (errors != nullptr) {
-    const kernels::GradientScan found = check.counts();
-    record.zero = train::share(found.zeros, found.values);
-    record.subnormal = train::share(found.subnormals, found.values);
-    record.flushed = errors->flushed();
-  }
-  if (errors != nullptr && !record.skipped) {
-    const kernels::UpdateCounts updates = result.updates();
-    record.underflowed = train::share(updates.underflowed, updates.values);
-    record.absorbed = train::share(updates.absorbed, updates.values);
-  }
+  if (errors != nullptr) add_details(*errors, check.counts(), result, record);
   scaler.update(std::move(check));
   optimizer.zero_grad();
   return record;
