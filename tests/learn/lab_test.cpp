@@ -71,6 +71,29 @@ TEST_CASE("an interval that contains the mean 95 times of 100") {
   REQUIRE_THROWS_AS(interval_of({1}), Error);
 }
 
+// With x = sqrt(degrees) tan a, Student's density is proportional to cos^(degrees - 1) a: no tail is cut off.
+TEST_CASE("an interval is as wide as Student's distribution wants, for two to ten values") {
+  const auto area = [](double to, int power) {
+    constexpr int slices = 20000;
+    double sum = 0;
+    for (int i = 0; i < slices; ++i) sum += std::pow(std::cos((i + 0.5) * to / slices), power);
+    return sum * to / slices;
+  };
+  std::vector<double> values{1};
+  for (int degrees = 1; degrees <= 9; ++degrees) {
+    values.push_back(degrees + 1);
+    const double error = std::sqrt((degrees + 2) / 12.0);  // of the mean of 1 .. n: variance n (n + 1) / 12
+    const auto inside = [&](double t) {
+      return area(std::atan(t / std::sqrt(degrees)), degrees - 1) / area(std::acos(0.0), degrees - 1);
+    };
+    const Interval found = interval_of(values);
+    const double t = (found.high - found.mean) / error;
+    INFO(degrees << " degrees of freedom, t = " << t);
+    CHECK(inside(t - 0.00051) < 0.95);  // three digits after the point
+    CHECK(inside(t + 0.00051) > 0.95);
+  }
+}
+
 TEST_CASE("spread") {
   CHECK(spread({83.04}, 1) == "83.0");
   CHECK(spread({82.1, 84.2, 82.7}, 1) == "83.0 (82.1 .. 84.2)");

@@ -189,12 +189,14 @@ runs() {
       6) wanted=16 ;; # five curves, three each of the division and of clipping, five runs that are no curves
       7) wanted=14 ;; # four curves for each of three models, two more for one of them
       8) wanted=20 ;; # eight softmaxes, layer norm on paper and on black, six Adams
+      9) wanted=21 ;; # eleven losses, four levels, the pretraining and five levels after it
+      10) wanted=5 ;; # a pair, two with FP16 statistics, S = 1
       11) wanted=5 ;; # FP32, S = 1, S = 128, dynamic S, BF16
       *) wanted=$logs ;;
     esac
     [ "$logs" = "$wanted" ] || fail "$logs logs instead of $wanted"
     [ "$(find lesson -name '*.jsonl' -exec grep -l '"result"' {} + | wc -l)" = "$logs" ] || fail 'a log has no result'
-    case $number in 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 11) prints 'is not judged: --smoke takes too few steps' ;; esac
+    case $number in 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11) prints 'is not judged: --smoke takes too few steps' ;; esac
     if [ "$number" = 2 ]; then races; fi
   done
 
