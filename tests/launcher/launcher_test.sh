@@ -308,6 +308,12 @@ check 'test --only: builds that program alone' called '--target tinymp test_nume
 check 'test --only: runs its tests alone' called '-R ^(numeric): '
 learn test --only numeric,nowhere
 check 'test --only of a folder without tests' says 'tests/nowhere has no tests'
+for none in '' ','; do
+  : >"$work/calls"
+  learn test --only "$none"
+  check "test --only '$none': refused" says '--only wants a folder of tests/'
+  check "test --only '$none': runs nothing" not_called ctest
+done
 : >"$work/calls"
 learn quickstart
 check 'quickstart after test: keeps them' not_called 'cmake -S'
