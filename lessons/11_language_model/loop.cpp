@@ -1,18 +1,12 @@
-#include <unistd.h>
-
 #include <kernels/cuda/executor.h>
 #include <lessons/11_language_model/errors.h>
 #include <lessons/11_language_model/loop.h>
-#include <lessons/learn/interrupt.h>
+#include <lessons/learn/run_progress.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/text_loader.h>
 #include <tinymp/optim/adam.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/progress.h>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
-#include <iostream>
 
 namespace tinymp::lab {
 namespace {
@@ -69,13 +63,6 @@ train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer
   return record;
 }
 
-/// Where no bar is drawn a line tells a log file how far we are.
-void tell(const train::RunHeader& header, const train::RunResult& result) {
-  if (isatty(STDERR_FILENO) == 1) return;
-  std::cerr << concat(header.name, ", seed ", header.seed, ": ", header.metric, " ",
-                      report::short_number(result.value, 4), ", ", report::duration(result.seconds), "\n");
-}
-
 }  // namespace
 
 Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
@@ -94,9 +81,7 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   train::RunLog log(path, header);
   std::vector<Left> left;
   train::Run run{path, log.header(), {}, train::RunResult{.value = 0}};
-  const LastWords if_interrupted(concat("Interrupted; what was trained so far is kept: ./learn compare ",
-                                        std::filesystem::path(path).parent_path().string()));
-  report::Progress bar(stderr, report::pad(header.name, 22), header.steps, lab.options().plain);
+  RunProgress progress(header.name, header.steps, path, lab.options());
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t t = 1; t <= header.steps; ++t) {
     const bool logged = t == 1 || t % 10 == 0 || t == header.steps;
@@ -108,7 +93,7 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
     record.skips = run.result->skipped;
     if (run.result->first_nonfinite_step == 0 && !std::isfinite(record.loss))
       run.result->first_nonfinite_step = t;
-    bar.update(t, record.loss, record.scale);
+    progress.update(record);
     if (!logged) continue;
     log.write(record);
     run.steps.push_back(record);
@@ -120,12 +105,12 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
          {{"errors at the logits", errors.sizes(block.targets, looked_at, record.scale), {}}}});
     log.write_sizes(run.sizes.back());
   }
-  bar.finish();
+  progress.finish();
   run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const Answers answers = ask(lab, model, text.validation);
   run.result->value = answers.perplexity;
   log.finish(*run.result);
-  tell(header, *run.result);
+  progress.tell(run);
   lab.add(std::move(run));
   return {std::move(left), answers};
 }

@@ -1,14 +1,12 @@
 #include <unistd.h>
 
 #include <lessons/learn/command_line.h>
-#include <lessons/learn/interrupt.h>
 #include <lessons/learn/lab.h>
 #include <lessons/learn/lab_state.h>
 #include <lessons/learn/results.h>
+#include <lessons/learn/run_progress.h>
 #include <tinymp/base/device.h>
 #include <tinymp/base/parallel_for.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/progress.h>
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -82,26 +80,15 @@ std::string Lab::log_path(const std::string& name, std::uint64_t seed) {
 
 train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Options& options,
                           std::unique_ptr<nn::Model>* keep) {
-  constexpr int name_width = 22;  // the bars begin below each other
-  const bool terminal = isatty(STDERR_FILENO) == 1;
   std::cout.flush();
+  const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal && options.seeds > 1 && last_seed != plan.seed) std::cerr << "Seed " << plan.seed << "\n";
   last_seed = plan.seed;
-  const LastWords if_interrupted(
-      concat("Interrupted; what was trained so far is kept: ./learn compare ", folder));
-  report::Progress bar(stderr, report::pad(plan.name, name_width), plan.steps, options.plain);
+  RunProgress progress(plan.name, plan.steps, path, options);
   train::Run run = train::run(
-      plan, path,
-      [&bar](const train::Plan&, const train::StepRecord& record) {
-        bar.update(record.step, record.loss, record.scale);
-      },
-      keep);
-  bar.finish();
-  if (!terminal) {  // no bar was drawn: a line tells a log file how far we are
-    const train::RunResult result = run.result.value_or(train::RunResult{});
-    std::cerr << concat(plan.name, ", seed ", plan.seed, ": ", run.header.metric, " ",
-                        report::short_number(result.value, 4), ", ", report::duration(result.seconds), "\n");
-  }
+      plan, path, [&](const train::Plan&, const train::StepRecord& step) { progress.update(step); }, keep);
+  progress.finish();
+  progress.tell(run);
   return run;
 }
 

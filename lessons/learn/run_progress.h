@@ -1,0 +1,26 @@
+#pragma once
+
+#include <lessons/learn/interrupt.h>
+#include <lessons/learn/lab.h>
+#include <tinymp/report/progress.h>
+
+namespace tinymp::lab {
+
+/// What a run shows while it goes: a bar on a terminal, a line at its end elsewhere, and after Ctrl-C where
+/// its log lies.
+class RunProgress {
+ public:
+  /// `name` is the curve's, `log` the path of the run's log.
+  RunProgress(std::string name, std::int64_t steps, const std::string& log, const Options& options);
+  void update(const train::StepRecord& step) { bar_.update(step.step, step.loss, step.scale); }
+  void finish() { bar_.finish(); }  ///< the last step is taken
+  /// The result is there. Where no bar was drawn a line tells a log file how far we are.
+  void tell(const train::Run& run) const;
+
+ private:
+  std::string name_;
+  LastWords if_interrupted_;
+  report::Progress bar_;
+};
+
+}  // namespace tinymp::lab
