@@ -305,7 +305,7 @@ mkdir -p "$tree/tests/numeric" && : >"$tree/tests/numeric/half_test.cpp"
 : >"$work/calls"
 learn test --only numeric
 check 'test --only: builds that program alone' called '--target tinymp test_numeric'
-check 'test --only: runs its tests alone' called '-R ^(numeric): '
+check 'test --only: runs its tests alone' called '-L ^(numeric)$'
 learn test --only numeric,nowhere
 check 'test --only of a folder without tests' says 'tests/nowhere has no tests'
 for none in '' ','; do
