@@ -9,9 +9,9 @@
 
 namespace tinymp::lab {
 
-/// What a lab remembers from its first run to its report.
 inline constexpr std::string_view cut_name = "fashion-mnist-cut", course_name = "course";
 
+/// What a lab remembers from its first run to its report.
 struct Lab::Impl {
   Lesson lesson{};
   report::TerminalStyle style;
