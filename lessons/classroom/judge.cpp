@@ -1,0 +1,75 @@
+#include <unistd.h>
+
+#include <lessons/classroom/judge.h>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+
+// The main() of every check. Who started it gives a word that nobody can guess on standard input and reads
+// the verdict from file 3; the verdict counts only with that word and the number of cases: a learner's file
+// that calls exit(0), or prints "passed", has said nothing.
+namespace tinymp::exercise {
+namespace {
+
+struct Wrong {
+  std::string message;
+};
+
+constexpr int verdict_file = 3;
+
+void tell(const std::string& word, const std::string& verdict) {
+  const std::string text = word + "\n" + verdict + "\n";
+  std::size_t told = 0;
+  while (told < text.size()) {
+    const ssize_t n = write(verdict_file, text.data() + told, text.size() - told);
+    if (n <= 0) std::_Exit(1);
+    told += static_cast<std::size_t>(n);
+  }
+}
+
+std::string judged() {
+  Judge judge;
+  try {
+    check(judge);
+    return "passed " + std::to_string(judge.cases());
+  } catch (const Wrong& wrong) {
+    return "wrong\n" + wrong.message;
+  } catch (const NotWritten& stub) {
+    return "unwritten\n" + stub.what;
+  } catch (const std::exception& error) {
+    return "threw\n" + std::string(error.what());
+  } catch (...) {
+    return "threw\nsomething that is no std::exception";
+  }
+}
+
+}  // namespace
+
+void Judge::fail(const std::string& message) { throw Wrong{message}; }
+
+std::string half_fields(std::uint16_t bits) {
+  std::string text;
+  for (int i = 15; i >= 0; --i) {
+    text += ((bits >> i) & 1) != 0 ? '1' : '0';
+    if (i == 15 || i == 10) text += ' ';
+  }
+  return text;
+}
+
+std::string decimal(float x) {
+  std::array<char, 64> text{};
+  const auto [end, _] = std::to_chars(text.data(), text.data() + text.size(), x);
+  return {text.data(), end};
+}
+
+}  // namespace tinymp::exercise
+
+int main() {
+  std::string word;
+  std::getline(std::cin, word);
+  tinymp::exercise::tell(word, tinymp::exercise::judged());
+  std::fflush(stdout);
+}

@@ -1,0 +1,128 @@
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <lessons/classroom/process.h>
+#include <lessons/classroom/verdict.h>
+#include <tinymp/base/error.h>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <sstream>
+
+namespace tinymp::classroom {
+namespace {
+
+namespace fs = std::filesystem;
+using Outcome = Verdict::Outcome;
+
+constexpr double seconds_to_compile = 60, seconds_to_run = 60;
+
+/// A word that no text in the tree holds: a verdict without it is not the check's.
+std::string unguessable() {
+  std::random_device random;
+  std::string word;
+  for (int i = 0; i < 4; ++i) word += std::to_string(random()) + ".";
+  return word;
+}
+
+std::vector<std::string> compile_command(const Exercise& exercise, const fs::path& overlay,
+                                         const fs::path& program) {
+  std::vector<std::string> command{TINYMP_CXX,
+                                   "-std=c++20",
+                                   "-O2",
+                                   "-ffp-contract=off",
+                                   "-fno-diagnostics-color",
+                                   "-I" + overlay.string(),
+                                   "-I" + source_folder().string(),
+                                   "-o",
+                                   program.string(),
+                                   (exercise.folder / "check.cpp").string(),
+                                   TINYMP_JUDGE};
+  for (const std::string& source : exercise.sources) {
+    const fs::path own = overlay / source;
+    command.push_back((fs::exists(own) ? own : source_folder() / source).string());
+  }
+  if (exercise.links) command.emplace_back(TINYMP_LIBRARY);
+  std::istringstream libraries(TINYMP_LIBRARIES);
+  for (std::string library; libraries >> library;) command.push_back(library);
+  return command;
+}
+
+/// The lines that name errors, in the order of the compiler, without what follows from them.
+std::string errors_of(const std::string& output) {
+  constexpr int most_lines = 12;
+  std::istringstream lines(output);
+  std::string text, line;
+  for (int n = 0; n < most_lines && std::getline(lines, line);) {
+    if (line.find("warning:") != std::string::npos) continue;
+    text += "  " + line + "\n";
+    ++n;
+  }
+  return text;
+}
+
+Verdict read_verdict(const Finished& finished, const std::string& word, const Exercise& exercise) {
+  Verdict verdict;
+  verdict.printed = finished.output;
+  std::istringstream told(finished.verdict);
+  std::string first, outcome;
+  std::getline(told, first);
+  std::getline(told, outcome);
+  const bool judged = first == word;
+  std::string rest((std::istreambuf_iterator<char>(told)), {});
+  while (rest.ends_with('\n')) rest.pop_back();
+  if (judged && finished.code == 0 && outcome == concat("passed ", exercise.cases)) {
+    verdict.outcome = Outcome::passed;
+    verdict.cases = exercise.cases;
+  } else if (judged && outcome == "wrong") {
+    verdict.outcome = Outcome::wrong;
+    verdict.message = rest;
+  } else if (judged && outcome == "unwritten") {
+    verdict.outcome = Outcome::unwritten;
+    verdict.message = rest;
+  } else if (judged && outcome == "threw") {
+    verdict.message = "It threw: " + rest;
+  } else if (judged) {
+    verdict.message = concat("Only ", outcome, " of ", exercise.cases,
+                             " cases were judged: the check did not run to its end.");
+  } else if (finished.out_of_time) {
+    verdict.message = concat("It was still running after ", seconds_to_run, " s: a loop that never ends?");
+  } else if (finished.signal != 0) {
+    verdict.message = concat("It crashed: ", strsignal(finished.signal), ".");
+  } else {
+    verdict.message =
+        concat("It ended with exit code ", finished.code, " before it was judged: does it call exit()?");
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
+              const fs::path& scratch) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
+  const fs::path overlay = scratch / "overlay", program = scratch / "check";
+  fs::remove_all(overlay);
+  fs::remove(program);
+  const fs::path original = source_folder() / exercise.file;
+  write_file(overlay / exercise.file,
+             with_pieces(read_file(original), {{exercise.id, text, path}}, original.string()));
+
+  const Finished compiler = run(compile_command(exercise, overlay, program), {.seconds = seconds_to_compile});
+  if (compiler.code != 0) {
+    Verdict verdict{.outcome = Outcome::no_build, .seconds = seconds()};
+    verdict.message = compiler.out_of_time
+                          ? concat("The compiler did not finish in ", seconds_to_compile, " s.")
+                          : concat("It does not compile:\n", errors_of(compiler.output));
+    return verdict;
+  }
+  const std::string word = unguessable();
+  Verdict verdict =
+      read_verdict(run({program.string()}, {.seconds = seconds_to_run}, word + "\n"), word, exercise);
+  verdict.seconds = seconds();
+  return verdict;
+}
+
+}  // namespace tinymp::classroom
