@@ -42,6 +42,23 @@ snapshot() { # of all recorded runs: names and contents
   (cd "$1" && find . -type f | LC_ALL=C sort | xargs -I{} cksum {}) 2>/dev/null
 }
 
+exercises() {
+  export TINYMP_PROGRESS=$work/exercises.txt TINYMP_MINE=$work/mine
+  learn 0 check && prints '^  1.1  *float_to_half ' && prints '^Next: ./learn check 1.1'
+  learn 2 check 1.77 && complains "no exercise '1.77'"
+  learn 2 hint && complains 'N is required'
+  learn 2 hint 1 && complains 'hint for which of them? ./learn hint 1.1'
+  learn 0 hint 1.1 && prints 'hint 1 of 3' && learn 0 hint 1.1 && prints 'hint 2 of 3'
+  learn 1 solution 1.1 && prints 'Yours does not pass yet'
+  learn 0 solution 1.1 --give-up && prints 'half_bits_from_float' && grep -q '^exercise 1.1 gave_up 20' exercises.txt
+  learn 1 check 1.1 && prints 'Only the sign is there' && prints '^Your file: '
+  learn 1 check 1.1 --json && prints '"outcome": "wrong"'
+  # The reference is an answer as well.
+  sed '/exercise half_to_float/,/exercise half_to_float/!d' "$source_folder/tinymp/numeric/half_codec.h" >mine/01_half/half_to_float.h
+  learn 0 check 1.2 && prints '^1.2 A half becomes a float: passed, 65550 cases'
+  learn 0 reset 1.2 && prints '^Kept: ' && learn 1 check 1.2
+}
+
 use() {
   learn 0 --version && prints '^tinymp [0-9]'
   learn 0 && prints 'Next:  ./learn quickstart' && prints '^  cut  *11000 images'
@@ -69,12 +86,12 @@ use() {
   learn 2 run 6 extra && complains "'extra' is one argument too many"
   learn 2 run 6 --sabotage barrier --smoke && complains './learn run 6 has unscale'
   learn 2 run 0 --sabotage '' --smoke && complains 'has none'
+  exercises
   export TINYMP_PROGRESS=$work/progress.txt
   learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  clip-before-division$'
   learn 2 clinic 11 && complains "no patient '11'; there are 1 to 10"
   learn 2 clinic run && complains 'N is required'
-  learn 2 check && complains 'check clinic'
-  learn 2 check lesson && complains "no 'lesson' to check"
+  learn 2 check lesson && complains "no exercise 'lesson'"
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
   learn 1 check clinic 3 no-master && prints '^No: it is not no-master'
   [ ! -e progress.txt ] || fail 'a wrong answer is progress'
