@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
     if (command == "hint") return tinymp::classroom::hint(argc - 1, argv + 1);
     if (command == "solution") return tinymp::classroom::solution(argc - 1, argv + 1);
     if (command == "reset") return tinymp::classroom::reset(argc - 1, argv + 1);
+    if (command == "mutants") return tinymp::classroom::mutants(argc - 1, argv + 1);
     throw tinymp::UsageError("check, hint, solution or reset? ./learn --help");
   });
 }

@@ -14,8 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using Outcome = Verdict::Outcome;
 
-constexpr double seconds_to_compile = 60, seconds_to_run = 60;
-
 /// A word that no text in the tree holds: a verdict without it is not the check's.
 std::string unguessable() {
   std::random_device random;
@@ -60,7 +58,8 @@ std::string errors_of(const std::string& output) {
   return text;
 }
 
-Verdict read_verdict(const Finished& finished, const std::string& word, const Exercise& exercise) {
+Verdict read_verdict(const Finished& finished, const std::string& word, const Exercise& exercise,
+                     double seconds) {
   Verdict verdict;
   verdict.printed = finished.output;
   std::istringstream told(finished.verdict);
@@ -85,7 +84,7 @@ Verdict read_verdict(const Finished& finished, const std::string& word, const Ex
     verdict.message = concat("Only ", outcome, " of ", exercise.cases,
                              " cases were judged: the check did not run to its end.");
   } else if (finished.out_of_time) {
-    verdict.message = concat("It was still running after ", seconds_to_run, " s: a loop that never ends?");
+    verdict.message = concat("It was still running after ", seconds, " s: a loop that never ends?");
   } else if (finished.signal != 0) {
     verdict.message = concat("It crashed: ", strsignal(finished.signal), ".");
   } else {
@@ -98,7 +97,7 @@ Verdict read_verdict(const Finished& finished, const std::string& word, const Ex
 }  // namespace
 
 Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
-              const fs::path& scratch) {
+              const fs::path& scratch, const Patience& patience) {
   const auto began = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -110,17 +109,17 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
   write_file(overlay / exercise.file,
              with_pieces(read_file(original), {{exercise.id, text, path}}, original.string()));
 
-  const Finished compiler = run(compile_command(exercise, overlay, program), {.seconds = seconds_to_compile});
+  const Finished compiler = run(compile_command(exercise, overlay, program), {.seconds = patience.compile});
   if (compiler.code != 0) {
     Verdict verdict{.outcome = Outcome::no_build, .seconds = seconds()};
     verdict.message = compiler.out_of_time
-                          ? concat("The compiler did not finish in ", seconds_to_compile, " s.")
+                          ? concat("The compiler did not finish in ", patience.compile, " s.")
                           : concat("It does not compile:\n", errors_of(compiler.output));
     return verdict;
   }
   const std::string word = unguessable();
-  Verdict verdict =
-      read_verdict(run({program.string()}, {.seconds = seconds_to_run}, word + "\n"), word, exercise);
+  Verdict verdict = read_verdict(run({program.string()}, {.seconds = patience.run}, word + "\n"), word,
+                                 exercise, patience.run);
   verdict.seconds = seconds();
   return verdict;
 }

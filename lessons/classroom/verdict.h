@@ -24,8 +24,14 @@ struct Verdict {
   bool passed() const { return outcome == Outcome::passed; }
 };
 
-/// `path` is what compilers call the text in their errors. Everything is written into `scratch`.
+/// Seconds by the clock, for each of the two.
+struct Patience {
+  double compile = 60, run = 60;
+};
+
+/// `path` is what compilers call the text in their errors. Everything is written into `scratch`, and the
+/// check stays there: scratch/check.
 Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
-              const std::filesystem::path& scratch);
+              const std::filesystem::path& scratch, const Patience& patience = {});
 
 }  // namespace tinymp::classroom

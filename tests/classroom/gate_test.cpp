@@ -16,9 +16,9 @@ using namespace classroom;
 namespace fs = std::filesystem;
 using Outcome = Verdict::Outcome;
 
-Verdict judged(const Exercise& exercise, const std::string& text) {
+Verdict judged(const Exercise& exercise, const std::string& text, const Patience& patience = {}) {
   const fs::path scratch = fs::temp_directory_path() / ("tinymp-gate-" + std::to_string(getpid()));
-  Verdict verdict = judge(exercise, text, "answer.h", scratch);
+  Verdict verdict = judge(exercise, text, "answer.h", scratch, patience);
   fs::remove_all(scratch);
   return verdict;
 }
@@ -97,9 +97,11 @@ TEST_CASE("gate: who ends the check, or prints that it passed, has not passed") 
        {"std::_Exit(0);", "{ std::puts(\"passed 65550\"); std::fflush(stdout); std::_Exit(0); }",
         "{ [[maybe_unused]] auto n = write(3, \"passed 65550\\n\", 13); std::_Exit(0); }", "std::abort();",
         "for (volatile int i = 0;; i = 1 - i) {}"}) {
-    const Verdict verdict = judged(
-        exercise, "}\n#include <unistd.h>\n#include <cstdio>\n#include <cstdlib>\nnamespace tinymp {\n" +
-                      head + cheat + "\n  return bits;\n}\n");
+    const Verdict verdict =
+        judged(exercise,
+               "}\n#include <unistd.h>\n#include <cstdio>\n#include <cstdlib>\nnamespace tinymp {\n" + head +
+                   cheat + "\n  return bits;\n}\n",
+               {.run = 2});
     INFO(cheat);
     CAPTURE(verdict.message, verdict.printed);
     CHECK(verdict.outcome == Outcome::stopped);
