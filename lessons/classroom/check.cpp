@@ -1,13 +1,9 @@
-#include <unistd.h>
-
 #include <fmt/format.h>
+#include <lessons/classroom/attempt.h>
 #include <lessons/classroom/commands.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/verdict.h>
-#include <lessons/classroom/workbook.h>
 #include <lessons/learn/command_line.h>
-#include <lessons/learn/progress.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -15,16 +11,8 @@
 namespace tinymp::classroom {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Outcome = Verdict::Outcome;
-
-std::string key(const Exercise& exercise) { return "exercise " + exercise.number(); }
-
-std::string shown(const fs::path& path) {
-  const fs::path near = path.lexically_relative(fs::current_path());
-  return near.empty() || near.begin()->string() == ".." ? path.string() : near.string();
-}
 
 const char* word(Outcome outcome) {
   switch (outcome) {
@@ -43,31 +31,29 @@ const char* word(Outcome outcome) {
 }
 
 int list(const Workbook& workbook, const lab::Progress& progress) {
-  const Exercise* next = nullptr;
   const std::vector<Exercise> all = exercises();
   for (const Exercise& exercise : all) {
-    const bool passed = progress.first(key(exercise), "passed").has_value();
-    if (!passed && next == nullptr) next = &exercise;
-    std::cout << fmt::format("  {:<5} {:<18} {:<44} {}\n", exercise.number(), exercise.id, exercise.title,
-                             passed                   ? "passed"
-                             : workbook.has(exercise) ? "begun"
-                                                      : "");
+    const char* const state = has_passed(exercise, progress) ? "passed"
+                              : workbook.has(exercise)       ? "begun"
+                                                             : "";
+    std::cout << fmt::format("  {:<4} {:<44} {:<8} {}\n", exercise.number(), exercise.title, state,
+                             exercise.own_file().string());
   }
-  if (next != nullptr) std::cout << fmt::format("\nNext: ./learn check {}\n", next->number());
+  std::cout << "\nYour files lie in " << shown(workbook_folder())
+            << ", where check puts one to begin with.\n";
+  if (const Exercise* next = next_of(all, progress))
+    std::cout << fmt::format("Next: ./learn check {}\n", next->number());
   return 0;
 }
 
-void explain(const Exercise& exercise, const Verdict& verdict, const Workbook& workbook) {
-  if (!verdict.printed.empty() && verdict.outcome != Outcome::no_build)
-    std::cout << "Your code printed:\n" << verdict.printed << "\n";
-  if (verdict.passed()) {
-    std::cout << fmt::format("{} {}: passed, {} cases in {:.1f} s.\n", exercise.number(), exercise.title,
-                             verdict.cases, verdict.seconds);
-    return;
-  }
-  std::cout << fmt::format("{} {}: not yet.\n\n{}\n\nYour file: {}\n", exercise.number(), exercise.title,
-                           verdict.message, shown(workbook.path(exercise)));
-  std::cout << fmt::format("Once more: ./learn check {0}    A hint: ./learn hint {0}\n", exercise.number());
+Json as_json(const Exercise& exercise, const Verdict& verdict, const Workbook& workbook) {
+  return {{"exercise", exercise.number()},
+          {"id", exercise.id},
+          {"outcome", word(verdict.outcome)},
+          {"message", verdict.message},
+          {"cases", verdict.cases},
+          {"seconds", verdict.seconds},
+          {"file", workbook.path(exercise).string()}};
 }
 
 }  // namespace
@@ -83,31 +69,33 @@ int check(int argc, const char* const* argv) {
   const Workbook workbook(workbook_folder());
   lab::Progress progress(lab::progress_path());
   if (which.empty()) return list(workbook, progress);
-  const fs::path scratch = fs::temp_directory_path() / ("tinymp-check-" + std::to_string(getpid()));
   Json verdicts = Json::array();
   bool all = true;
   for (const Exercise& exercise : exercises_named(which)) {
-    const bool fresh = workbook.begin(exercise);
-    const Verdict verdict =
-        judge(exercise, read_file(workbook.path(exercise)), workbook.path(exercise).string(), scratch);
-    fs::remove_all(scratch);
-    if (!fresh) progress.add(key(exercise), "attempt");
-    if (verdict.passed() && !progress.first(key(exercise), "passed")) progress.add(key(exercise), "passed");
-    all = all && verdict.passed();
-    verdicts.push_back({{"exercise", exercise.number()},
-                        {"id", exercise.id},
-                        {"outcome", word(verdict.outcome)},
-                        {"message", verdict.message},
-                        {"cases", verdict.cases},
-                        {"seconds", verdict.seconds},
-                        {"file", workbook.path(exercise).string()}});
+    const Attempt made = attempt(exercise, workbook, progress);
+    all = all && made.verdict.passed();
+    verdicts.push_back(as_json(exercise, made.verdict, workbook));
     if (json) continue;
-    if (fresh) std::cout << fmt::format("A file to begin with: {}\n\n", shown(workbook.path(exercise)));
-    explain(exercise, verdict, workbook);
-    if (!verdict.passed()) break;  // one at a time
+    std::cout << told(exercise, made, workbook);
+    if (!made.verdict.passed()) break;  // one at a time
   }
   if (json) std::cout << verdicts.dump(2) << "\n";
+  if (all && !json)
+    if (const Exercise* next = next_of(exercises(), progress))
+      std::cout << fmt::format("Next: ./learn check {}\n", next->number());
   return all ? 0 : 1;
+}
+
+int progress(int argc, const char* const* argv) {
+  CLI::App app("How many exercises have passed, in a line: for ./learn.", "classroom progress");
+  if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
+  const lab::Progress progress(lab::progress_path());
+  const std::vector<Exercise> all = exercises();
+  const auto passed = std::ranges::count_if(all, [&](const Exercise& e) { return has_passed(e, progress); });
+  const Exercise* const next = next_of(all, progress);
+  std::cout << fmt::format("{} of {} pass{}\n", passed, all.size(),
+                           next == nullptr ? "" : fmt::format("; next: ./learn check {}", next->number()));
+  return 0;
 }
 
 }  // namespace tinymp::classroom

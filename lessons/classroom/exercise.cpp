@@ -33,6 +33,7 @@ Exercise read(const fs::path& folder) {
                 .piece = json.at("piece"),
                 .file = json.at("file"),
                 .sources = json.at("sources"),
+                .instead = json.value("instead", std::vector<std::pair<std::string, std::string>>{}),
                 .links = json.at("links"),
                 .cases = json.at("cases"),
                 .stub_says = json.at("stub_says"),

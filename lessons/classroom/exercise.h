@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// The exercises: folders lessons/NN_name/exercises/I_id with exercise.json, a stub, the check, and wrong
@@ -18,6 +19,8 @@ struct Exercise {
   std::string file{};              ///< of the library, in which the region lies
   /// Compiled into the check, seen through the overlay; what else it wants comes from the library.
   std::vector<std::string> sources{};
+  /// Words of the file outside the region, and what stands there when the piece is a learner's: overlay.h.
+  std::vector<std::pair<std::string, std::string>> instead{};
   bool links = false;                ///< does it want anything of the library but headers?
   std::int64_t cases = 0;            ///< a check that counted fewer has not run
   std::string stub_says{};           ///< a regular expression: what the stub fails with

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
+#include <lessons/classroom/attempt.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/overlay.h>
-#include <lessons/classroom/workbook.h>
 #include <lessons/learn/command_line.h>
-#include <lessons/learn/progress.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -12,8 +11,6 @@
 // ./learn hint, solution and reset.
 namespace tinymp::classroom {
 namespace {
-
-std::string key(const Exercise& exercise) { return "exercise " + exercise.number(); }
 
 /// The one exercise that `which` means.
 Exercise only(const std::string& which, const char* command) {
@@ -32,11 +29,11 @@ int hint(int argc, const char* const* argv) {
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   const Exercise exercise = only(which, "hint");
   lab::Progress progress(lab::progress_path());
-  const auto seen = static_cast<std::size_t>(progress.count(key(exercise), "hint"));
+  const auto seen = static_cast<std::size_t>(progress.count(progress_key(exercise), "hint"));
   const std::size_t i = std::min(seen, exercise.hints.size() - 1);
   std::cout << fmt::format("{}, hint {} of {}\n\n{}\n", exercise.number(), i + 1, exercise.hints.size(),
                            exercise.hints[i]);
-  if (seen < exercise.hints.size()) progress.add(key(exercise), "hint");
+  if (seen < exercise.hints.size()) progress.add(progress_key(exercise), "hint");
   return 0;
 }
 
@@ -49,7 +46,7 @@ int solution(int argc, const char* const* argv) {
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   const Exercise exercise = only(which, "solution");
   lab::Progress progress(lab::progress_path());
-  const bool passed = progress.first(key(exercise), "passed").has_value();
+  const bool passed = has_passed(exercise, progress);
   if (!passed && !give_up) {
     std::cout << fmt::format(
         "Yours does not pass yet: ./learn hint {0} helps; ./learn solution {0} --give-up shows it all the "
@@ -57,7 +54,7 @@ int solution(int argc, const char* const* argv) {
         exercise.number());
     return 1;
   }
-  if (!passed) progress.add(key(exercise), "gave_up");
+  if (!passed) progress.add(progress_key(exercise), "gave_up");
   std::cout << fmt::format("{}:\n\n{}", exercise.file,
                            region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file));
   return 0;
@@ -71,8 +68,8 @@ int reset(int argc, const char* const* argv) {
   const Exercise exercise = only(which, "reset");
   const Workbook workbook(workbook_folder());
   const std::filesystem::path kept = workbook.reset(exercise);
-  std::cout << fmt::format("As at first: {}\n", workbook.path(exercise).string());
-  if (!kept.empty()) std::cout << fmt::format("Kept:        {}\n", kept.string());
+  std::cout << fmt::format("As at first: {}\n", shown(workbook.path(exercise)));
+  if (!kept.empty()) std::cout << fmt::format("Kept:        {}\n", shown(kept));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 //
 //   ./learn check             which there are, and which pass
 //   ./learn check 1.1         does mine/01_half/float_to_half.h do what it should?
+//   ./learn watch             judges it each time it is saved
 //   ./learn hint 1.1          a nudge; again: where to look; once more: nearly the code
 
 #include <lessons/classroom/commands.h>
@@ -9,14 +10,25 @@
 #include <tinymp/base/error.h>
 #include <string_view>
 
+namespace {
+
+using namespace tinymp::classroom;
+
+struct Command {
+  std::string_view name;
+  int (*run)(int argc, const char* const* argv);
+};
+constexpr Command commands[] = {{"check", check},       {"watch", watch},    {"hint", hint},
+                                {"solution", solution}, {"reset", reset},    {"progress", progress},
+                                {"overlay", overlay},   {"mutants", mutants}};
+
+}  // namespace
+
 int main(int argc, char** argv) {
   return tinymp::lab::guarded([&] {
-    const std::string_view command = argc > 1 ? argv[1] : "";
-    if (command == "check") return tinymp::classroom::check(argc - 1, argv + 1);
-    if (command == "hint") return tinymp::classroom::hint(argc - 1, argv + 1);
-    if (command == "solution") return tinymp::classroom::solution(argc - 1, argv + 1);
-    if (command == "reset") return tinymp::classroom::reset(argc - 1, argv + 1);
-    if (command == "mutants") return tinymp::classroom::mutants(argc - 1, argv + 1);
-    throw tinymp::UsageError("check, hint, solution or reset? ./learn --help");
+    const std::string_view name = argc > 1 ? argv[1] : "";
+    for (const auto& [command, run] : commands)
+      if (name == command) return run(argc - 1, argv + 1);
+    throw tinymp::UsageError("check, watch, hint, solution or reset? ./learn --help");
   });
 }

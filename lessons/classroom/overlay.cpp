@@ -49,6 +49,12 @@ std::string with_pieces(std::string text, const std::vector<Piece>& pieces, cons
     text.replace(begin, end - begin,
                  concat(line_directive(1, piece.path), piece.text, newline, line_directive(line, path)));
   }
+  for (const Piece& piece : pieces) {
+    for (const auto& [from, to] : piece.instead) {
+      if (text.find(to) != std::string::npos) continue;  // another piece of this file asked for the same
+      text.replace(only_place(text, from, path), from.size(), to);
+    }
+  }
   return text;
 }
 

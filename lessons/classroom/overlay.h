@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// An exercise is a marked region of a file of the library:
@@ -24,6 +25,9 @@ std::string region_of(std::string_view text, std::string_view id, std::string_vi
 struct Piece {
   std::string id;
   std::string text, path;
+  /// Other words for words outside the region, that are there once: so that the library calls the piece where
+  /// it knows a faster way to what the reference gives.
+  std::vector<std::pair<std::string, std::string>> instead{};
 };
 
 /// `text`, the file `path` of the library, with the pieces put in.

@@ -106,8 +106,9 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
   fs::remove_all(overlay);
   fs::remove(program);
   const fs::path original = source_folder() / exercise.file;
-  write_file(overlay / exercise.file,
-             with_pieces(read_file(original), {{exercise.id, text, path}}, original.string()));
+  write_file(
+      overlay / exercise.file,
+      with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
 
   const Finished compiler = run(compile_command(exercise, overlay, program), {.seconds = patience.compile});
   if (compiler.code != 0) {

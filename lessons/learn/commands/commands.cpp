@@ -4,7 +4,7 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr std::array<Command, 14> all = {{
+constexpr std::array<Command, 15> all = {{
     {"quickstart", quickstart},
     {"run", run_command},
     {"train", train_command},
@@ -13,6 +13,7 @@ constexpr std::array<Command, 14> all = {{
     {"compare", compare},
     {"clinic", clinic_command},
     {"check", check_command},
+    {"watch", exercise_command},
     {"hint", exercise_command},
     {"solution", exercise_command},
     {"reset", exercise_command},

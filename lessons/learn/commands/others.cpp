@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-// What other programs do: ./learn clinic and check clinic the clinic's, check N, hint, solution and reset
-// that of the exercises.
+// What other programs do: ./learn clinic and check clinic the clinic's, check N, watch, hint, solution and
+// reset that of the exercises.
 namespace tinymp::lab {
 namespace {
 

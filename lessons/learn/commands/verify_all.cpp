@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* title =
     "What every lesson claims, and whether the claims fail when its technique, where it has one, is turned "
-    "off.";
+    "off; and whether the checks of the exercises reject automatic wrong versions.";
 
 constexpr int missing = 3;                        // the exit code of a lesson that lacks something
 constexpr const char* broken_claim = "      x ";  // as --plain marks it
@@ -86,6 +86,19 @@ std::optional<bool> check(Log& log, const Sibling& lesson, std::vector<std::stri
   return as_expected;
 }
 
+/// The exercises' checks, against automatic wrong versions: a few of each with --smoke.
+bool check_exercises(Log& log, bool smoke) {
+  std::vector<std::string> arguments{"mutants"};
+  if (smoke) arguments.insert(arguments.end(), {"--most", "2"});
+  const auto start = std::chrono::steady_clock::now();
+  const Ended ended = run({"", (own_folder() / "classroom").string()}, arguments);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  log.write(fmt::format("Exercises: {} ({:.0f} s)\n{}",
+                        ended.code == 0 ? "their checks reject what is wrong" : "A CHECK HAS A HOLE", seconds,
+                        ended.output));
+  return ended.code == 0;
+}
+
 struct Flags {
   int seeds = 0;
   bool smoke = false;
@@ -147,7 +160,9 @@ int verify_all(int argc, char** argv) {
       checks += 1;
     }
   }
-  expect(checks > 0, "no lesson lies in ", own_folder().string(), ": ./learn run 1 builds them");
+  failed += !check_exercises(log, flags.smoke);
+  checks += 1;
+  expect(checks > 1, "no lesson lies in ", own_folder().string(), ": ./learn run 1 builds them");
   log.write(fmt::format("\n{} of {} as they should be\n", checks - failed, checks));
   log.finish();
   return failed == 0 ? 0 : 1;
