@@ -56,6 +56,11 @@ exercises() {
   # The reference is an answer as well.
   sed '/exercise half_to_float/,/exercise half_to_float/!d' "$source_folder/tinymp/numeric/half_codec.h" >mine/01_half/half_to_float.h
   learn 0 check 1.2 && prints '^1.2 A half becomes a float: passed, 65550 cases'
+  learn 0 && prints '1 of [0-9]* pass; next: ./learn check 1.1'
+  learn 2 run 1 --mine --smoke && complains 'built without your pieces'
+  # Watched, the file is saved wrong once: that is what comes out.
+  (sleep 1 && sed 's/- 15/- 14/' mine/01_half/half_to_float.h >mine/saved && mv mine/saved mine/01_half/half_to_float.h) &
+  learn 1 watch 1.2 --once && prints '^Watching mine/01_half/half_to_float.h' && prints '^1.2 A half becomes a float: not yet'
   learn 0 reset 1.2 && prints '^Kept: ' && learn 1 check 1.2
 }
 
@@ -185,6 +190,12 @@ runs() {
   [ "$(find runs/06_loss_scaling-001 -name '*-seed[56]*.jsonl' | wc -l)" = 27 ] || fail 'wanted 11 curves of seeds 5 and 6, and 5 runs of seed 5'
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
+
+  printf '0.05\nwhat\nnan\n' >answers
+  "$program" run 6 --smoke --data cut --predict --out predicted <answers >out 2>err || fail 'wanted exit code 0'
+  prints '^A number, or nan' && prints 'You predicted 0.05 for FP16, S = 1; it is 0.0' && prints 'You predicted NaN for FP16, static'
+  grep -q 'You predicted 0.05 for FP16, S = 1' predicted/*/report.html || fail 'the page does not have the prediction'
+  rm -rf predicted
 
   # All lessons: what their smoke runs leave behind, and the claims that a few steps can judge.
   local number logs wanted lessons
