@@ -16,6 +16,7 @@ namespace tinymp::kernels {
 // written in terms of the output y, so that backward need not keep the input; only that of log wants x, for
 // e^y would be far off once y has been rounded to 16 bits.
 
+// <exercise backward_of_relu>
 struct Relu {
   // Written so that NaN passes: max(NaN, 0) would hide it.
   template <class C>
@@ -27,6 +28,7 @@ struct Relu {
     return y <= C(0) ? C(0) : dy;
   }
 };
+// </exercise backward_of_relu>
 
 struct Sigmoid {
   template <class C>
