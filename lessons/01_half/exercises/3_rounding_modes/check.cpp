@@ -235,6 +235,13 @@ void some_lots(Judge& judge, int drop) {
 void check(Judge& judge) {
   const std::vector<Case> all = cases();
   for (const Case& one : all) expect_right(judge, all, one);
+  judge.expect(without_last_bits(0b10'11, 2, false) == 0b11 && without_last_bits(0b10'10, 2, true) == 0b10,
+               [] {
+                 return "Who names no mode gets nearest_even.\n  expected = 11b and 10b for 10.11b and "
+                        "-10.10b\n  yours    = " +
+                        binary(without_last_bits(0b10'11, 2, false)) + "b and " +
+                        binary(without_last_bits(0b10'10, 2, true)) + "b";
+               });
   for (const int drop : {2, 3, 4, 5, 6, 7, 8, 1}) all_lots(judge, drop);
   for (int drop = 9; drop <= 31; ++drop) some_lots(judge, drop);
 }

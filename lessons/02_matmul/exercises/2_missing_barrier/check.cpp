@@ -56,6 +56,7 @@ struct Element {
 
 Judge* judge_of_races = nullptr;
 std::array<int, 256> reads_of_shared;  // by each thread
+int reads_of_nothing = -1;             // a thread that has read what nobody has written
 
 std::string thread_name(int rank) { return concat("thread (", rank % 16, ",", rank / 16, ")"); }
 
@@ -115,6 +116,7 @@ class Watched {
     if (read_.thread != now.thread) also_read_ = read_;
     read_ = now;
     read_k_ = wanted_k;
+    if (written_.launch != now.launch && reads_of_nothing < 0) reads_of_nothing = now.thread;
   }
 
   void write(const Watched& by) {
@@ -158,10 +160,11 @@ struct Matrix {
   Matrix(int rows, int cols, Trans t)
       : ld((t == Trans::no ? cols : rows) + 3),
         trans(t),
-        values(static_cast<std::size_t>((t == Trans::no ? rows : cols) * ld + 1)) {}
+        values(static_cast<std::size_t>(((t == Trans::no ? rows : cols) + rows_behind) * ld)) {}
   T& at(int row, int col) {
     return values[static_cast<std::size_t>(trans == Trans::no ? row * ld + col : col * ld + row)];
   }
+  static constexpr int rows_behind = 17;  // a tile that hangs over
   kernels::emu::Operand<T> operand() const { return kernels::emu::operand<T>(values.data(), ld, trans); }
   int ld;
   Trans trans;
@@ -195,6 +198,7 @@ void watch(Judge& judge, const Shape& of, ThreadOrder order) {
     for (int n = 0; n < of.N; ++n) b.at(k, n).set({'b', k, n});
   for (Watched& value : c.values) value.set({});
   reads_of_shared = {};
+  reads_of_nothing = -1;
   ++launches;
   judge_of_races = &judge;
   launched(judge, [&] {
@@ -202,7 +206,11 @@ void watch(Judge& judge, const Shape& of, ThreadOrder order) {
                                                               a.operand(), b.operand(), c.values.data(), c.ld,
                                                               of.M, of.N, of.K);
   });
-  judge.count(1);
+  judge.expect(reads_of_nothing < 0, [] {
+    return concat("Shared memory is read where nobody has written: a tile has 16 rows and 16 columns.\n  ",
+                  thread_name(reads_of_nothing),
+                  "\n  expected = 16 products for each tile\n  yours    = more");
+  });
 }
 
 // ---- The product itself.
@@ -237,11 +245,11 @@ void multiply(Judge& judge, const Shape& of, Format format, Sums sums) {
                               .sums = sums},
                              nullptr);
   });
-  for (int m = 0; m < of.M; ++m) {
+  for (int m = 0; m < of.M + c.rows_behind; ++m) {
     for (int n = 0; n < c.ld; ++n) {
-      int right = static_cast<int>(untouched);
-      if (n < of.N) right = 0;
-      for (int k = 0; n < of.N && k < of.K; ++k) right += whole(m, k) * whole(n + 5, k);
+      const bool inside = m < of.M && n < of.N;
+      int right = inside ? 0 : static_cast<int>(untouched);
+      for (int k = 0; inside && k < of.K; ++k) right += whole(m, k) * whole(n + 5, k);
       const auto yours = static_cast<float>(c.at(m, n));
       judge.expect(yours == static_cast<float>(right), [&] {
         return concat("No race, but another product. Only a barrier was missing; the rest was right.\n  (",

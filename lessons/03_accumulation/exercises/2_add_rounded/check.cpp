@@ -12,7 +12,7 @@
 namespace tinymp::exercise {
 namespace {
 
-constexpr float beside = 77;  // what lies between the rows and behind the sums
+constexpr float beside = 77;  // what lies between and behind the rows, and behind the sums
 
 struct Case {
   std::int64_t rows, n, stride;
@@ -157,6 +157,7 @@ std::vector<Case> cases() {
             for (std::int64_t row = 0; row < rows; ++row)
               for (std::int64_t i = 0; i < one.stride; ++i)
                 one.values.push_back(i < n ? term(kind, row, i) : beside);
+            one.values.insert(one.values.end(), static_cast<std::size_t>(one.stride + 1), beside);
             for (std::int64_t i = 0; i < n + 8; ++i) one.sums.push_back(i < n ? begin_with(kind, i) : beside);
             all.push_back(std::move(one));
           }
