@@ -5,6 +5,7 @@
 namespace tinymp::kernels {
 namespace {
 
+// <exercise chunked_accumulation>
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   Sum sum{};
@@ -19,6 +20,7 @@ Sum chunks(const float* a, const float* b, std::int64_t n, std::int64_t chunk) {
   for (std::int64_t k = 0; k < n; k += chunk) total += chain<Sum>(a + k, b + k, std::min(chunk, n - k));
   return total;
 }
+// </exercise chunked_accumulation>
 
 }  // namespace
 
