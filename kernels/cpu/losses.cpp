@@ -109,7 +109,7 @@ void cross_entropy_backward(const View& logits, std::span<const std::int32_t> la
         for (std::int64_t c = 0; c < columns; ++c) x[r * columns + c] -= log_sum;
       }
       exp_all(rows * columns, x);
-      for (std::int64_t r = 0; r < rows; ++r) x[r * columns + label_of(labels, b + r)] -= C(1);
+      for (std::int64_t r = 0; r != rows; ++r) x[r * columns + label_of(labels, b + r)] -= C(1);
       for_each_value<C>(rows * columns, [=](std::int64_t i) { x[i] *= factor; });
       store<C>(x, dlogits, b * columns, rows * columns);
     });

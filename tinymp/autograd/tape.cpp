@@ -69,7 +69,7 @@ void Tape::walk() {
     const std::vector<Tensor> grads = node.backward(dy, Needs(node.inputs));
     expect(grads.size() == node.inputs.size(), node.op, ": ", grads.size(), " gradients for ",
            node.inputs.size(), " inputs");
-    for (std::size_t i = 0; i < grads.size(); ++i) {
+    for (std::size_t i = 0; i != grads.size(); ++i) {
       const Tensor& x = node.inputs[i];
       if (!x.requires_grad()) continue;
       expect(grads[i] && grads[i].shape() == x.shape() && grads[i].dtype() == x.dtype(), node.op, ": input ",

@@ -1,6 +1,6 @@
 // Exercise 4.2: relu, and its backward.
 //
-//     forward(x)       y = the larger of x and 0. 0 and -0 become +0, and NaN stays NaN: whoever looks for the
+//     forward(x)       y = the larger of x and 0. 0 and -0 become +0, and NaN stays NaN: who looks for the
 //                      first NaN of a model has to find it behind a relu, too.
 //     backward(y, dy)  dx = dy where x was above 0, else +0, whatever dy is: also when it is infinite or NaN.
 //                      x is not kept; y, what forward gave, says enough. At 0 the slope is taken to be 0.

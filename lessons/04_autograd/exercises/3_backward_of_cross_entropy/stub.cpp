@@ -8,10 +8,10 @@
 // and kept the log_sum of each row. `dloss` is the gradient of the loss, one number: 1, or the loss scale.
 // Write dloss/dlogit of every logit into dlogits, which has the format of the logits.
 //
-// for_row_groups calls the part in braces for some rows at a time, rows b .. b + rows - 1 of the batch. `read`
-// has widened them: logit c of row b + r is x[r * columns + c], as a C (float; double for FP64 logits).
-// `store` rounds x to the format of dlogits: once, at the end, for a number that is too small for FP16 may be
-// large enough once it is multiplied by the loss scale.
+// for_row_groups calls the part in braces for some rows at a time, rows b .. b + rows - 1 of the batch.
+// `read` has widened them: logit c of row b + r is x[r * columns + c], as a C (float; double for FP64
+// logits). `store` rounds x to the format of dlogits: once, at the end, for a number that is too small for
+// FP16 may be large enough once it is multiplied by the loss scale.
 //
 // At hand: exp(v); label_of(labels, i), the label of row i of the batch; row_log_sum.data<C>()[i];
 // *dloss.data<C>(), and share_of(dloss, 1, n), which is dloss / n without overflow on the way;

@@ -1,7 +1,7 @@
 // Exercise 8.1: log sum exp, in FP32.
 //
-// `x` holds `rows` rows of `columns` logits, one row behind the other: value c of row r is x[r * columns + c].
-// Write
+// `x` holds `rows` rows of `columns` logits, one row behind the other: value c of row r is
+// x[r * columns + c]. Write
 //
 //     log_sum[r] = log of the sum over c of exp(x[r * columns + c])
 //
