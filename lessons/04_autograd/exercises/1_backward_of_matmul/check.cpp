@@ -236,8 +236,11 @@ void expect_sums(Judge& judge, DType sums) {
   constexpr std::int64_t n = 4100;
   const double right = sums == DType::f16 ? 2048 : 4100;
   const Values one{1}, ones(n, 1);
-  const Asked long_dx = ask({1, 1, n, true, true, DType::f16, sums, false, one, ones, ones});
-  const Asked long_dw = ask({n, 1, 1, true, true, DType::f16, sums, false, ones, one, ones});
+  const Case many_columns{1, 1, n, true, true, DType::f16, sums, false, one, ones, ones};
+  const Case many_rows{n, 1, 1, true, true, DType::f16, sums, false, ones, one, ones};
+  const Asked long_dx = ask(many_columns), long_dw = ask(many_rows);
+  expect_accepted(judge, many_columns, long_dx);
+  expect_accepted(judge, many_rows, long_dw);
   for (const auto& [name, yours] : {std::pair("dx", long_dx.gradients[0]), {"dw", long_dw.gradients[1]}}) {
     judge.expect(yours.item() == right, [&, name = name, yours = yours] {
       return concat("The running sum of ", name, " is not kept as forward kept its own: pass `sums` on.\n  ",
@@ -253,8 +256,11 @@ void expect_f64(Judge& judge) {  // 4097^2 = 2^24 + 2^13 + 1 is no float
 
 /// An overflow has to reach the loss scaler, and a NaN whoever looks for it.
 void expect_not_finite(Judge& judge) {
-  const Asked large = ask({1, 1, 1, true, true, DType::f16, DType::f32, false, {2}, {300}, {300}});
-  const Asked nan = ask({1, 1, 2, true, true, DType::f32, DType::f32, false, {2}, {0, 1}, {infinity, 1}});
+  const Case overflows{1, 1, 1, true, true, DType::f16, DType::f32, false, {2}, {300}, {300}};
+  const Case infinite{1, 1, 2, true, true, DType::f32, DType::f32, false, {2}, {0, 1}, {infinity, 1}};
+  const Asked large = ask(overflows), nan = ask(infinite);
+  expect_accepted(judge, overflows, large);
+  expect_accepted(judge, infinite, nan);
   const double dx = large.gradients[0].item(), of_nan = nan.gradients[0].item();
   judge.expect(dx == infinity, [&] {
     return "300 . 300 is beyond 65504: in FP16 dx is infinite, and the loss scaler wants to see it.\n  "
@@ -297,6 +303,7 @@ void check(Judge& judge) {
   expect_gradients(judge, {2, 2, 2});
   expect_gradients(judge, {2, 2, 2, false, true});
   expect_gradients(judge, {2, 2, 2, true, false});
+  expect_gradients(judge, {2, 3, 5});
   for (const DType sums : {DType::f32, DType::f16}) expect_sums(judge, sums);
   expect_f64(judge);
   expect_not_finite(judge);
