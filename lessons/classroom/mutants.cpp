@@ -17,7 +17,8 @@ struct Change {
 };
 
 /// Of operators that stand between two values; as they are formatted, there is a space on either side. (Not |
-/// to ^, the same for bits that do not overlap, nor == to >=, the same for the largest value that there is.)
+/// to ^, the same for bits that do not overlap; nor == to >=, the same for the largest value that there is;
+/// nor < to !=, the same in loops.)
 const std::array operators = {
     Change{"+", {"-", "*"}},
     Change{"-", {"+", "/"}},
@@ -33,10 +34,10 @@ const std::array operators = {
     Change{"||", {"&&"}},
     Change{"==", {"!="}},
     Change{"!=", {"=="}},
-    Change{"<", {"<=", ">=", "!="}},
-    Change{"<=", {"<", ">", "=="}},
-    Change{">", {">=", "<=", "!="}},
-    Change{">=", {">", "<", "=="}},
+    Change{"<", {"<=", ">="}},
+    Change{"<=", {"<", ">"}},
+    Change{">", {">=", "<="}},
+    Change{">=", {">", "<"}},
     Change{"+=", {"-=", "="}},
     Change{"-=", {"+=", "="}},
     Change{"*=", {"/=", "="}},

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <iostream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -57,20 +58,34 @@ class Field {
     fs::remove_all(scratch_, ignored);
   }
 
-  /// Of the changes of single signs, then of names, until at_least of them have compiled.
+  /// Single signs, then names, are changed; and then two things at a time, until at_least of them have
+  /// compiled.
   Tally sow(std::size_t most) {
     Tally tally;
     judge_all(some_of(mutants_of(reference_), most), tally);
+    if (most > 0) return tally;
+    constexpr std::size_t portion = 100;  // most that are renamed do not compile
     const std::vector<Mutant> renamed = renamed_mutants_of(reference_);
-    const std::size_t portion = std::max<std::size_t>(at_least, most);
     for (std::size_t i = 0; i < renamed.size() && tally.compiled < at_least; i += portion) {
       const auto begin = renamed.begin() + static_cast<std::ptrdiff_t>(i);
       judge_all({begin, begin + static_cast<std::ptrdiff_t>(std::min(portion, renamed.size() - i))}, tally);
     }
+    if (tally.compiled < at_least) judge_all(some_of(pairs(), 2 * at_least), tally);
     return tally;
   }
 
  private:
+  /// What was rejected, changed once more.
+  std::vector<Mutant> pairs() const {
+    std::vector<Mutant> pairs;
+    std::set<std::string> seen{reference_};
+    for (const Mutant& one : rejected_) seen.insert(one.text);
+    for (const Mutant& first : rejected_)
+      for (Mutant& second : mutants_of(first.text))
+        if (seen.insert(second.text).second)
+          pairs.push_back({concat(first.id, "; ", second.id), std::move(second.text)});
+    return pairs;
+  }
   void judge_all(const std::vector<Mutant>& mutants, Tally& tally) {
     enum class Fate : std::uint8_t { rejected, no_build, same, survived };
     std::vector<Fate> fates(mutants.size());
@@ -93,12 +108,14 @@ class Field {
       tally.compiled += fates[i] == Fate::rejected || fates[i] == Fate::survived;
       tally.same_program += fates[i] == Fate::same;
       if (fates[i] == Fate::survived) tally.survivors.push_back(mutants[i]);
+      if (fates[i] == Fate::rejected) rejected_.push_back(mutants[i]);
     }
   }
 
   const Exercise& exercise_;
   fs::path scratch_;
   std::string reference_, program_;
+  std::vector<Mutant> rejected_;
 };
 
 /// survivors.txt beside the check: "25:12 > => >=: why it computes the same".
