@@ -16,6 +16,7 @@ struct ScaleState {
   bool bad = false;                 ///< a check of this step found something that is not finite
 };
 
+// <exercise move_scale>
 ///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
 ///   good  after growth_interval in a row S = S x growth, unless that is infinite, and the count starts again
 TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
@@ -30,6 +31,7 @@ TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
   }
   s.bad = false;
 }
+// </exercise move_scale>
 
 /// What every check of a step calls, in turn. One bad check among several backs S off once.
 TINYMP_HD inline void take_check(const DynamicScaling& policy, bool bad, bool last, ScaleState& s) {
