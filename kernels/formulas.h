@@ -235,17 +235,6 @@ struct AdagradRule {
   }
 };
 
-/// The decision of a step, before any weight moves.
-template <class Rule>
-TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip_nonfinite, StepState& state,
-                          StepReport& report) {
-  report = {};
-  report.taken = !(skip_nonfinite && found.nonfinite > 0);
-  if (!report.taken) return;
-  ++state.steps;
-  rule.begin(state);
-}
-
 /// The norm whose square is given, and the factor that makes it at most max_norm, as PyTorch's
 /// clip_grad_norm_ has it. A norm that is not finite changes nothing.
 TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float& factor) {
