@@ -191,6 +191,7 @@ struct AdamRule {
   float beta1, beta2, rest1, rest2;  ///< rest = 1 - beta, rounded once: 1 - 0.999f would be 5e-5 off
   static constexpr int moment_count = 2;
 
+  // <exercise adam>
   // 1 - beta^t in double: for small t the difference would lose half its digits in FP32.
   TINYMP_HD void begin(StepState& s) const {
     s.correction1 = static_cast<float>(1 - integer_power(exact_beta1, s.steps));
@@ -206,6 +207,7 @@ struct AdamRule {
     if constexpr (decoupled) return s.lr * (step + weight_decay * w);
     return s.lr * step;
   }
+  // </exercise adam>
 };
 
 template <bool decoupled>
@@ -237,6 +239,7 @@ struct AdagradRule {
 
 /// The norm whose square is given, and the factor that makes it at most max_norm, as PyTorch's
 /// clip_grad_norm_ has it. A norm that is not finite changes nothing.
+// <exercise clip_factor>
 TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float& factor) {
   const double norm = std::sqrt(sum_of_squares);
   const double shrink = static_cast<double>(max_norm) / (norm + 1e-6);
@@ -244,6 +247,7 @@ TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float&
   if (finite && shrink < 1) factor = static_cast<float>(static_cast<double>(factor) * shrink);
   return static_cast<float>(norm);
 }
+// </exercise clip_factor>
 
 using UpdateRule = std::variant<SgdRule<false>, SgdRule<true>, AdamRule<false>, AdamRule<true>, AdagradRule>;
 
