@@ -56,7 +56,10 @@ inline void add_rounded(const Terms<float>& terms, std::int64_t rows, std::int64
                         float* sums) {
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t begin = row * terms.stride;
-    for (std::int64_t i = 0; i < n; ++i) sums[i] += terms.values[begin + i];
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float term = terms.values[begin + i];
+      sums[i] += term;
+    }
     round_to(format, sums, n);
   }
 }
