@@ -55,7 +55,11 @@ TINYMP_INLINE void add_last_rows(const Terms<C>& terms, std::int64_t rows, std::
 inline void add_rounded(const Terms<float>& terms, std::int64_t rows, std::int64_t n, DType format,
                         float* sums) {
   for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t i = 0; i < n; ++i) sums[i] += terms.values[row * terms.stride + i];
+    const std::int64_t begin = row * terms.stride;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float term = terms.values[begin + i];
+      sums[i] += term;
+    }
     round_to(format, sums, n);
   }
 }
