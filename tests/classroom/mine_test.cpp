@@ -67,7 +67,8 @@ std::string reference(const Exercise& exercise) {
 
 TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both are said") {
   const Desk desk;
-  const Exercise scaler = exercises_named("move_scale").front(), half = exercises_named("half_to_float").front();
+  const Exercise scaler = exercises_named("move_scale").front(),
+                 half = exercises_named("half_to_float").front();
   CHECK_THROWS_WITH(desk.overlay(), Catch::Contains("none of yours passes yet"));
   desk.write(half, read_file(half.stub()));  // not begun is no fault
   CHECK_THROWS_WITH(desk.overlay(), Catch::Contains("none of yours passes yet"));

@@ -41,7 +41,8 @@ TEST_CASE("text becomes tokens, without comments and directives") {
 }
 
 TEST_CASE("a mutant differs in one place, and its name says which") {
-  const std::vector<Mutant> mutants = mutants_of("int f(int a) {\n  if (a < 3) a += 1;\n  return a << 2;\n}\n");
+  const std::vector<Mutant> mutants =
+      mutants_of("int f(int a) {\n  if (a < 3) a += 1;\n  return a << 2;\n}\n");
   CHECK(has(mutants, "int f(int a) {\n  if (a <= 3) a += 1;\n  return a << 2;\n}\n"));
   CHECK(has(mutants, "int f(int a) {\n  if (a < 3) a -= 1;\n  return a << 2;\n}\n"));
   CHECK(has(mutants, "int f(int a) {\n  if (a < (3 - 1)) a += 1;\n  return a << 2;\n}\n"));
@@ -52,9 +53,9 @@ TEST_CASE("a mutant differs in one place, and its name says which") {
   const std::vector<std::string> names = ids(mutants);
   CHECK(std::ranges::find(names, "2:9 < => <=") != names.end());
   CHECK(std::ranges::find(names, "3:12 << => >>") != names.end());
-  CHECK(std::ranges::none_of(names, [](const std::string& id) { return id.find("return") != std::string::npos; }));
-  for (std::size_t i = 0; i < names.size(); ++i)
-    CHECK(std::count(names.begin(), names.end(), names[i]) == 1);
+  CHECK(std::ranges::none_of(names,
+                             [](const std::string& id) { return id.find("return") != std::string::npos; }));
+  for (std::size_t i = 0; i < names.size(); ++i) CHECK(std::count(names.begin(), names.end(), names[i]) == 1);
 }
 
 TEST_CASE("what is no operator is left alone") {

@@ -8,8 +8,10 @@ namespace tinymp::train {
 std::string utc_now();         ///< "2026-05-04T09:30:00Z"
 std::string build_commit();    ///< "44ca0ca1f20b", with "+" when the tree had changes; "unknown" without git
 std::string compiler_name();   ///< "g++ 12.2.0"
-/// Which pieces of the library a learner wrote: "half: YOURS | scaler: REFERENCE"; empty where none is theirs.
-std::string pieces();
 std::string processor_name();  ///< "AMD EPYC 7B13"; "cpu" when the system does not tell
+
+/// Which pieces of the library a learner wrote: "half: YOURS | scaler: REFERENCE"; empty where none is
+/// theirs.
+std::string pieces();
 
 }  // namespace tinymp::train
