@@ -35,6 +35,21 @@ std::string name_of(Fence fence) {
   return "bubblewrap";
 }
 
+std::string in_words(Fence fence) {
+  switch (fence) {
+    case Fence::limits:
+      return "limits only. Neither bubblewrap nor Landlock works here: a submission may write wherever you "
+             "may. Grade nobody's but your own.";
+    case Fence::landlock:
+      return "landlock. A submission can write nowhere; with bubblewrap (not here, or not allowed) it would "
+             "not see other programs either.";
+    case Fence::none:
+    case Fence::bubblewrap:
+      break;
+  }
+  return name_of(fence) + ".";
+}
+
 Fence best_of(bool bubblewrap, bool landlock, bool root, bool trust) {
   if (bubblewrap) return Fence::bubblewrap;
   if (landlock) return Fence::landlock;

@@ -15,7 +15,8 @@ enum class Fence : std::uint8_t {
   landlock,    ///< a rule of the kernel (5.13; we want 6.2): it sees and writes nothing but what is named
   bubblewrap,  ///< a mount namespace of its own, without network: bwrap
 };
-std::string name_of(Fence fence);  ///< "limits only", "landlock", "bubblewrap"
+std::string name_of(Fence fence);   ///< "limits only", "landlock", "bubblewrap"
+std::string in_words(Fence fence);  ///< the same, and what it does not keep from happening
 
 struct Place {
   Fence fence = Fence::none;
