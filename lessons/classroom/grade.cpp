@@ -23,7 +23,7 @@ void print(const ExerciseGrade& grade) {
 }  // namespace
 
 int grade_command(int argc, const char* const* argv) {
-  std::string out = "grades.json", gradescope, student = "anonymous", folder;
+  std::string out = "grades.json", gradescope, student, folder;
   bool trust = false;
   CLI::App app("Judges all that you wrote, without network, and writes down what it is worth.",
                "./learn grade");
@@ -45,6 +45,9 @@ int grade_command(int argc, const char* const* argv) {
   const Submission submission =
       folder.empty() ? Submission(workbook_folder(), lab::progress_path()) : Submission(folder);
   const Grades grades = grade(submission, student, grading);
+  for (const QuestionGrade& answer : grades.questions)
+    std::cout << fmt::format("  {:<5} {:<44} {}\n", answer.chapter, "Question", word(answer));
+  if (student.empty()) std::cout << "  Questions are judged with --id STUDENT\n";
   write_file(out, grades_json(grades));
   if (!gradescope.empty()) write_file(gradescope, gradescope_json(grades));
   std::cout << fmt::format("\n{} of {} points. Grades: {}\n", grades.score(), grades.most(), out);

@@ -31,13 +31,17 @@ std::string grades_json(const Grades& grades) {
                          {"likeness_to_reference", grade.likeness},
                          {"notable", grade.notable},
                          {"seconds", grade.seconds}});
+  Json questions = Json::array();
+  for (const QuestionGrade& grade : grades.questions)
+    questions.push_back({{"chapter", grade.chapter}, {"answer", grade.answer}, {"right", grade.right}});
   return text_of({{"tinymp_grades", 1},
                   {"student", grades.student},
                   {"date", grades.date},
                   {"sandbox", grades.sandbox},
                   {"score", grades.score()},
                   {"max_score", grades.most()},
-                  {"exercises", exercises}});
+                  {"exercises", exercises},
+                  {"questions", questions}});
 }
 
 std::string gradescope_json(const Grades& grades) {
@@ -58,6 +62,15 @@ std::string gradescope_json(const Grades& grades) {
            {"gave_up", grade.gave_up},
            {"sha256", grade.sha256},
            {"likeness_to_reference", grade.likeness}}}});
+  for (const QuestionGrade& grade : grades.questions)
+    tests.push_back({{"name", fmt::format("Question {}", grade.chapter)},
+                     {"number", fmt::format("Q{}", grade.chapter)},
+                     {"score", grade.right ? points_of_a_question : 0},
+                     {"max_score", points_of_a_question},
+                     {"status", grade.right ? "passed" : "failed"},
+                     {"output", word(grade)},
+                     {"output_format", "text"},
+                     {"visibility", "visible"}});
   return text_of({{"score", grades.score()},
                   {"output", fmt::format("{} of {} points; judged behind: {}", grades.score(), grades.most(),
                                          grades.sandbox)},

@@ -1,6 +1,7 @@
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/grading.h>
 #include <lessons/classroom/overlay.h>
+#include <lessons/classroom/question.h>
 #include <lessons/classroom/sha256.h>
 #include <lessons/classroom/similarity.h>
 #include <lessons/learn/progress.h>
@@ -44,11 +45,20 @@ ExerciseGrade grade_exercise(const Submission& submission, const Exercise& exerc
 
 }  // namespace
 
-int Grades::score() const {
-  return points_of_an_exercise * static_cast<int>(std::ranges::count_if(exercises, &ExerciseGrade::passed));
+const char* word(const QuestionGrade& grade) {
+  return grade.right ? "right" : grade.answer.empty() ? "not answered" : "wrong";
 }
 
-int Grades::most() const { return points_of_an_exercise * static_cast<int>(exercises.size()); }
+int Grades::score() const {
+  const auto passed = std::ranges::count_if(exercises, &ExerciseGrade::passed);
+  const auto right = std::ranges::count_if(questions, &QuestionGrade::right);
+  return points_of_an_exercise * static_cast<int>(passed) + points_of_a_question * static_cast<int>(right);
+}
+
+int Grades::most() const {
+  return points_of_an_exercise * static_cast<int>(exercises.size()) +
+         points_of_a_question * static_cast<int>(questions.size());
+}
 
 Grades grade(const Submission& submission, const std::string& student, const Grading& grading) {
   Grades grades{.student = student, .date = train::utc_now(), .sandbox = name_of(grading.fence)};
@@ -67,6 +77,11 @@ Grades grade(const Submission& submission, const std::string& student, const Gra
                                   .message = error.what()});
     }
     grading.told(grades.exercises.back());
+  }
+  const std::string answers = submission.text("answers.txt").value_or("");
+  for (int n = first_question; n <= last_question && !student.empty(); ++n) {
+    const std::string answer = answer_in(answers, n);
+    grades.questions.push_back({n, answer, is_right(question(n, student), answer)});
   }
   return grades;
 }

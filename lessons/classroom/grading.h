@@ -26,15 +26,22 @@ struct ExerciseGrade {
   bool passed() const { return outcome == "passed"; }
 };
 
+struct QuestionGrade {
+  int chapter = 0;
+  std::string answer{};  ///< as it stands in answers.txt; empty: none
+  bool right = false;
+};
+
 struct Grades {
   std::string student{}, date{}, sandbox{};
   std::vector<ExerciseGrade> exercises{};
+  std::vector<QuestionGrade> questions{};
 
   int score() const;
   int most() const;
 };
 
-inline constexpr int points_of_an_exercise = 10;
+inline constexpr int points_of_an_exercise = 10, points_of_a_question = 5;
 
 struct Grading {
   std::vector<Exercise> exercises{};
@@ -45,6 +52,9 @@ struct Grading {
   std::function<void(const ExerciseGrade&)> told = [](const ExerciseGrade&) {};
 };
 
+const char* word(const QuestionGrade& grade);  ///< "right", "wrong", "not answered"
+
+/// Without a name of the student there are no questions.
 Grades grade(const Submission& submission, const std::string& student, const Grading& grading);
 
 std::string grades_json(const Grades& grades);

@@ -5,6 +5,7 @@
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/grading.h>
 #include <lessons/classroom/overlay.h>
+#include <lessons/classroom/question.h>
 #include <lessons/classroom/sha256.h>
 #include <lessons/classroom/similarity.h>
 #include <filesystem>
@@ -106,9 +107,15 @@ TEST_CASE("grades: what passes counts, with all that is known of it") {
   write_file(folder.path() / "progress.txt",
              "exercise 1.2 attempt 2026-01-01T00:00:00Z\nexercise 1.2 attempt 2026-01-01T00:00:01Z\n"
              "exercise 1.2 hint 2026-01-01T00:00:02Z\nexercise 1.2 gave_up 2026-01-01T00:00:03Z\n");
+  std::string answer = "4";
+  for (const Question::Answer& word : question(4, "ada").answers) answer += " " + word.text;
+  write_file(folder.path() / "mine" / "answers.txt", answer + "\n5 1 1\n");
   const Grades grades = graded(folder.path());
-  CHECK(grades.score() == 10);
-  CHECK(grades.most() == 10 * static_cast<int>(two.size()));
+  CHECK(grades.score() == 15);
+  CHECK(grades.most() == 10 * static_cast<int>(two.size()) + 45);
+  CHECK(grades.questions[3].right);
+  CHECK(word(grades.questions[4]) == std::string("wrong"));
+  CHECK(word(grades.questions[5]) == std::string("not answered"));
   CHECK(grades.exercises[0].outcome == "does not compile");
   const ExerciseGrade& grade = grades.exercises[1];
   CHECK(grade.attempts == 2);
@@ -118,11 +125,11 @@ TEST_CASE("grades: what passes counts, with all that is known of it") {
   CHECK(grade.sha256 == sha256(right));
 
   const auto json = nlohmann::json::parse(grades_json(grades));
-  CHECK(json["score"] == 10);
+  CHECK(json["score"] == 15);
   CHECK(json["student"] == "ada");
   CHECK(json["exercises"][1]["passed"] == true);
   const auto scope = nlohmann::json::parse(gradescope_json(grades));
-  CHECK(scope["score"] == 10);
+  CHECK(scope["score"] == 15);
   CHECK(scope["tests"][1]["status"] == "passed");
   double sum = 0;
   for (const auto& test : scope["tests"]) {
