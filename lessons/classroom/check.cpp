@@ -12,23 +12,6 @@ namespace tinymp::classroom {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Outcome = Verdict::Outcome;
-
-const char* word(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::passed:
-      return "passed";
-    case Outcome::wrong:
-      return "wrong";
-    case Outcome::unwritten:
-      return "unwritten";
-    case Outcome::no_build:
-      return "does not compile";
-    case Outcome::stopped:
-      break;
-  }
-  return "stopped";
-}
 
 int list(const Workbook& workbook, const lab::Progress& progress) {
   const std::vector<Exercise> all = exercises();

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <iostream>
 
 // The main() of every check. Who started it gives a word that nobody can guess on standard input and reads
 // the verdict from file 3; the verdict counts only with that word and the number of cases: a learner's file
@@ -19,6 +18,17 @@ struct Wrong {
 };
 
 constexpr int verdict_file = 3;
+
+std::array<char, 256> given{};
+
+/// Before every static initialiser: this file is linked first. Whoever reads standard input later finds
+/// nothing there.
+void take_word() {
+  std::size_t n = 0;
+  for (ssize_t more = 1; more > 0 && n + 1 < given.size(); n += more > 0 ? static_cast<std::size_t>(more) : 0)
+    more = read(0, given.data() + n, given.size() - 1 - n);
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const first)() = take_word;
 
 void tell(const std::string& word, const std::string& verdict) {
   const std::string text = word + "\n" + verdict + "\n";
@@ -68,8 +78,7 @@ std::string decimal(float x) {
 }  // namespace tinymp::exercise
 
 int main() {
-  std::string word;
-  std::getline(std::cin, word);
-  tinymp::exercise::tell(word, tinymp::exercise::judged());
+  const std::string word(tinymp::exercise::given.data());
+  tinymp::exercise::tell(word.substr(0, word.find('\n')), tinymp::exercise::judged());
   std::fflush(stdout);
 }

@@ -18,9 +18,10 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, const char* const* argv);
 };
-constexpr Command commands[] = {{"check", check},       {"watch", watch},    {"hint", hint},
-                                {"solution", solution}, {"reset", reset},    {"progress", progress},
-                                {"overlay", overlay},   {"mutants", mutants}};
+constexpr Command commands[] = {
+    {"check", check},         {"watch", watch},       {"hint", hint},       {"solution", solution},
+    {"reset", reset},         {"progress", progress}, {"overlay", overlay}, {"question", question_command},
+    {"grade", grade_command}, {"collect", collect},   {"mutants", mutants}};
 
 }  // namespace
 
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
     const std::string_view name = argc > 1 ? argv[1] : "";
     for (const auto& [command, run] : commands)
       if (name == command) return run(argc - 1, argv + 1);
-    throw tinymp::UsageError("check, watch, hint, solution or reset? ./learn --help");
+    throw tinymp::UsageError(
+        "check, watch, hint, solution, reset, question, grade or collect? ./learn --help");
   });
 }

@@ -33,8 +33,8 @@ std::vector<std::string> compile_command(const Exercise& exercise, const fs::pat
                                    "-I" + source_folder().string(),
                                    "-o",
                                    program.string(),
-                                   (exercise.folder / "check.cpp").string(),
-                                   TINYMP_JUDGE};
+                                   TINYMP_JUDGE,  // first: what it does before main() comes before all else
+                                   (exercise.folder / "check.cpp").string()};
   for (const std::string& source : exercise.sources) {
     const fs::path own = overlay / source;
     command.push_back((fs::exists(own) ? own : source_folder() / source).string());
@@ -43,6 +43,17 @@ std::vector<std::string> compile_command(const Exercise& exercise, const fs::pat
   std::istringstream libraries(TINYMP_LIBRARIES);
   for (std::string library; libraries >> library;) command.push_back(library);
   return command;
+}
+
+/// What a compiler sees behind a fence, beside the folders of the system.
+std::vector<fs::path> compiler_reads() {
+  const fs::path source = source_folder();
+  std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_JUDGE,
+                              TINYMP_LIBRARY};
+  for (const fs::path& path : {fs::path(TINYMP_CXX), fs::canonical(TINYMP_CXX)})
+    if (path.native().rfind("/usr/", 0) != 0) paths.push_back(path.parent_path().parent_path());
+  std::erase_if(paths, [](const fs::path& path) { return path == "/" || !fs::exists(path); });
+  return paths;
 }
 
 /// The lines that name errors, in the order of the compiler, without what follows from them.
@@ -85,6 +96,8 @@ Verdict read_verdict(const Finished& finished, const std::string& word, const Ex
                              " cases were judged: the check did not run to its end.");
   } else if (finished.out_of_time) {
     verdict.message = concat("It was still running after ", seconds, " s: a loop that never ends?");
+  } else if (finished.out_of_memory) {
+    verdict.message = "It took more memory than there is for a check.";
   } else if (finished.signal != 0) {
     verdict.message = concat("It crashed: ", strsignal(finished.signal), ".");
   } else {
@@ -96,8 +109,24 @@ Verdict read_verdict(const Finished& finished, const std::string& word, const Ex
 
 }  // namespace
 
+const char* word(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::passed:
+      return "passed";
+    case Outcome::wrong:
+      return "wrong";
+    case Outcome::unwritten:
+      return "unwritten";
+    case Outcome::no_build:
+      return "does not compile";
+    case Outcome::stopped:
+      break;
+  }
+  return "stopped";
+}
+
 Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
-              const fs::path& scratch, const Patience& patience) {
+              const fs::path& scratch, const Patience& patience, Fence fence) {
   const auto began = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -110,17 +139,20 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
       overlay / exercise.file,
       with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
 
-  const Finished compiler = run(compile_command(exercise, overlay, program), {.seconds = patience.compile});
+  const Finished compiler = run(compile_command(exercise, overlay, program), {.seconds = patience.compile},
+                                "", {fence, scratch, true, compiler_reads()});
   if (compiler.code != 0) {
     Verdict verdict{.outcome = Outcome::no_build, .seconds = seconds()};
     verdict.message = compiler.out_of_time
                           ? concat("The compiler did not finish in ", patience.compile, " s.")
-                          : concat("It does not compile:\n", errors_of(compiler.output));
+                      : compiler.out_of_memory ? std::string("The compiler took too much memory.")
+                                               : concat("It does not compile:\n", errors_of(compiler.output));
     return verdict;
   }
   const std::string word = unguessable();
-  Verdict verdict = read_verdict(run({program.string()}, {.seconds = patience.run}, word + "\n"), word,
-                                 exercise, patience.run);
+  Verdict verdict =
+      read_verdict(run({program.string()}, {.seconds = patience.run}, word + "\n", {fence, scratch}), word,
+                   exercise, patience.run);
   verdict.seconds = seconds();
   return verdict;
 }

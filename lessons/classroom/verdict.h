@@ -1,6 +1,7 @@
 #pragma once
 
 #include <lessons/classroom/exercise.h>
+#include <lessons/classroom/fence.h>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -30,8 +31,10 @@ struct Patience {
 };
 
 /// `path` is what compilers call the text in their errors. Everything is written into `scratch`, and the
-/// check stays there: scratch/check.
+/// check stays there: scratch/check. What is somebody else's is judged behind a fence.
 Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
-              const std::filesystem::path& scratch, const Patience& patience = {});
+              const std::filesystem::path& scratch, const Patience& patience = {}, Fence fence = Fence::none);
+
+const char* word(Verdict::Outcome outcome);  ///< "passed", "does not compile", ...
 
 }  // namespace tinymp::classroom

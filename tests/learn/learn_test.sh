@@ -56,6 +56,18 @@ exercises() {
   # The reference is an answer as well.
   sed '/exercise half_to_float/,/exercise half_to_float/!d' "$source_folder/tinymp/numeric/half_codec.h" >mine/01_half/half_to_float.h
   learn 0 check 1.2 && prints '^1.2 A half becomes a float: passed, 65550 cases'
+  learn 0 question 7 --id ada && prints '^Question 7. A dynamic loss scaler' && learn 2 question 12 --id ada
+  learn 0 grade --id ada --gradescope results.json && prints '^Sandbox: ' && prints '^  1.2 .* passed (100 % of the'
+  grep -q '"student": "ada"' grades.json || fail 'grades.json does not name the student'
+  grep -q '"gave_up": true' grades.json || fail 'grades.json does not tell who gave up'
+  grep -q '"tests"' results.json || fail 'results.json is not for Gradescope'
+  learn 2 grade --mine nowhere && complains 'no folder nowhere'
+  mkdir -p handed_in/ada handed_in/broken && cp -r mine handed_in/ada/ && cp mine/01_half/half_to_float.h handed_in/broken/progress.txt
+  learn 0 collect handed_in --out class && prints '^  ada  *10 of ' && prints '^  broken  *0 of ' && prints '^2 students'
+  grep -q '^ada,10,' class/class.csv || fail 'class.csv does not hold ada'
+  grep -q '</html>' class/class.html || fail 'class.html is not whole'
+  learn 2 collect handed_in --out handed_in/class && complains 'lies among the submissions'
+  learn 2 collect nowhere && complains 'cannot read the folder nowhere'
   learn 0 && prints '1 of [0-9]* pass; next: ./learn check 1.1'
   learn 2 run 1 --mine --smoke && complains 'built without your pieces'
   # Watched, the file is saved wrong once: that is what comes out.
