@@ -1,6 +1,9 @@
+#include <sys/stat.h>
+
 #include <lessons/classroom/files.h>
 #include <tinymp/base/error.h>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -26,6 +29,18 @@ void write_file(const fs::path& path, const std::string& text) {
   expect(file && !failed, "cannot write ", path.string(), ": ",
          failed ? failed.message() : std::strerror(errno),
          "; is the disk full, or the folder write-protected?");
+}
+
+Scratch::Scratch(const std::string& name) {
+  std::string pattern = (fs::temp_directory_path() / ("tinymp-" + name + "-XXXXXX")).string();
+  expect(mkdtemp(pattern.data()) != nullptr, "cannot make a folder ", pattern, ": ", std::strerror(errno));
+  path_ = fs::canonical(pattern);
+  chmod(path_.c_str(), 0755);  // a submission that root grades runs as another user
+}
+
+Scratch::~Scratch() {
+  std::error_code failed;
+  fs::remove_all(path_, failed);
 }
 
 }  // namespace tinymp::classroom

@@ -35,6 +35,7 @@ ExerciseGrade grade_exercise(const Submission& submission, const Exercise& exerc
   grade.outcome = "refused";
   grade.message = leaves_its_place(*text);
   if (!grade.message.empty()) return grade;
+  fs::remove_all(grading.scratch / "check");  // nothing of the submission before is left
   const Verdict verdict = judge(exercise, *text, exercise.own_file().string(), grading.scratch / "check",
                                 grading.patience, grading.fence);
   grade.outcome = word(verdict.outcome);

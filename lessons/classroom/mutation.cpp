@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
@@ -45,19 +43,11 @@ class Field {
  public:
   explicit Field(const Exercise& exercise)
       : exercise_(exercise),
-        scratch_(fs::temp_directory_path() / ("tinymp-mutants-" + std::to_string(getpid()))),
         reference_(region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file)) {
-    const Verdict right = judge(exercise_, reference_, "mutant", scratch_ / "reference");
+    const Verdict right = judge(exercise_, reference_, "mutant", scratch_.path() / "reference");
     expect(right.passed(), exercise.number(), ": the reference does not pass. ", right.message);
-    program_ = read_file(scratch_ / "reference" / "check");
+    program_ = read_file(scratch_.path() / "reference" / "check");
   }
-  Field(const Field&) = delete;
-  Field& operator=(const Field&) = delete;
-  ~Field() {
-    std::error_code ignored;
-    fs::remove_all(scratch_, ignored);
-  }
-
   /// Single signs, then names, are changed; and then two things at a time, until at_least of them have
   /// compiled.
   Tally sow(std::size_t most) {
@@ -91,7 +81,7 @@ class Field {
     std::vector<Fate> fates(mutants.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&](unsigned worker) {
-      const fs::path scratch = scratch_ / std::to_string(worker);
+      const fs::path scratch = scratch_.path() / std::to_string(worker);
       for (std::size_t i; (i = next++) < mutants.size();) {
         const Verdict verdict = judge(exercise_, mutants[i].text, "mutant", scratch, {.run = 20});
         fates[i] = verdict.outcome == Outcome::no_build       ? Fate::no_build
@@ -113,7 +103,7 @@ class Field {
   }
 
   const Exercise& exercise_;
-  fs::path scratch_;
+  Scratch scratch_{"mutants"};
   std::string reference_, program_;
   std::vector<Mutant> rejected_;
 };

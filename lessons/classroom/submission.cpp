@@ -75,16 +75,4 @@ std::vector<fs::path> Submission::runs() const {
   return found;
 }
 
-Scratch::Scratch(const std::string& name) {
-  std::string pattern = (fs::temp_directory_path() / ("tinymp-" + name + "-XXXXXX")).string();
-  expect(mkdtemp(pattern.data()) != nullptr, "cannot make a folder ", pattern, ": ", std::strerror(errno));
-  path_ = fs::canonical(pattern);
-  chmod(path_.c_str(), 0755);  // a submission that root grades runs as another user
-}
-
-Scratch::~Scratch() {
-  std::error_code failed;
-  fs::remove_all(path_, failed);
-}
-
 }  // namespace tinymp::classroom

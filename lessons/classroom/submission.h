@@ -26,17 +26,4 @@ class Submission {
   std::filesystem::path folder_, progress_;
 };
 
-/// A new folder for what is written on the way; it goes when this goes.
-class Scratch {
- public:
-  explicit Scratch(const std::string& name);
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace tinymp::classroom

@@ -1,6 +1,7 @@
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/overlay.h>
 #include <lessons/classroom/process.h>
+#include <lessons/classroom/tokens.h>
 #include <lessons/classroom/verdict.h>
 #include <tinymp/base/error.h>
 #include <chrono>
@@ -22,19 +23,36 @@ std::string unguessable() {
   return word;
 }
 
-std::vector<std::string> compile_command(const Exercise& exercise, const fs::path& overlay,
-                                         const fs::path& program) {
-  std::vector<std::string> command{TINYMP_CXX,
-                                   "-std=c++20",
-                                   "-O2",
-                                   "-ffp-contract=off",
-                                   "-fno-diagnostics-color",
-                                   "-I" + overlay.string(),
-                                   "-I" + source_folder().string(),
-                                   "-o",
-                                   program.string(),
-                                   TINYMP_JUDGE,  // first: what it does before main() comes before all else
-                                   (exercise.folder / "check.cpp").string()};
+std::vector<std::string> compiler(const fs::path& overlay) {
+  return {TINYMP_CXX,
+          "-std=c++20",
+          "-O2",
+          "-ffp-contract=off",
+          "-fno-diagnostics-color",
+          "-I" + overlay.string(),
+          "-I" + source_folder().string()};
+}
+
+/// Where the exercise is no header, check.cpp does not see what the learner wrote: compiled once, it is good
+/// for every text. Empty where it does.
+fs::path check_object(const Exercise& exercise, const fs::path& scratch) {
+  return exercise.file.ends_with(".cpp") ? scratch / (exercise.id + ".o") : fs::path{};
+}
+
+std::vector<std::string> compile_check(const Exercise& exercise, const fs::path& overlay,
+                                       const fs::path& object) {
+  std::vector<std::string> command = compiler(overlay);
+  command.insert(command.end(), {"-c", "-o", object.string(), (exercise.folder / "check.cpp").string()});
+  return command;
+}
+
+std::vector<std::string> compile_program(const Exercise& exercise, const fs::path& overlay,
+                                         const fs::path& object, const fs::path& program) {
+  std::vector<std::string> command = compiler(overlay);
+  command.insert(command.end(),
+                 {"-o", program.string(),
+                  TINYMP_JUDGE,  // first: what it does before main() comes before all else
+                  object.empty() ? (exercise.folder / "check.cpp").string() : object.string()});
   for (const std::string& source : exercise.sources) {
     const fs::path own = overlay / source;
     command.push_back((fs::exists(own) ? own : source_folder() / source).string());
@@ -107,6 +125,12 @@ Verdict read_verdict(const Finished& finished, const std::string& word, const Ex
   return verdict;
 }
 
+std::string why_it_stopped(const Finished& compiler, const Patience& patience) {
+  if (compiler.out_of_time) return concat("The compiler did not finish in ", patience.compile, " s.");
+  if (compiler.out_of_memory) return "The compiler took too much memory.";
+  return "It does not compile:\n" + errors_of(compiler.output);
+}
+
 }  // namespace
 
 const char* word(Outcome outcome) {
@@ -131,6 +155,10 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   };
+  if (tokens_of(text).empty())
+    return {.outcome = Outcome::no_build,
+            .message = concat("There is no code in the file. ./learn reset ", exercise.number(),
+                              " puts there what it begins with.")};
   const fs::path overlay = scratch / "overlay", program = scratch / "check";
   fs::remove_all(overlay);
   fs::remove(program);
@@ -139,15 +167,16 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
       overlay / exercise.file,
       with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
 
-  const Finished compiler = run(compile_command(exercise, overlay, program), {.seconds = patience.compile},
-                                "", {fence, scratch, true, compiler_reads()});
-  if (compiler.code != 0) {
-    Verdict verdict{.outcome = Outcome::no_build, .seconds = seconds()};
-    verdict.message = compiler.out_of_time
-                          ? concat("The compiler did not finish in ", patience.compile, " s.")
-                      : compiler.out_of_memory ? std::string("The compiler took too much memory.")
-                                               : concat("It does not compile:\n", errors_of(compiler.output));
-    return verdict;
+  const fs::path object = check_object(exercise, scratch);
+  std::vector<std::vector<std::string>> commands;
+  if (!object.empty() && !fs::exists(object)) commands.push_back(compile_check(exercise, overlay, object));
+  commands.push_back(compile_program(exercise, overlay, object, program));
+  for (const std::vector<std::string>& command : commands) {
+    const Finished compiler =
+        run(command, {.seconds = patience.compile}, "", {fence, scratch, true, compiler_reads()});
+    if (compiler.code != 0)
+      return {
+          .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
   }
   const std::string word = unguessable();
   Verdict verdict =

@@ -31,7 +31,8 @@ struct Patience {
 };
 
 /// `path` is what compilers call the text in their errors. Everything is written into `scratch`, and the
-/// check stays there: scratch/check. What is somebody else's is judged behind a fence.
+/// check stays there: scratch/check. In the same scratch the next text of the same exercise is judged faster.
+/// What is somebody else's is judged behind a fence.
 Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
               const std::filesystem::path& scratch, const Patience& patience = {}, Fence fence = Fence::none);
 
