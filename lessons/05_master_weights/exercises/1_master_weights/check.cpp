@@ -253,9 +253,8 @@ void two_moments(Judge& judge, DType state_format, std::size_t n) {
     const float right = masters[i] - rule.update(masters[i], gradients[i], m, state);
     const bool moments_right = m[0] == m0_now[i] && m[1] == m1_now[i];
     judge.expect(master_now[i] == right && moments_right, [&] {
-      return "SGD's one moment is right; Adam has two, arenas.moments[0] and [1], of which one is not what "
-             "it "
-             "should be, or not what the update saw.\n  Adam, moments in " +
+      return "SGD's one moment is right; Adam has two, arenas.moments[0] and [1], of which one is not "
+             "what it should be, or not what the update saw.\n  Adam, moments in " +
              name(state_format) + ", weight " + std::to_string(i) + "\n  expected = moments " +
              decimal(m[0]) + ", " + decimal(m[1]) + ", master " + decimal(right) + "\n  yours    = moments " +
              decimal(m0_now[i]) + ", " + decimal(m1_now[i]) + ", master " + decimal(master_now[i]);
@@ -267,8 +266,7 @@ void two_moments(Judge& judge, DType state_format, std::size_t n) {
 
 void check(Judge& judge) {
   by_hand(judge);
-  for (const DType state : {f32, f16})
-    for (const std::size_t n : {3u, 2055u}) two_moments(judge, state, n);
+  for (const DType state : {f32, f16}) two_moments(judge, state, 3);
   for (const std::size_t n : {7u, 1023u, 1024u, 1031u, 20'011u}) {
     for (const DType weights : {f16, bf16, f32}) {
       for (const bool has_master : {true, false}) {
@@ -284,6 +282,7 @@ void check(Judge& judge) {
       }
     }
   }
+  for (const DType state : {f32, f16}) two_moments(judge, state, 2055);
 }
 
 }  // namespace tinymp::exercise
