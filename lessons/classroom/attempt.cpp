@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/classroom/attempt.h>
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/similarity.h>
 
 namespace tinymp::classroom {
 
@@ -41,6 +42,8 @@ std::string told(const Exercise& exercise, const Attempt& attempt, const Workboo
   if (attempt.began) text += fmt::format("A file to begin with: {}\n\n", shown(workbook.path(exercise)));
   if (!verdict.printed.empty() && verdict.outcome != Verdict::Outcome::no_build)
     text += "Your code printed:\n" + verdict.printed + "\n";
+  if (const std::string refused = leaves_its_place(read_file(workbook.path(exercise))); !refused.empty())
+    text += "./learn grade would refuse this file. " + refused + "\n\n";
   if (verdict.passed())
     return text + fmt::format("{} {}: passed, {} cases in {:.1f} s.\n", exercise.number(), exercise.title,
                               verdict.cases, verdict.seconds);

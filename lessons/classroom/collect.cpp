@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <fmt/format.h>
 #include <lessons/classroom/class_report.h>
 #include <lessons/classroom/commands.h>
@@ -77,6 +79,7 @@ int collect(int argc, const char* const* argv) {
   if (lies_in(out, folder)) throw UsageError("--out lies among the submissions; name a folder elsewhere");
 
   const std::vector<fs::path> submissions = submissions_in(folder);
+  umask(022);  // a submission that root grades runs as another user, and has to see its check
   const Scratch scratch("collect");
   Grading grading{.exercises = exercises(), .scratch = scratch.path()};
   grading.fence = best_fence(scratch.path(), trust);

@@ -85,7 +85,7 @@ std::vector<Exercise> exercises_named(const std::string& word) {
   const std::string near = lab::nearest(word, names);
   throw UsageError(concat("there is no exercise '", word, "'",
                           near.empty() ? "" : "; did you mean '" + near + "'?",
-                          " (./learn exercises lists them)"));
+                          " (./learn check lists them)"));
 }
 
 }  // namespace tinymp::classroom

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <fmt/format.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
@@ -37,6 +39,7 @@ int grade_command(int argc, const char* const* argv) {
   if (!folder.empty() && !std::filesystem::is_directory(folder, failed))
     throw UsageError(concat("there is no folder ", folder));
 
+  umask(022);  // a submission that root grades runs as another user, and has to see its check
   const Scratch scratch("grade");
   Grading grading{.exercises = exercises(), .scratch = scratch.path()};
   grading.fence = best_fence(scratch.path(), trust);

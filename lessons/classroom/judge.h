@@ -9,11 +9,6 @@
 /// file. It stops at the first case that is wrong, so its cases go from the smallest to the largest.
 namespace tinymp::exercise {
 
-/// Thrown by a stub: "lesson 1: rounding is yours to write".
-struct NotWritten {
-  std::string what;
-};
-
 class Judge {
  public:
   /// Counts a case. When it is wrong the check ends with what `otherwise` says: the misconception, and the

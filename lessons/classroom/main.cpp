@@ -6,6 +6,7 @@
 //   ./learn hint 1.1          a nudge; again: where to look; once more: nearly the code
 
 #include <lessons/classroom/commands.h>
+#include <lessons/classroom/process.h>
 #include <lessons/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <string_view>
@@ -27,6 +28,7 @@ constexpr Command commands[] = {
 
 int main(int argc, char** argv) {
   return tinymp::lab::guarded([&] {
+    tinymp::classroom::mind_interrupts();
     const std::string_view name = argc > 1 ? argv[1] : "";
     for (const auto& [command, run] : commands)
       if (name == command) return run(argc - 1, argv + 1);

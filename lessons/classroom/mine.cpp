@@ -34,7 +34,7 @@ class Judged {
     const std::string all =
         text + read_file(exercise.folder / "check.cpp") + read_file(source_folder() / exercise.file);
     if (fs::exists(known) && read_file(known) == all) return "";
-    const Verdict verdict = judge(exercise, text, path, folder_ / "scratch");
+    const Verdict verdict = judge(exercise, text, path, scratch_.path());
     if (!verdict.passed()) return verdict.message.substr(0, verdict.message.find('\n'));
     write_file(known, all);
     return "";
@@ -42,6 +42,7 @@ class Judged {
 
  private:
   fs::path folder_;
+  Scratch scratch_{"mine"};
 };
 
 /// How many of the exercises of a piece there are, and how many are the learner's.

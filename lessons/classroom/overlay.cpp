@@ -39,6 +39,12 @@ std::string region_of(std::string_view text, std::string_view id, std::string_vi
 }
 
 std::string with_pieces(std::string text, const std::vector<Piece>& pieces, const std::string& path) {
+  for (const Piece& piece : pieces) {
+    for (const auto& [from, to] : piece.instead) {
+      if (text.find(to) != std::string::npos) continue;  // another piece of this file asked for the same
+      text.replace(only_place(text, from, path), from.size(), to);
+    }
+  }
   const std::string original = text;
   for (const Piece& piece : pieces) {
     const std::size_t after = place_of(original, piece.id, path).end;
@@ -48,12 +54,6 @@ std::string with_pieces(std::string text, const std::vector<Piece>& pieces, cons
     const std::string newline = piece.text.empty() || piece.text.back() == '\n' ? "" : "\n";
     text.replace(begin, end - begin,
                  concat(line_directive(1, piece.path), piece.text, newline, line_directive(line, path)));
-  }
-  for (const Piece& piece : pieces) {
-    for (const auto& [from, to] : piece.instead) {
-      if (text.find(to) != std::string::npos) continue;  // another piece of this file asked for the same
-      text.replace(only_place(text, from, path), from.size(), to);
-    }
   }
   return text;
 }

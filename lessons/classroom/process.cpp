@@ -169,7 +169,9 @@ bool take(int from, std::string& text) {
   return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/// Whether it may go on: it has time and memory left.
+volatile std::sig_atomic_t was_interrupted = 0;
+
+/// Whether it may go on: it has time and memory left, and nobody wants to stop.
 class Watch {
  public:
   Watch(const Limits& limits, bool fenced, const std::vector<pid_t>& others)
@@ -188,7 +190,7 @@ class Watch {
       std::erase_if(its, [&](pid_t process) { return std::ranges::count(others_, process) != 0; });
       finished.out_of_memory = memory_of(its) > memory_;
     }
-    return finished.out_of_time || finished.out_of_memory;
+    return finished.out_of_time || finished.out_of_memory || interrupted();
   }
 
  private:
@@ -210,6 +212,15 @@ void listen(Pipe& output, Pipe& verdict, Watch& watch, Finished& finished) {
 }
 
 }  // namespace
+
+void mind_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { was_interrupted = 1; };  // and no SA_RESTART: poll() returns
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return was_interrupted != 0; }
 
 Finished run(const std::vector<std::string>& command, const Limits& limits, const std::string& input,
              const Place& place) {
@@ -239,7 +250,12 @@ Finished run(const std::vector<std::string>& command, const Limits& limits, cons
   }
   kill(child, SIGKILL);
   if (!over) waitpid(child, &status, 0);
-  end_descendants_but(others);
+  if (place.fence == Fence::none) {
+    kill(-child, SIGKILL);  // one's own code; mutants are judged side by side, and all are our descendants
+  } else {
+    end_descendants_but(others);
+  }
+  expect(!interrupted(), "stopped");
   if (WIFEXITED(status)) finished.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) finished.signal = WTERMSIG(status);
   if (place.fence == Fence::bubblewrap && finished.code > 128) {  // so it tells of a signal

@@ -23,6 +23,10 @@ struct Finished {
   std::string verdict{};  ///< what it wrote to file 3
 };
 
+/// From here on Ctrl-C ends what is run, and run() throws Error; asks interrupted(), where nothing is run.
+void mind_interrupts();
+bool interrupted();
+
 /// `input` comes on standard input. Behind a fence it gets none of our environment; who may not write there
 /// is not root either.
 Finished run(const std::vector<std::string>& command, const Limits& limits, const std::string& input = "",

@@ -106,8 +106,15 @@ std::string leaves_its_place(std::string_view text) {
   if (const std::string line = directive_in(whole); !line.empty())
     return concat("It holds a line of the preprocessor, ", line.substr(0, 40),
                   ": such lines reach beyond the exercise, and none needs one.");
+  for (const char* const other : {"<%", "%>", "R\""})
+    if (whole.find(other) != std::string::npos)
+      return concat("It holds ", other, ", another way to write brackets or text, which hides them.");
   int depth = 0;
+  bool names_a_space = false;
   for (const Token& token : tokens_of(whole)) {
+    if (names_a_space && token.kind == Token::Kind::name)
+      return concat("It opens a namespace, ", token.text, ": the exercise has its place already.");
+    names_a_space = token.text == "namespace";
     if (token.text == "{") ++depth;
     if (token.text == "}" && --depth < 0) return "It closes a bracket } that it did not open.";
   }
@@ -120,8 +127,9 @@ std::vector<std::string> notable_words(std::string_view text) {
       "constructor", "main",    "exit",    "_exit",         "_Exit",       "abort", "fork",
       "system",      "popen",   "syscall", "write",         "dlsym",       "Judge", "judge",
       "check",       "_Pragma", "friend",  "export",        "module",      "import"};
+  const std::string whole = spliced(text);
   std::set<std::string> found;
-  for (const Token& token : tokens_of(text))
+  for (const Token& token : tokens_of(whole))
     if (token.kind == Token::Kind::name && notable.contains(token.text)) found.emplace(token.text);
   return {found.begin(), found.end()};
 }

@@ -1,9 +1,11 @@
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/overlay.h>
 #include <lessons/classroom/process.h>
+#include <lessons/classroom/sha256.h>
 #include <lessons/classroom/tokens.h>
 #include <lessons/classroom/verdict.h>
 #include <tinymp/base/error.h>
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <random>
@@ -74,16 +76,20 @@ std::vector<fs::path> compiler_reads() {
   return paths;
 }
 
-/// The lines that name errors, in the order of the compiler, without what follows from them.
+/// From the first line on that names an error.
 std::string errors_of(const std::string& output) {
   constexpr int most_lines = 12;
   std::istringstream lines(output);
   std::string text, line;
+  bool found = false;
   for (int n = 0; n < most_lines && std::getline(lines, line);) {
-    if (line.find("warning:") != std::string::npos) continue;
+    found =
+        found || line.find("error:") != std::string::npos || line.find("multiple definition") != line.npos;
+    if (!found || line.find("warning:") != std::string::npos) continue;
     text += "  " + line + "\n";
     ++n;
   }
+  if (text.empty()) return output.substr(0, 1000);
   return text;
 }
 
@@ -92,26 +98,27 @@ Verdict read_verdict(const Finished& finished, const std::string& word, const Ex
   Verdict verdict;
   verdict.printed = finished.output;
   std::istringstream told(finished.verdict);
-  std::string first, outcome;
-  std::getline(told, first);
-  std::getline(told, outcome);
-  const bool judged = first == word;
-  std::string rest((std::istreambuf_iterator<char>(told)), {});
-  while (rest.ends_with('\n')) rest.pop_back();
+  std::string seal, outcome;
+  std::getline(told, seal);
+  std::string all((std::istreambuf_iterator<char>(told)), {});
+  while (all.ends_with('\n')) all.pop_back();
+  const bool judged = seal == sha256(word + "\n" + all);
+  const std::size_t line = std::min(all.find('\n'), all.size());
+  outcome = all.substr(0, line);
+  const std::string rest = all.substr(std::min(line + 1, all.size()));
   if (judged && finished.code == 0 && outcome == concat("passed ", exercise.cases)) {
     verdict.outcome = Outcome::passed;
     verdict.cases = exercise.cases;
   } else if (judged && outcome == "wrong") {
     verdict.outcome = Outcome::wrong;
     verdict.message = rest;
-  } else if (judged && outcome == "unwritten") {
-    verdict.outcome = Outcome::unwritten;
-    verdict.message = rest;
   } else if (judged && outcome == "threw") {
     verdict.message = "It threw: " + rest;
+  } else if (judged && outcome == concat("passed ", exercise.cases)) {
+    verdict.message = "All cases were right, and then the program did not end as it should.";
   } else if (judged) {
-    verdict.message = concat("Only ", outcome, " of ", exercise.cases,
-                             " cases were judged: the check did not run to its end.");
+    verdict.message = concat("Not all of the ", exercise.cases, " cases were judged (it ", outcome,
+                             "): the check did not run to its end.");
   } else if (finished.out_of_time) {
     verdict.message = concat("It was still running after ", seconds, " s: a loop that never ends?");
   } else if (finished.out_of_memory) {

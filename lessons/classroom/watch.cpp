@@ -6,6 +6,7 @@
 #include <lessons/classroom/attempt.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/process.h>
 #include <lessons/learn/command_line.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -60,7 +61,7 @@ class Watch {
   bool look() {
     judged_ = text();
     const Attempt made = attempt(exercise_, workbook_, progress_);
-    judged_ = text();  // the stub, where nothing was
+    if (made.began) judged_ = text();  // the stub
     std::cout << "\n" << told(exercise_, made, workbook_) << std::flush;
     return made.verdict.passed();
   }
@@ -138,6 +139,7 @@ int watch(int argc, const char* const* argv) {
   prompt(*watch, workbook, keys);
   for (;;) {
     const char key = keys.wait();
+    if (interrupted()) return 130;
     if (key == 'q') return 0;
     if (key == 'h') give_hint(watch->exercise());
     if (key == 'n') {

@@ -77,7 +77,7 @@ TEST_CASE("questions: the answers") {
   CHECK(expected(9, "李雷") == "4 2");
 }
 
-TEST_CASE("questions: another student, another question; the same, the same") {
+TEST_CASE("questions: another student has another question, the same has the same") {
   for (int chapter = first_question; chapter <= last_question; ++chapter) {
     std::set<std::string> texts;
     for (int i = 0; i < 40; ++i) texts.insert(question(chapter, "student" + std::to_string(i)).text);

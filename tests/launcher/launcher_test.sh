@@ -385,9 +385,9 @@ learn CXX=clang++ quickstart
 check 'back again: both are still there' not_called 'cmake -S'
 : >"$work/calls"
 learn run 6 --mine --smoke
-check 'run 6 --mine: puts the pieces together' says "pieces of overlay $build/release-g++/mine"
+check 'run 6 --mine: puts the pieces together' says "pieces of overlay $build/release-g++/mine-"
 check 'run 6 --mine: configures another folder with them' called "-B $build/release-g++-mine"
-check 'run 6 --mine: CMake knows where they are' called "-DTINYMP_OVERLAY=$build/release-g++/mine"
+check 'run 6 --mine: CMake knows where they are' called "-DTINYMP_OVERLAY=$build/release-g++/mine-"
 check 'run 6 --mine: builds that lesson alone' called '--target learn lesson_06'
 check 'run 6 --mine: hands over' says '<--mine>'
 : >"$work/calls"

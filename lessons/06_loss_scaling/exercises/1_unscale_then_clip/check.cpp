@@ -87,7 +87,9 @@ float unscaled(Judge& judge, const Trial& t, const Tensor& x) {
   return factor;
 }
 
-bool near(double a, double b) { return std::fabs(a - b) <= 1e-6 * std::fabs(b) || a == b; }
+bool near(double a, double b) {
+  return a == b || (std::isfinite(b) && std::fabs(a - b) <= 1e-6 * std::fabs(b));
+}
 
 /// The root of the sum of (values * factor)^2, and the factor that follows.
 struct Clipped {

@@ -30,6 +30,7 @@ struct Clipped {
 
 bool near(float a, float b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (std::isinf(b)) return a == b;
   return a == b || std::fabs(static_cast<double>(a) - static_cast<double>(b)) <=
                        1.2e-7 * std::fabs(static_cast<double>(b)) + 0x1p-149;
 }

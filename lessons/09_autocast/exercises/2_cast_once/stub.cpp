@@ -6,14 +6,16 @@
 //
 //     copies_->of        std::map from x.id() to {parameter, copy}; the parameter is held, so that no other
 //                        tensor can come to have its id
-//     copies_->tape      for which the copies in `of` are good: the number of the tape (Tape::current() may
-//     be copies_->changes   nullptr: 0) and parameter_changes(), which grows with each step of an optimizer.
+//     copies_->tape      the number of the tape for which the copies in `of` are good;
+//                        0 where Tape::current() is nullptr
+//     copies_->changes   likewise parameter_changes(), which grows with each step of an optimizer.
 //                        Where one of the two is another now, all copies are forgotten
 //     copies_->made      how many copies were made
 //
-// A copy:  const Tensor copy(x.shape(), format, x.device());  rounded by kernels::cast(x.view(),
-// copy.view()); and put on the tape:
+// A copy is made, rounded, and put on the tape:
 //
+//     const Tensor copy(x.shape(), format, x.device());
+//     kernels::cast(x.view(), copy.view());
 //     record("cast", {x}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
 //
 // The gradients of all its uses are added up in copy's buffer. Left alone that is as narrow as the copy:
