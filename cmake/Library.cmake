@@ -2,6 +2,7 @@
 # the GPU goes into kernels/cuda/*.cu; what a build without nvcc needs in its place into kernels/no_cuda/*.cpp.
 file(GLOB_RECURSE TINYMP_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*.cpp kernels/*.cpp)
 list(FILTER TINYMP_SOURCES EXCLUDE REGEX "^kernels/(no_cuda|bench)/")
+tinymp_overlaid(TINYMP_SOURCES)
 add_library(tinymp STATIC ${TINYMP_SOURCES})
 add_library(tinymp::tinymp ALIAS tinymp)
 target_include_directories(tinymp PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
@@ -9,8 +10,9 @@ target_compile_features(tinymp PUBLIC cxx_std_20)
 # The same bits from every compiler: no fused multiply-add that the text does not ask for.
 target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> PRIVATE ${TINYMP_WARNINGS})
 # sqrt need not set errno, and may then be vectorised; no bit changes.
-set_source_files_properties(kernels/cpu/update.cpp kernels/cpu/batch_norm.cpp kernels/cpu/layer_norm.cpp
-                            PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
+set(roots kernels/cpu/update.cpp kernels/cpu/batch_norm.cpp kernels/cpu/layer_norm.cpp)
+tinymp_overlaid(roots)
+set_source_files_properties(${roots} PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
 # Pages and tables take the optimiser longer than they run.
 file(GLOB report_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/report/*.cpp)
 set_source_files_properties(${report_sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")

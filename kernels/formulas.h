@@ -16,6 +16,7 @@ namespace tinymp::kernels {
 // written in terms of the output y, so that backward need not keep the input; only that of log wants x, for
 // e^y would be far off once y has been rounded to 16 bits.
 
+// <exercise backward_of_relu>
 struct Relu {
   // Written so that NaN passes: max(NaN, 0) would hide it.
   template <class C>
@@ -27,6 +28,7 @@ struct Relu {
     return y <= C(0) ? C(0) : dy;
   }
 };
+// </exercise backward_of_relu>
 
 struct Sigmoid {
   template <class C>
@@ -189,6 +191,7 @@ struct AdamRule {
   float beta1, beta2, rest1, rest2;  ///< rest = 1 - beta, rounded once: 1 - 0.999f would be 5e-5 off
   static constexpr int moment_count = 2;
 
+  // <exercise adam>
   // 1 - beta^t in double: for small t the difference would lose half its digits in FP32.
   TINYMP_HD void begin(StepState& s) const {
     s.correction1 = static_cast<float>(1 - integer_power(exact_beta1, s.steps));
@@ -204,6 +207,7 @@ struct AdamRule {
     if constexpr (decoupled) return s.lr * (step + weight_decay * w);
     return s.lr * step;
   }
+  // </exercise adam>
 };
 
 template <bool decoupled>
@@ -233,19 +237,9 @@ struct AdagradRule {
   }
 };
 
-/// The decision of a step, before any weight moves.
-template <class Rule>
-TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip_nonfinite, StepState& state,
-                          StepReport& report) {
-  report = {};
-  report.taken = !(skip_nonfinite && found.nonfinite > 0);
-  if (!report.taken) return;
-  ++state.steps;
-  rule.begin(state);
-}
-
 /// The norm whose square is given, and the factor that makes it at most max_norm, as PyTorch's
 /// clip_grad_norm_ has it. A norm that is not finite changes nothing.
+// <exercise clip_factor>
 TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float& factor) {
   const double norm = std::sqrt(sum_of_squares);
   const double shrink = static_cast<double>(max_norm) / (norm + 1e-6);
@@ -253,6 +247,7 @@ TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float&
   if (finite && shrink < 1) factor = static_cast<float>(static_cast<double>(factor) * shrink);
   return static_cast<float>(norm);
 }
+// </exercise clip_factor>
 
 using UpdateRule = std::variant<SgdRule<false>, SgdRule<true>, AdamRule<false>, AdamRule<true>, AdagradRule>;
 

@@ -14,21 +14,6 @@ Block<C> for_each_row(const C* of_columns, const Strip& strip) {
   return repeated;
 }
 
-/// (x - mean)^2
-template <class C>
-struct Squares {
-  const View& x;
-  Strip strip;
-  Block<C> means, in, out;
-  std::array<Terms<C>, 1> operator()(std::int64_t row, std::int64_t count) {
-    const C* values = load_rows(x, row, count, strip, in);
-    for_each_value<C>(count * strip.n, [=, m = means.data(), to = out.data()](std::int64_t i) {
-      to[i] = (values[i] - m[i]) * (values[i] - m[i]);
-    });
-    return {{{out.data(), strip.n}}};
-  }
-};
-
 /// dy, and dy xhat
 template <class C>
 struct Errors {
@@ -53,6 +38,26 @@ void divide(C* values, std::int64_t n, std::int64_t divisor) {
 
 }  // namespace
 
+// <exercise batch_statistics>
+namespace {
+
+/// (x - mean)^2
+template <class C>
+struct Squares {
+  const View& x;
+  Strip strip;
+  Block<C> means, in, out;
+  std::array<Terms<C>, 1> operator()(std::int64_t row, std::int64_t count) {
+    const C* values = load_rows(x, row, count, strip, in);
+    for_each_value<C>(count * strip.n, [=, m = means.data(), to = out.data()](std::int64_t i) {
+      to[i] = (values[i] - m[i]) * (values[i] - m[i]);
+    });
+    return {{{out.data(), strip.n}}};
+  }
+};
+
+}  // namespace
+
 void column_moments(const View& x, const Accumulation& sums, const View& mean, const View& variance) {
   with_compute_type(x.dtype, [&]<class C> {
     C *m = mean.data<C>(), *v = variance.data<C>();
@@ -66,6 +71,7 @@ void column_moments(const View& x, const Accumulation& sums, const View& mean, c
     divide(v, x.cols(), x.rows());
   });
 }
+// </exercise batch_statistics>
 
 void batch_norm(const View& x, const Normalizer& by, const View& gamma, const View& beta, const View& y) {
   with_compute_type(x.dtype, [&]<class C> {

@@ -50,15 +50,26 @@ TINYMP_INLINE void add_last_rows(const Terms<C>& terms, std::int64_t rows, std::
   if constexpr (width > 1) add_last_rows<width - 1>(terms, rows, n, sums);
 }
 
-/// Adds rows of n terms to n sums, each addition rounded to the format of the sums.
-template <class C>
-void add_rounded(const Terms<C>& terms, std::int64_t rows, std::int64_t n, DType format, C* sums) {
-  if (format == DType::f16 && std::is_same_v<C, float>) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t i = 0; i < n; ++i) sums[i] += terms.values[row * terms.stride + i];
-      round_to(format, sums, n);
+// <exercise add_rounded>
+/// Adds rows of n terms to n sums, each addition rounded to `format`.
+inline void add_rounded(const Terms<float>& terms, std::int64_t rows, std::int64_t n, DType format,
+                        float* sums) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t begin = row * terms.stride;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float term = terms.values[begin + i];
+      sums[i] += term;
     }
-    return;
+    round_to(format, sums, n);
+  }
+}
+// </exercise add_rounded>
+
+/// The same for sums in any format.
+template <class C>
+void add_terms(const Terms<C>& terms, std::int64_t rows, std::int64_t n, DType format, C* sums) {
+  if constexpr (std::is_same_v<C, float>) {
+    if (format == DType::f16) return add_rounded(terms, rows, n, format, sums);
   }
   on_best_isa([=] {
     const auto from = [&](std::int64_t c) { return Terms<C>{terms.values + c, terms.stride}; };
@@ -90,7 +101,7 @@ void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
       const std::int64_t count = std::min(strip.height, end - row);
       const std::array<Terms<C>, several> added = terms(row, count);
       for (std::size_t k = 0; k < several; ++k)
-        add_rounded(added[k], count, n, how.format, sums_of(k, chunk) + c);
+        add_terms(added[k], count, n, how.format, sums_of(k, chunk) + c);
     }
   };
   const std::int64_t of_a_strip = std::max<std::int64_t>(1, std::min(length, rows) * Strip::width);
@@ -101,7 +112,7 @@ void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
                });
   for (std::size_t k = 0; k < several; ++k) {
     std::fill_n(totals[k], columns, C(0));
-    add_rounded<C>({sums_of(k, 0), columns}, chunks, columns, how.format, totals[k]);
+    add_terms<C>({sums_of(k, 0), columns}, chunks, columns, how.format, totals[k]);
   }
 }
 

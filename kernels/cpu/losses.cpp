@@ -56,6 +56,7 @@ void sum_rows(const C* x, std::int64_t rows, std::int64_t columns, C* sums) {
   for (; r < rows; ++r) sum_side_by_side<1>(x + r * columns, columns, sums + r);
 }
 
+// <exercise log_sum_exp>
 /// log sum exp of each row. `x` holds the rows, and is overwritten.
 template <class C>
 void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* log_sum) {
@@ -70,6 +71,7 @@ void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* log_sum)
   sum_rows(x, rows, columns, log_sum);
   for_each_value<C>(rows, [=, top = tops.data()](std::int64_t r) { log_sum[r] = top[r] + log(log_sum[r]); });
 }
+// </exercise log_sum_exp>
 
 }  // namespace
 
@@ -94,6 +96,7 @@ void cross_entropy(const View& logits, std::span<const std::int32_t> labels, con
   });
 }
 
+// <exercise backward_of_cross_entropy>
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
                             const View& dloss, const View& dlogits) {
   const std::int64_t batch = logits.rows(), columns = logits.cols();
@@ -106,12 +109,13 @@ void cross_entropy_backward(const View& logits, std::span<const std::int32_t> la
         for (std::int64_t c = 0; c < columns; ++c) x[r * columns + c] -= log_sum;
       }
       exp_all(rows * columns, x);
-      for (std::int64_t r = 0; r < rows; ++r) x[r * columns + label_of(labels, b + r)] -= C(1);
+      for (std::int64_t r = 0; r != rows; ++r) x[r * columns + label_of(labels, b + r)] -= C(1);
       for_each_value<C>(rows * columns, [=](std::int64_t i) { x[i] *= factor; });
       store<C>(x, dlogits, b * columns, rows * columns);
     });
   });
 }
+// </exercise backward_of_cross_entropy>
 
 void mse(const View& x, const View& target, const View& loss) {
   with_compute_type(x.dtype, [&]<class C> {

@@ -54,18 +54,9 @@ GradientScan scan(const View& gradients) {
   return sum_of_chunks<GradientScan>(gradients.size(), piece, scan_length);
 }
 
-double sum_of_squares(const View& x, float factor) {
-  return sum_of_chunks<double>(x.size(), [&](std::int64_t begin, std::int64_t n) {
-    Block<float> in;
-    return lane_sum<double>(n, [values = load(x, begin, n, in), factor](std::int64_t i) {
-      const double v = static_cast<double>(values[i] * factor);
-      return v * v;
-    });
-  });
-}
-
 }  // namespace
 
+// <exercise unscale_then_clip>
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
   *found.memory = scan(gradients);
@@ -73,8 +64,16 @@ void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientS
 }
 
 void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
-  *norm.data<float>() = clip_factor(sum_of_squares(x, *factor.memory), max_norm, *factor.memory);
+  const double squares = sum_of_chunks<double>(x.size(), [&](std::int64_t begin, std::int64_t n) {
+    Block<float> in;
+    return lane_sum<double>(n, [values = load(x, begin, n, in), by = *factor.memory](std::int64_t i) {
+      const double v = static_cast<double>(values[i] * by);
+      return v * v;
+    });
+  });
+  *norm.data<float>() = clip_factor(squares, max_norm, *factor.memory);
 }
+// </exercise unscale_then_clip>
 
 void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found, bool last,
                   Cell<ScaleState> state) {

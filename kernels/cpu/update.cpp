@@ -94,6 +94,7 @@ LostUpdates move_weights(const Rule& rule, const StepState& state, const UpdateB
   return move_rounded(b, updates.data(), format, next);
 }
 
+// <exercise master_weights>
 template <class Rule>
 UpdateCounts update_block(const Rule& rule, const StepState& state, const UpdateArenas& arenas, float factor,
                           std::int64_t begin, std::int64_t n) {
@@ -112,6 +113,7 @@ UpdateCounts update_block(const Rule& rule, const StepState& state, const Update
   if (arenas.weights.memory != arenas.master.memory) store<float>(next, arenas.weights, begin, n);
   return {.values = lost.values, .underflowed = lost.underflowed, .absorbed = lost.absorbed};
 }
+// </exercise master_weights>
 
 }  // namespace
 

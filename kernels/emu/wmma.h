@@ -3,8 +3,10 @@
 #include <kernels/emu/numbers.h>
 #include <kernels/emu/rendezvous.h>
 #include <kernels/emu/tensor_core.h>
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 /// nvcuda::wmma for tiles of 16x16x16. CUDA C++ Programming Guide, "Warp Matrix Functions".
@@ -29,6 +31,14 @@ class fragment {
   // As on GPUs, each element of a and b is held twice.
   static constexpr int num_elements = std::is_same_v<Use, accumulator> ? 8 : 16;
   T x[num_elements];
+
+  /// Sums that nobody sets begin as NaN, like all memory here that a GPU leaves undefined.
+  fragment() {
+    if constexpr (std::is_same_v<Use, accumulator>) std::fill_n(x, num_elements, nan);
+  }
+
+ private:
+  static constexpr T nan = std::numeric_limits<T>::quiet_NaN();
 };
 
 template <class T>

@@ -1,7 +1,7 @@
 # Configuring and building in the right folder, one at a time, as parallel as the memory allows.
 # Sourced by ./learn after install.sh; sees its variables: root, cuda, sanitize, and
 # shellcheck shell=bash
-: "${build_root=}" "${tests=OFF}" "${microbench=OFF}" "${jobs=1}" "${packages=}"
+: "${build_root=}" "${overlay=}" "${tests=OFF}" "${microbench=OFF}" "${jobs=1}" "${packages=}"
 
 # ---- how many files at once ----
 
@@ -47,6 +47,10 @@ name_build_folder() { # sets build, program, cmake_args and signature
   if [ -n "$sanitize" ]; then
     type=RelWithDebInfo
     cmake_args+=("-DTINYMP_SANITIZE=$sanitize" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
+  fi
+  if [ -n "$overlay" ]; then
+    name=$name-mine
+    cmake_args+=("-DTINYMP_OVERLAY=$overlay")
   fi
   cmake_args+=("-DCMAKE_BUILD_TYPE=$type")
   if [ -n "${TINYMP_CMAKE_ARGS:-}" ]; then

@@ -1,5 +1,6 @@
 #include <lessons/learn/command_line.h>
 #include <tinymp/base/float_environment.h>
+#include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -67,6 +68,16 @@ CLI::Validator whole(std::int64_t low, std::int64_t high) {
                         : concat("takes a whole number from ", low, " to ", high, ", not '", text, "'");
           },
           ""};
+}
+
+void add_mine_flag(CLI::App& app) {
+  app.add_flag(
+      "--mine",
+      [](std::int64_t) {
+        if (train::pieces().empty())
+          throw UsageError("--mine: this program was built without your pieces; ask ./learn");
+      },
+      "With the pieces of the library that you wrote, where they pass: ./learn check");
 }
 
 void add_output_flags(CLI::App& app, Options& options) {

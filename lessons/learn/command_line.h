@@ -24,6 +24,8 @@ struct DataChoice {
 };
 DataChoice data_of(const Lesson& lesson);
 
+/// --mine. The launcher has built with the pieces by then; a program without any refuses it.
+void add_mine_flag(CLI::App& app);
 /// --data, --threads, --device.
 void add_training_flags(CLI::App& app, Options& options, const DataChoice& data);
 /// --seeds, --first-seed, --smoke.

@@ -7,6 +7,7 @@
 #include <lessons/learn/run_progress.h>
 #include <tinymp/base/device.h>
 #include <tinymp/base/parallel_for.h>
+#include <tinymp/train/provenance.h>
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -15,6 +16,19 @@
 // Data, log files, training. What happens to the results is in lab_report.cpp.
 namespace tinymp::lab {
 namespace {
+
+/// "half: YOURS | scaler: REFERENCE" -> "half"
+std::string yours(const std::string& pieces) {
+  std::string names;
+  for (std::size_t begin = 0; begin < pieces.size();) {
+    const std::size_t end = std::min(pieces.find(" | ", begin), pieces.size());
+    const std::string piece = pieces.substr(begin, end - begin);
+    const std::size_t colon = piece.find(": YOURS");
+    if (colon != std::string::npos) names += (names.empty() ? "" : ", ") + piece.substr(0, colon);
+    begin = end + 3;
+  }
+  return names;
+}
 
 /// "FP16, S = 1" -> "fp16-s-1": a file name that needs no quotes in a shell.
 std::string file_name(const std::string& name) {
@@ -60,7 +74,9 @@ std::vector<std::uint64_t> Lab::seeds() const {
 }
 
 std::string Lab::marked(const std::string& name) const {
-  return sabotaged() ? concat(name, " (sabotaged: ", impl_->lesson.sabotage, ")") : name;
+  const std::string mine = yours(train::pieces());
+  const std::string text = mine.empty() ? name : concat(name, " (YOURS: ", mine, ")");
+  return sabotaged() ? concat(text, " (sabotaged: ", impl_->lesson.sabotage, ")") : text;
 }
 
 void Lab::Impl::make_folder() {

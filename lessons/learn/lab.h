@@ -81,8 +81,8 @@ class Lab {
   /// it is no part of the report. Returns the trained model.
   std::unique_ptr<nn::Model> prepare(train::Plan plan);
   /// The name of a curve as logs and pages have it: with a mark when the lesson's technique is turned off, so
-  /// that nobody takes the run for an honest one. train() and prepare() call it themselves, and results() and
-  /// runs() take the name without.
+  /// that nobody takes the run for an honest one, or when pieces of the library are a learner's. train() and
+  /// prepare() call it themselves, and results() and runs() take the name without.
   std::string marked(const std::string& name) const;
   /// A path in this run's folder for a lesson that writes its log itself; add() then hands the run to the
   /// report.

@@ -5,6 +5,7 @@
 #include <lessons/learn/results.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/number.h>
+#include <tinymp/train/provenance.h>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -92,7 +93,8 @@ bool Lab::Impl::write_page(const Options& options) {
     make_folder();
     page = folder + "/report.html";
     const std::string mark = options.sabotaged ? concat("SABOTAGED (", lesson.sabotage, "): ") : "";
-    report::write_report(page, mark + lesson.title, sections());
+    const std::string pieces = train::pieces().empty() ? "" : concat(" (", train::pieces(), ")");
+    report::write_report(page, concat(mark, lesson.title, pieces), sections());
   } catch (const Error& error) {
     std::cout.flush();
     std::cerr << "learn: " << error.what() << "\n";
@@ -104,6 +106,7 @@ bool Lab::Impl::write_page(const Options& options) {
   }
   std::cout << "Page:   " << absolute(page) << "\n";
   if (!paths.empty()) std::cout << "Runs:   " << folder << "\n";
+  if (!train::pieces().empty()) std::cout << "Pieces: " << train::pieces() << "\n";
   std::cout << "Again:  " << options.command << "\n";
   if (options.open) open_in_browser(absolute(page));
   return true;

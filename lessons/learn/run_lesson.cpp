@@ -1,6 +1,8 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/lab.h>
+#include <lessons/learn/predictions.h>
 #include <tinymp/base/error.h>
+#include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
@@ -26,6 +28,9 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
                concat("The full ", lesson.data[0], ", ", lesson.seeds_of_verify,
                       " seeds: exit code 1 if a claim fails; with --smoke those that a few steps can judge"));
   if (*lesson.full != '\0') app.add_flag("--full", options.full, lesson.full);
+  add_mine_flag(app);
+  bool predict = false;
+  app.add_flag("--predict", predict, "Asks what you expect first, and holds it against what comes out");
   std::string sabotage;
   app.add_option("--sabotage", sabotage)->group("");  // not in --help
   add_training_flags(app, options, data_of(lesson));
@@ -40,14 +45,17 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   if (options.verify && !options.smoke && app.count("--seeds") == 0) options.seeds = lesson.seeds_of_verify;
 
   options.command = typed(command_of(lesson), argc, argv);
+  const std::vector<Prediction> predictions = predict ? ask_predictions(lesson) : std::vector<Prediction>{};
   Lab lab(lesson, options);
   lab.say(lesson.title);
+  if (!train::pieces().empty()) lab.say(train::pieces());
   if (lab.sabotaged()) lab.say(concat("SABOTAGED: ", lesson.sabotage));
   if (!reads_text(lesson)) {
     lab.data();
     lab.say_data();
   }
   experiment(lab);
+  compare_predictions(predictions, lab);
   return lab.finish();
 }
 

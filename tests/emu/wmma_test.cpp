@@ -106,5 +106,19 @@ TEST_CASE("wmma: the sum is a chain in FP32 that starts with the accumulator, ro
   CHECK(std::isnan(dot<float>({std::numeric_limits<float>::infinity()}, {0}, 0)));
 }
 
+template <class Sum>
+__global__ void store_what_nobody_set(Sum* d) {
+  const wmma::fragment<wmma::accumulator, 16, 16, 16, Sum> sums;
+  wmma::store_matrix_sync(d, sums, 16, wmma::mem_row_major);
+}
+
+TEST_CASE("wmma: sums that nobody has set are NaN") {
+  const Array<float> wide(std::vector<float>(256, 1.0f));
+  const Array<__half> narrow(std::vector<__half>(256, __half(1.0f)));
+  launch<store_what_nobody_set<float>>(1, 32, 0, nullptr, wide.data());
+  launch<store_what_nobody_set<__half>>(1, 32, 0, nullptr, narrow.data());
+  for (int i = 0; i < 256; ++i) CHECK((std::isnan(wide.data()[i]) && isnan(narrow.data()[i])));
+}
+
 }  // namespace
 }  // namespace tinymp::test

@@ -46,7 +46,9 @@ fake_cmake() { # FOLDER VERSION: configuring and building fail with the text of 
         if [ -e "'"$work"'/build_fails" ]; then cat "'"$work"'/build_fails"; exit 1; fi
         mkdir -p "$2/lessons/learn"
         printf "%s\n" "#!/bin/sh" "echo program" "for word; do echo \"<\$word>\"; done" "exit 7" >"$2/lessons/learn/learn"
-        chmod +x "$2/lessons/learn/learn" ;;
+        chmod +x "$2/lessons/learn/learn"
+        printf "%s\n" "#!/bin/sh" "echo pieces of \$*" "[ ! -e '"$work"'/no_pieces ]" >"$2/lessons/learn/classroom"
+        chmod +x "$2/lessons/learn/classroom" ;;
     esac'
 }
 
@@ -381,6 +383,19 @@ check '--all: with the exhaustive tests' count_of 1 '-LE'
 learn quickstart
 learn CXX=clang++ quickstart
 check 'back again: both are still there' not_called 'cmake -S'
+: >"$work/calls"
+learn run 6 --mine --smoke
+check 'run 6 --mine: puts the pieces together' says "pieces of overlay $build/release-g++/mine-"
+check 'run 6 --mine: configures another folder with them' called "-B $build/release-g++-mine"
+check 'run 6 --mine: CMake knows where they are' called "-DTINYMP_OVERLAY=$build/release-g++/mine-"
+check 'run 6 --mine: builds that lesson alone' called '--target learn lesson_06'
+check 'run 6 --mine: hands over' says '<--mine>'
+: >"$work/calls"
+: >"$work/no_pieces"
+learn run 6 --mine
+rm "$work/no_pieces"
+check 'run 6 --mine, without any piece: ends' ends_with 1
+check 'run 6 --mine, without any piece: builds nothing with them' not_called 'lesson_06'
 : >"$work/calls"
 mv "$tree" "$work/moved"
 tree=$work/moved learn quickstart

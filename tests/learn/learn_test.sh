@@ -42,6 +42,42 @@ snapshot() { # of all recorded runs: names and contents
   (cd "$1" && find . -type f | LC_ALL=C sort | xargs -I{} cksum {}) 2>/dev/null
 }
 
+exercises() {
+  export TINYMP_PROGRESS=$work/exercises.txt TINYMP_MINE=$work/mine
+  learn 0 check && prints '^  1.1  *A float becomes a half .*01_half/float_to_half.h' && prints '^Next: ./learn check 1.1'
+  learn 2 check 1.77 && complains "no exercise '1.77'"
+  learn 2 hint && complains 'N is required'
+  learn 2 hint 1 && complains 'hint for which of them? ./learn hint 1.1'
+  learn 0 hint 1.1 && prints 'hint 1 of 3' && learn 0 hint 1.1 && prints 'hint 2 of 3'
+  learn 1 solution 1.1 && prints 'Yours does not pass yet'
+  learn 0 solution 1.1 --give-up && prints 'half_bits_from_float' && grep -q '^exercise 1.1 gave_up 20' exercises.txt
+  learn 1 check 1.1 && prints 'Only the sign is there' && prints '^Your file: '
+  learn 1 check 1.1 --json && prints '"outcome": "wrong"'
+  # The reference is an answer as well.
+  sed '/exercise half_to_float/,/exercise half_to_float/!d' "$source_folder/tinymp/numeric/half_codec.h" >mine/01_half/half_to_float.h
+  learn 0 check 1.2 && prints '^1.2 A half becomes a float: passed, 65550 cases'
+  learn 0 question 7 --id ada && prints '^Question 7. A dynamic loss scaler' && learn 2 question 12 --id ada
+  learn 0 grade --id ada --gradescope results.json && prints '^Sandbox: ' && prints '^  1.2 .* passed (100 % of the'
+  grep -q '"student": "ada"' grades.json || fail 'grades.json does not name the student'
+  grep -q '"gave_up": true' grades.json || fail 'grades.json does not tell who gave up'
+  grep -q '"tests"' results.json || fail 'results.json is not for Gradescope'
+  learn 2 grade --mine nowhere && complains 'no folder nowhere'
+  mkdir -p handed_in/ada handed_in/broken && cp -r mine handed_in/ada/ && cp mine/01_half/half_to_float.h handed_in/broken/progress.txt
+  learn 0 collect handed_in --out class && prints '^  ada  *10 of ' && prints '^  broken  *0 of ' && prints '^2 students'
+  grep -q '^ada,10,' class/class.csv || fail 'class.csv does not hold ada'
+  grep -q '</html>' class/class.html || fail 'class.html is not whole'
+  learn 2 collect handed_in --out handed_in/class && complains 'lies among the submissions'
+  learn 2 collect nowhere && complains 'cannot read the folder nowhere'
+  learn 0 && prints '1 of [0-9]* pass; next: ./learn check 1.1'
+  learn 2 run 1 --mine --smoke && complains 'built without your pieces'
+  # Watched, the file is saved wrong once: that is what comes out.
+  : >out
+  (for _ in {1..100}; do grep -q '^Watching' out && break || sleep 0.2; done
+    sed 's/- 15/- 14/' mine/01_half/half_to_float.h >mine/saved && mv mine/saved mine/01_half/half_to_float.h) &
+  learn 1 watch 1.2 --once && prints '^Watching mine/01_half/half_to_float.h' && prints '^1.2 A half becomes a float: not yet'
+  learn 0 reset 1.2 && prints '^Kept: ' && learn 1 check 1.2
+}
+
 use() {
   learn 0 --version && prints '^tinymp [0-9]'
   learn 0 && prints 'Next:  ./learn quickstart' && prints '^  cut  *11000 images'
@@ -69,12 +105,12 @@ use() {
   learn 2 run 6 extra && complains "'extra' is one argument too many"
   learn 2 run 6 --sabotage barrier --smoke && complains './learn run 6 has unscale'
   learn 2 run 0 --sabotage '' --smoke && complains 'has none'
+  [ "${TINYMP_LEAVE_OUT:-}" = exercises ] || exercises
   export TINYMP_PROGRESS=$work/progress.txt
   learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  clip-before-division$'
   learn 2 clinic 11 && complains "no patient '11'; there are 1 to 10"
   learn 2 clinic run && complains 'N is required'
-  learn 2 check && complains 'check clinic'
-  learn 2 check lesson && complains "no 'lesson' to check"
+  learn 2 check lesson && complains "no exercise 'lesson'"
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
   learn 1 check clinic 3 no-master && prints '^No: it is not no-master'
   [ ! -e progress.txt ] || fail 'a wrong answer is progress'
@@ -168,6 +204,12 @@ runs() {
   [ "$(find runs/06_loss_scaling-001 -name '*-seed[56]*.jsonl' | wc -l)" = 27 ] || fail 'wanted 11 curves of seeds 5 and 6, and 5 runs of seed 5'
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
+
+  printf '0.05\nwhat\nnan\n' >answers
+  "$program" run 6 --smoke --data cut --predict --out predicted <answers >out 2>err || fail 'wanted exit code 0'
+  prints 'A number, or nan, or nothing' && prints 'You predicted 0.05 for FP16, S = 1; it is 0.0' && prints 'You predicted NaN for FP16, static'
+  grep -q 'You predicted 0.05 for FP16, S = 1' predicted/*/report.html || fail 'the page does not have the prediction'
+  rm -rf predicted
 
   # All lessons: what their smoke runs leave behind, and the claims that a few steps can judge.
   local number logs wanted lessons

@@ -23,16 +23,6 @@ DType widest(std::span<const Tensor* const> operands) {
   return same ? first : DType::f32;
 }
 
-/// Gradients of several uses are added up where the tape finds a buffer: in the parameter's format, wider
-/// than that of the copy.
-Tensor copy_of(const Tensor& parameter, DType format) {
-  const Tensor copy(parameter.shape(), format, parameter.device());
-  kernels::cast(parameter.view(), copy.view());
-  record("cast", {parameter}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
-  if (copy.requires_grad()) copy.bind_grad(Tensor(parameter.shape(), parameter.dtype(), parameter.device()));
-  return copy;
-}
-
 }  // namespace
 
 Autocast::Autocast(DType format, std::vector<AutocastRule> exceptions)
@@ -56,6 +46,7 @@ RunsIn Autocast::rule_of(std::string_view op) const {
   return rule->runs_in;
 }
 
+// <exercise recast>
 Recast Autocast::recast(std::string_view op, std::span<const Tensor* const> operands) {
   const RunsIn runs_in = rule_of(op);
   if (runs_in == RunsIn::given || has_f64(operands)) return {};
@@ -67,7 +58,9 @@ Recast Autocast::recast(std::string_view op, std::span<const Tensor* const> oper
   for (const Tensor* x : operands) as.push_back(cast_of(*x, format));
   return Recast(std::move(as));
 }
+// </exercise recast>
 
+// <exercise cast_once>
 Tensor Autocast::cast_of(const Tensor& x, DType format) {
   const bool is_parameter = x.requires_grad() && x.is_leaf();
   if (x.dtype() == format || !is_parameter || format != format_) return cast(x, format);
@@ -79,10 +72,17 @@ Tensor Autocast::cast_of(const Tensor& x, DType format) {
   }
   const auto [place, is_new] = copies_->of.try_emplace(x.id());
   if (is_new) {
-    place->second = {x, copy_of(x, format)};
+    const Tensor copy(x.shape(), format, x.device());
+    kernels::cast(x.view(), copy.view());
+    record("cast", {x}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
+    // Gradients of several uses are added up where the tape finds a buffer: in the parameter's format, wider
+    // than that of the copy.
+    if (copy.requires_grad()) copy.bind_grad(Tensor(x.shape(), x.dtype(), x.device()));
+    place->second = {x, copy};
     ++copies_->made;
   }
   return place->second.copy;
 }
+// </exercise cast_once>
 
 }  // namespace tinymp

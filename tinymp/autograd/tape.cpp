@@ -9,25 +9,6 @@ namespace {
 thread_local Tape* current_tape = nullptr;
 std::atomic<std::uint64_t> tapes = 0;
 
-/// grad of x += g. A gradient may be shared (reshape and add hand dy on as it is), so sums go into a new
-/// tensor; only a buffer that an optimizer has bound is written in place.
-void add_gradient(const Tensor& x, const Tensor& g) {
-  if (const Tensor buffer = x.bound_grad()) {
-    if (x.grad()) {
-      kernels::accumulate(g.view(), buffer.view());
-    } else {
-      kernels::cast(g.view(), buffer.view());
-      x.set_grad(buffer);
-    }
-  } else if (const Tensor so_far = x.grad()) {
-    Tensor total(x.shape(), x.dtype(), x.device());
-    kernels::add(so_far.view(), g.view(), total.view());
-    x.set_grad(total);
-  } else {
-    x.set_grad(g);
-  }
-}
-
 }  // namespace
 
 Tape::Tape(Observer* observer) : number_(++tapes), outer_(current_tape), observer_(observer) {
@@ -56,6 +37,51 @@ Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backwar
   return output;
 }
 
+// <exercise tape_walk>
+namespace {
+
+/// grad of x += g. A gradient may be shared (reshape and add hand dy on as it is), so sums go into a new
+/// tensor; only a buffer that an optimizer has bound is written in place.
+void add_gradient(const Tensor& x, const Tensor& g) {
+  if (const Tensor buffer = x.bound_grad()) {
+    if (x.grad()) {
+      kernels::accumulate(g.view(), buffer.view());
+    } else {
+      kernels::cast(g.view(), buffer.view());
+      x.set_grad(buffer);
+    }
+  } else if (const Tensor so_far = x.grad()) {
+    Tensor total(x.shape(), x.dtype(), x.device());
+    kernels::add(so_far.view(), g.view(), total.view());
+    x.set_grad(total);
+  } else {
+    x.set_grad(g);
+  }
+}
+
+}  // namespace
+
+void Tape::walk() {
+  for (; !nodes_.empty(); nodes_.pop_back()) {
+    const Node& node = nodes_.back();
+    const Tensor dy = node.output.grad();
+    if (!dy) continue;  // did not reach the loss
+    const std::vector<Tensor> grads = node.backward(dy, Needs(node.inputs));
+    expect(grads.size() == node.inputs.size(), node.op, ": ", grads.size(), " gradients for ",
+           node.inputs.size(), " inputs");
+    for (std::size_t i = 0; i != grads.size(); ++i) {
+      const Tensor& x = node.inputs[i];
+      if (!x.requires_grad()) continue;
+      expect(grads[i] && grads[i].shape() == x.shape() && grads[i].dtype() == x.dtype(), node.op, ": input ",
+             i, " is ", x.dtype(), x.shape(), " and its gradient is not");
+      add_gradient(x, grads[i]);
+    }
+    if (observer_ != nullptr) observer_->backward(node.op, node.inputs, node.output, dy, grads);
+    node.output.clear_grad();
+  }
+}
+// </exercise tape_walk>
+
 void Tape::backward(const Tensor& loss) {
   expect(loss.size() == 1, "backward() starts from a scalar loss, this tensor has shape ", loss.shape());
   expect(!has_run_,
@@ -69,23 +95,7 @@ void Tape::backward(const Tensor& loss) {
   Tensor one(loss.shape(), loss.dtype(), loss.device());
   kernels::fill(one.view(), 1);
   loss.set_grad(one);
-  for (; !nodes_.empty(); nodes_.pop_back()) {
-    const Node& node = nodes_.back();
-    const Tensor dy = node.output.grad();
-    if (!dy) continue;  // did not reach the loss
-    const std::vector<Tensor> grads = node.backward(dy, Needs(node.inputs));
-    expect(grads.size() == node.inputs.size(), node.op, ": ", grads.size(), " gradients for ",
-           node.inputs.size(), " inputs");
-    for (std::size_t i = 0; i < grads.size(); ++i) {
-      const Tensor& x = node.inputs[i];
-      if (!x.requires_grad()) continue;
-      expect(grads[i] && grads[i].shape() == x.shape() && grads[i].dtype() == x.dtype(), node.op, ": input ",
-             i, " is ", x.dtype(), x.shape(), " and its gradient is not");
-      add_gradient(x, grads[i]);
-    }
-    if (observer_ != nullptr) observer_->backward(node.op, node.inputs, node.output, dy, grads);
-    node.output.clear_grad();
-  }
+  walk();
 }
 
 std::ostream& operator<<(std::ostream& out, const Tape& tape) {

@@ -81,6 +81,7 @@ class Tape {
     Tensor output;
     Backward backward;
   };
+  void walk();                   ///< the ops backwards, newest first
   static Observer* observing();  ///< what ops compute forwards; null: nobody
   std::vector<Node> nodes_;
   std::uint64_t number_;

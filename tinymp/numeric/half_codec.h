@@ -22,6 +22,7 @@ namespace tinymp {
 /// then use in their place. A codec that rounds another way says false, and is really called.
 inline constexpr bool matches_f16c = true;
 
+// <exercise float_to_half>
 /// The half nearest to x; of two equally near the one whose last bit is 0 ("nearest even").
 TINYMP_HD constexpr std::uint16_t half_bits_from_float(float x) {
   // 1. Take the float apart. The sign only moves: bit 31 to bit 15.
@@ -55,7 +56,9 @@ TINYMP_HD constexpr std::uint16_t half_bits_from_float(float x) {
 
   return static_cast<std::uint16_t>(sign | kept);
 }
+// </exercise float_to_half>
 
+// <exercise half_to_float>
 /// The float with the value of the half: every half is one, nothing is rounded.
 TINYMP_HD constexpr float float_from_half_bits(std::uint16_t bits) {
   // 1. Take the half apart.
@@ -76,5 +79,6 @@ TINYMP_HD constexpr float float_from_half_bits(std::uint16_t bits) {
   // 4. Normal: change the bias, move the fraction to the top of its wider field.
   return std::bit_cast<float>(sign | ((exponent + (127 - 15)) << 23) | (fraction << 13));
 }
+// </exercise half_to_float>
 
 }  // namespace tinymp

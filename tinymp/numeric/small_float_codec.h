@@ -59,6 +59,33 @@ TINYMP_HD constexpr float power_of_two(int exponent) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
 }
 
+/// Which of the two numbers beside it stands for one that the format does not have.
+enum class Rounding : std::uint8_t {
+  nearest_even,  ///< the nearer; from the middle the one whose last bit is 0
+  toward_zero,
+  up,          ///< toward +infinity
+  down,        ///< toward -infinity
+  stochastic,  ///< by lot: the farther from zero as often as the number is near to it
+};
+
+// <exercise rounding_modes>
+/// A number in sign and magnitude loses the last `drop` bits of its magnitude, 1 to 31: what is left of that,
+/// rounded. Of `random`, for Rounding::stochastic, the last `drop` bits count.
+TINYMP_HD constexpr std::uint32_t without_last_bits(std::uint32_t magnitude, int drop, bool negative,
+                                                    Rounding mode = Rounding::nearest_even,
+                                                    std::uint32_t random = 0) {
+  const std::uint32_t kept = magnitude >> drop, lost = (1u << drop) - 1;
+  const std::uint32_t rest = magnitude & lost, halfway = 1u << (drop - 1);
+  const bool away_from_zero = mode == Rounding::nearest_even
+                                  ? rest > halfway || (rest == halfway && (kept & 1) == 1)
+                              : mode == Rounding::up         ? rest != 0 && !negative
+                              : mode == Rounding::down       ? rest != 0 && negative
+                              : mode == Rounding::stochastic ? (random & lost) < rest
+                                                             : false;
+  return away_from_zero ? kept + 1 : kept;
+}
+// </exercise rounding_modes>
+
 /// The number of the format nearest to x; of two equally near the one whose last bit is 0 ("nearest even").
 template <class Layout>
 TINYMP_HD constexpr typename Layout::Bits small_bits_from_float(float x, Overflow overflow) {
@@ -96,10 +123,7 @@ TINYMP_HD constexpr typename Layout::Bits small_bits_from_float(float x, Overflo
   }
 
   // 5. Round. A carry out of the fraction runs into the exponent, which is right.
-  std::uint32_t kept = aligned >> drop;
-  const std::uint32_t rest = aligned & ((1u << drop) - 1);
-  const std::uint32_t halfway = 1u << (drop - 1);
-  if (rest > halfway || (rest == halfway && (kept & 1) == 1)) kept += 1;
+  const std::uint32_t kept = without_last_bits(aligned, drop, sign != 0);
 
   if (kept > Layout::largest) return static_cast<Bits>(excess_sign | excess);
   return static_cast<Bits>(sign | kept);

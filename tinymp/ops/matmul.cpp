@@ -31,19 +31,26 @@ Tensor column_sums(const Tensor& x, const Shape& shape) {
   return sums;
 }
 
+// <exercise backward_of_matmul>
+//  dx = dy . w^T       (B,I) = (B,O)(O,I)
+//  dw = x^T . dy       (I,O) = (I,B)(B,O)
+std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,
+                                      DType sums) {
+  return {needs(0) ? product(dy, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
+          needs(1) ? product(x, Trans::yes, dy, Trans::no, w.shape(), sums) : Tensor()};
+}
+// </exercise backward_of_matmul>
+
 }  // namespace
 
 //   y = x . w          (B,O) = (B,I)(I,O)
-//  dx = dy . w^T       (B,I) = (B,O)(O,I)
-//  dw = x^T . dy       (I,O) = (I,B)(B,O)
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
   if (const Recast as = recast("matmul", x, w)) return matmul(as[0], as[1], options);
   const DType sums = options.accumulate;
   expect_fits("matmul", x, w, sums);
   const Tensor y = product(x, Trans::no, w, Trans::no, {x.shape()[0], w.shape()[1]}, sums);
   return record({"matmul", sums_of(x, sums)}, {x, w}, y, [x, w, sums](const Tensor& dy, const Needs& needs) {
-    return std::vector{needs(0) ? product(dy, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
-                       needs(1) ? product(x, Trans::yes, dy, Trans::no, w.shape(), sums) : Tensor()};
+    return product_gradients(x, w, dy, needs, sums);
   });
 }
 
@@ -68,10 +75,9 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
                     dz = Tensor(y.shape(), y.dtype(), y.device());
                     kernels::unary_backward(*f, y.view(), dy.view(), dz.view());
                   }
-                  return std::vector{
-                      needs(0) ? product(dz, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
-                      needs(1) ? product(x, Trans::yes, dz, Trans::no, w.shape(), sums) : Tensor(),
-                      needs(2) ? column_sums(dz, bias.shape()) : Tensor()};
+                  std::vector<Tensor> grads = product_gradients(x, w, dz, needs, sums);
+                  grads.push_back(needs(2) ? column_sums(dz, bias.shape()) : Tensor());
+                  return grads;
                 });
 }
 

@@ -47,7 +47,7 @@ std::string facts(std::span<const Group> groups) {
                  return concat(h.steps, " steps of ", h.batch, " examples");
                }));
   text += fact("Commit", values(&RunHeader::commit), "code") + fact("Compiler", values(&RunHeader::compiler));
-  text += fact("Device", values(&RunHeader::device));
+  text += fact("Device", values(&RunHeader::device)) + fact("Pieces", values(&RunHeader::pieces));
   text += fact("Threads", values_of(groups, [](const RunHeader& h) { return concat(h.threads); }));
   return text + fact("Date", values(&RunHeader::date)) + "</dl>\n";
 }

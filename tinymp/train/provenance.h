@@ -10,4 +10,8 @@ std::string build_commit();    ///< "44ca0ca1f20b", with "+" when the tree had c
 std::string compiler_name();   ///< "g++ 12.2.0"
 std::string processor_name();  ///< "AMD EPYC 7B13"; "cpu" when the system does not tell
 
+/// Which pieces of the library a learner wrote: "half: YOURS | scaler: REFERENCE"; empty where none is
+/// theirs.
+std::string pieces();
+
 }  // namespace tinymp::train

@@ -61,6 +61,7 @@ std::string write_failure(const std::string& what, const std::string& path, int 
 RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), header_(std::move(header)) {
   header_.date = utc_now();
   header_.commit = build_commit();
+  header_.pieces = pieces();
   header_.compiler = compiler_name();
   header_.threads = threads();
   if (header_.device.empty()) header_.device = processor_name();
@@ -72,6 +73,7 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
   ToJson line;
   line("tinymp_run", run_log_version);
   fields(std::as_const(header_), line);
+  if (header_.pieces.empty()) line.json.erase("pieces");
   try {
     write_line(one_line(line.json));
   } catch (const Error&) {

@@ -47,6 +47,7 @@ struct RunHeader {
   std::string compiler{};  ///< "g++ 12.2.0"
   std::string device{};    ///< the name of the CPU, unless the caller put another device there
   int threads = 0;
+  std::string pieces{};  ///< "half: YOURS | scaler: REFERENCE"; empty unless a learner's code ran
 };
 
 /// One logged step. Shares lie between 0 and 1; NaN means not measured at this step.

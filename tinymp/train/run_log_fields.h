@@ -35,6 +35,7 @@ void fields(MaybeConst<RunHeader> auto& h, F&& field) {
   field("compiler", h.compiler);
   field("device", h.device);
   field("threads", h.threads);
+  field("pieces", h.pieces);
 }
 
 template <class F>

@@ -20,6 +20,7 @@ __device__ void fetch(T (&tile)[tile_size][tile_size + 1], const Operand<T>& x, 
   tile[row][col] = inside ? x(first_row + row, first_col + col) : narrow<T>(0.0f);
 }
 
+// <exercise missing_barrier>
 template <class T, class Sum>
 __global__ void tiled(Operand<T> a, Operand<T> b, T* c, int ldc, int M, int N, int K) {
   __shared__ T
@@ -39,6 +40,7 @@ __global__ void tiled(Operand<T> a, Operand<T> b, T* c, int ldc, int M, int N, i
   const int m = first_m + i, n = first_n + j;
   if (m < M && n < N) c[std::int64_t{m} * ldc + n] = narrow<T>(static_cast<float>(sum));
 }
+// </exercise missing_barrier>
 
 }  // namespace
 

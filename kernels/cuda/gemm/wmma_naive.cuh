@@ -19,6 +19,7 @@ __device__ const T* tile_at(const T* x, int ld, int row, int col) {
                                                  : x + std::int64_t{col} * ld + row;
 }
 
+// <exercise wmma_kernel>
 template <class T, class Sum, class LayoutA, class LayoutB>
 __global__ void wmma_naive(const T* a, int lda, const T* b, int ldb, T* c, int ldc, int K) {
   const int m = static_cast<int>(blockIdx.x) * 16, n = static_cast<int>(blockIdx.y) * 16;
@@ -41,6 +42,7 @@ __global__ void wmma_naive(const T* a, int lda, const T* b, int ldb, T* c, int l
     c[std::int64_t{m + i / 16} * ldc + n + i % 16] = narrow<T>(static_cast<float>(tile[i / 16][i % 16]));
   }
 }
+// </exercise wmma_kernel>
 
 }  // namespace
 

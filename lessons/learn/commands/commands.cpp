@@ -4,7 +4,7 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr std::array<Command, 11> all = {{
+constexpr std::array<Command, 18> all = {{
     {"quickstart", quickstart},
     {"run", run_command},
     {"train", train_command},
@@ -13,6 +13,13 @@ constexpr std::array<Command, 11> all = {{
     {"compare", compare},
     {"clinic", clinic_command},
     {"check", check_command},
+    {"watch", exercise_command},
+    {"hint", exercise_command},
+    {"solution", exercise_command},
+    {"reset", exercise_command},
+    {"question", exercise_command},
+    {"grade", exercise_command},
+    {"collect", exercise_command},
     {"tensor-core", tensor_core_command},
     {"bench", measure_command},
     {"gpu-check", measure_command},

@@ -21,6 +21,7 @@ int verify_all(int argc, char** argv);
 int compare(int argc, char** argv);
 int clinic_command(int argc, char** argv);
 int check_command(int argc, char** argv);
+int exercise_command(int argc, char** argv);  ///< watch, hint, solution, reset, question, grade and collect
 int tensor_core_command(int argc, char** argv);
 int measure_command(int argc, char** argv);  ///< bench and gpu-check
 

@@ -62,6 +62,12 @@ void print_lessons(const std::vector<Row>& rows, const report::TerminalStyle& st
   std::cout << report::format_table(table, style) << "\n";
 }
 
+void print_exercises() {
+  const fs::path program = own_folder() / "classroom";
+  if (!fs::exists(program)) return;
+  std::cout << "Exercises\n  " << run({"", program.string()}, {"progress"}).output << "\n";
+}
+
 void print_data() {
   std::cout << "Data\n";
   for (const char* name : {"cut", "fashion", "mnist", "cifar10"}) {
@@ -109,6 +115,7 @@ int overview(bool plain) {
   } else {
     print_lessons(rows, style);
   }
+  print_exercises();
   print_data();
   std::cout << "\n./learn --help tells all commands.\n";
   return 0;

@@ -159,6 +159,7 @@ int train_command(int argc, char** argv) {
   add_training_flags(
       app, flags.options,
       {.names = {"mnist", "fashion", "cut", "cifar10"}, .otherwise = "mnist when it is here, else cut"});
+  add_mine_flag(app);
   add_output_flags(app, flags.options);
   add_model_flags(app, flags.model);
   add_optimizer_flags(app, flags);

@@ -1,0 +1,78 @@
+// Exercise 1.2: half to float, all 65,536 of them. The oracle computes f * 2^(e - 25) in double, where all of
+// that is exact.
+
+#include <lessons/classroom/judge.h>
+#include <tinymp/numeric/half_codec.h>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace tinymp::exercise {
+namespace {
+
+struct Fields {
+  bool negative;
+  std::uint32_t exponent, fraction;
+};
+
+Fields fields_of(std::uint32_t half) { return {half >> 15 != 0, half >> 10 & 31, half & 1023}; }
+
+/// 2^(field - 25): what one step of the fraction is worth.
+double unit(std::uint32_t field) { return std::bit_cast<double>(std::uint64_t{1023 - 25 + field} << 52); }
+
+float with_sign(const Fields& of, double size) {
+  const std::uint32_t sign = of.negative ? 0x8000'0000u : 0;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(size)) | sign);
+}
+
+float value(std::uint32_t half) {
+  const Fields of = fields_of(half);
+  if (of.exponent == 31 && of.fraction != 0) return std::numeric_limits<float>::quiet_NaN();
+  if (of.exponent == 31) return with_sign(of, std::numeric_limits<double>::infinity());
+  if (of.exponent == 0) return with_sign(of, of.fraction * unit(1));
+  return with_sign(of, (1024 + of.fraction) * unit(of.exponent));
+}
+
+// ---- What people write, and how it gives itself away.
+
+std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+
+std::string why(std::uint32_t half, float yours) {
+  const Fields of = fields_of(half);
+  const float right = value(half);
+  if (of.exponent == 1 && of.fraction == 0 && yours == 0)
+    return "Only the sign is there; the exponent and the fraction are yours to write.";
+  if (of.exponent > 0 && of.exponent < 31 &&
+      bits_of(yours) == ((half & 0x8000) << 16 | of.exponent << 23 | of.fraction << 13))
+    return "The exponent was copied as it is: but the bias is 15 in a half, and 127 in a float.";
+  if (of.exponent == 31 && of.fraction != 0)
+    return "An exponent of ones with a fraction that is not 0 is NaN, no number and no infinity.";
+  if (of.exponent == 31)
+    return "An exponent of ones without a fraction is infinity, not the next power of two.";
+  if (of.exponent == 0 && of.fraction != 0 && yours == 0)
+    return "The subnormals are lost: with an exponent field of 0 the value is 0.f * 2^-14, not 0.";
+  if (bits_of(yours) == (bits_of(right) ^ 0x8000'0000)) return "The sign is lost.";
+  if (of.exponent == 0 && bits_of(yours) == bits_of(with_sign(of, (1024 + of.fraction) * unit(0))))
+    return "Subnormals have no leading 1: with an exponent field of 0 the value is 0.f * 2^-14.";
+  return "The float has another value than the half.";
+}
+
+void expect_value(Judge& judge, std::uint32_t half) {
+  const float yours = float_from_half_bits(static_cast<std::uint16_t>(half)), right = value(half);
+  judge.expect(bits_of(yours) == bits_of(right), [&] {
+    return why(half, yours) + "\n  half     = " + half_fields(static_cast<std::uint16_t>(half)) +
+           "\n  expected = " + decimal(right) + "\n  yours    = " + decimal(yours);
+  });
+}
+
+}  // namespace
+
+void check(Judge& judge) {
+  for (const std::uint32_t telling : {0x0000u, 0x0400u, 0x3c00u, 0xc000u, 0x3555u, 0x7bffu, 0x0001u, 0x03ffu,
+                                      0x8000u, 0x8001u, 0x7c00u, 0xfc00u, 0x7e00u, 0xfe01u})
+    expect_value(judge, telling);
+  for (std::uint32_t half = 0; half < 65536; ++half) expect_value(judge, half);
+}
+
+}  // namespace tinymp::exercise

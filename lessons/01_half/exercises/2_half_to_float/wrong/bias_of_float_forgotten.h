@@ -1,0 +1,13 @@
+// rejected: bias
+TINYMP_HD constexpr float float_from_half_bits(std::uint16_t bits) {
+  const std::uint32_t sign = (bits & 0b1'00000'0000000000u) << 16;
+  const std::uint32_t exponent = (bits & 0b0'11111'0000000000u) >> 10;
+  const std::uint32_t fraction = bits & 0b0'00000'1111111111u;
+  if (exponent == 31 && fraction != 0) return std::bit_cast<float>(0x7fc0'0000u);
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f80'0000u);
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+    return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
+  }
+  return std::bit_cast<float>(sign | (exponent << 23) | (fraction << 13));
+}

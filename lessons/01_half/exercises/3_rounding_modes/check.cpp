@@ -1,0 +1,249 @@
+// Exercise 1.3: rounding modes. The oracle does not look at bits: it divides signed integers, and compares
+// distances.
+
+#include <lessons/classroom/judge.h>
+#include <tinymp/numeric/small_float_codec.h>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace tinymp::exercise {
+namespace {
+
+struct Case {
+  Rounding mode;
+  int drop;
+  std::uint32_t magnitude;
+  bool negative;
+
+  std::int64_t step() const { return std::int64_t{1} << drop; }
+  std::int64_t number() const { return negative ? -std::int64_t{magnitude} : magnitude; }  // in 1 / step
+};
+
+std::uint32_t size(std::int64_t x) { return static_cast<std::uint32_t>(x < 0 ? -x : x); }
+
+std::int64_t below(const Case& of) {
+  const std::int64_t quotient = of.number() / of.step();
+  return quotient - (quotient * of.step() > of.number() ? 1 : 0);
+}
+std::int64_t above(const Case& of) { return below(of) + (below(of) * of.step() < of.number() ? 1 : 0); }
+std::int64_t inner(const Case& of) { return of.negative ? above(of) : below(of); }
+std::int64_t outer(const Case& of) { return of.negative ? below(of) : above(of); }
+/// How much nearer the upper neighbour is; 0 in the middle.
+std::int64_t balance(const Case& of) { return 2 * of.number() - (below(of) + above(of)) * of.step(); }
+
+std::uint32_t right(const Case& of) {
+  switch (of.mode) {
+    case Rounding::up:
+      return size(above(of));
+    case Rounding::down:
+      return size(below(of));
+    case Rounding::toward_zero:
+      return size(inner(of));
+    default:
+      if (balance(of) != 0) return size(balance(of) > 0 ? above(of) : below(of));
+      return size(below(of) % 2 == 0 ? below(of) : above(of));
+  }
+}
+
+// ---- What people write, and how it gives itself away.
+
+bool directed(const Case& of) { return of.mode == Rounding::up || of.mode == Rounding::down; }
+
+struct Misconception {
+  const char* says;
+  std::uint32_t (*gives)(const Case&);
+};
+constexpr std::array misconceptions{
+    Misconception{"The last bits are cut off, whatever they are and whatever the mode: that is toward_zero.",
+                  [](const Case& c) { return size(inner(c)); }},
+    Misconception{
+        "What lies in the middle always goes away from zero. Nearest even takes the neighbour whose "
+        "last bit is 0: otherwise the errors of a long sum all point one way.",
+        [](const Case& c) {
+          const bool tie = c.mode == Rounding::nearest_even && balance(c) == 0;
+          return tie ? size(outer(c)) : right(c);
+        }},
+    Misconception{"What lies in the middle always goes toward zero. Nearest even takes the neighbour whose "
+                  "last bit is 0, be it above or below.",
+                  [](const Case& c) {
+                    const bool tie = c.mode == Rounding::nearest_even && balance(c) == 0;
+                    return tie ? size(inner(c)) : right(c);
+                  }},
+    Misconception{"What lies in the middle goes to the odd neighbour: the one whose last bit is 0 was asked "
+                  "for.",
+                  [](const Case& c) {
+                    if (c.mode != Rounding::nearest_even || balance(c) != 0) return right(c);
+                    return size(below(c) % 2 == 0 ? above(c) : below(c));
+                  }},
+    Misconception{"up and down are not away from zero: up is toward +infinity, and there the magnitude of a "
+                  "negative number gets smaller. The sign decides.",
+                  [](const Case& c) { return directed(c) ? size(outer(c)) : right(c); }},
+    Misconception{"up and down have changed places. In sign and magnitude the magnitude of a positive number "
+                  "grows toward +infinity, that of a negative one toward -infinity.",
+                  [](const Case& c) {
+                    return directed(c) ? size(c.mode == Rounding::up ? below(c) : above(c)) : right(c);
+                  }},
+    Misconception{"up and down do not ask for the nearer: any lost bit that is 1 moves the number.",
+                  [](const Case& c) {
+                    if (!directed(c)) return right(c);
+                    return 2 * (c.magnitude % c.step()) < c.step() ? size(inner(c)) : right(c);
+                  }},
+    Misconception{"toward_zero never makes a magnitude larger.",
+                  [](const Case& c) { return c.mode == Rounding::toward_zero ? size(outer(c)) : right(c); }},
+};
+
+const char* name(Rounding mode) {
+  constexpr std::array names{"nearest_even", "toward_zero", "up", "down", "stochastic"};
+  return names[static_cast<std::size_t>(mode)];
+}
+
+std::string binary(std::uint32_t x) {
+  std::string text;
+  for (; x > 1; x /= 2) text.insert(0, 1, x % 2 == 1 ? '1' : '0');
+  return (x == 1 ? "1" : "0") + text;
+}
+
+/// -10.01b: two bits to be lost.
+std::string show(const Case& of) {
+  std::string rest = binary(of.magnitude & static_cast<std::uint32_t>(of.step() - 1));
+  rest.insert(0, static_cast<std::size_t>(of.drop) - rest.size(), '0');
+  return (of.negative ? "-" : "") + binary(of.magnitude >> of.drop) + "." + rest + "b";
+}
+
+std::string show(std::uint32_t kept) { return binary(kept) + "b (" + std::to_string(kept) + ")"; }
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const auto add = [&](Rounding mode, int drop, std::uint32_t magnitude) {
+    for (const bool negative : {false, true}) all.push_back({mode, drop, magnitude, negative});
+  };
+  for (const Rounding mode : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down}) {
+    for (int drop = 1; drop <= 8; ++drop)
+      for (std::uint32_t magnitude = 0; magnitude < 8u << drop; ++magnitude) add(mode, drop, magnitude);
+    for (int drop = 9; drop <= 31; ++drop) {
+      const std::uint32_t step = 1u << drop;
+      for (const std::uint32_t kept : {0u, 1u, 2u, 3u, 6u, 7u, ~0u >> drop}) {
+        if (kept > ~0u >> drop) continue;
+        for (const std::uint32_t rest : {0u, 1u, 2u, step / 2 - 1, step / 2, step / 2 + 1, step - 1})
+          add(mode, drop, kept * step + rest);
+      }
+    }
+  }
+  return all;
+}
+
+std::uint32_t yours(const Case& of) { return without_last_bits(of.magnitude, of.drop, of.negative, of.mode); }
+
+/// What has gone wrong in `one`: the misconception that gives the same there, and most often in this mode.
+std::string why(const std::vector<Case>& all, const Case& one) {
+  if (one.magnitude % one.step() == 0)
+    return "A number that needs no rounding has moved. When no lost bit is 1 it stays, in every mode.";
+  std::string best = "The number does not become the one that this mode asks for.";
+  std::ptrdiff_t most = 0;
+  for (const Misconception& misconception : misconceptions) {
+    if (misconception.gives(one) != yours(one)) continue;
+    const auto agrees = [&](const Case& c) {
+      return c.mode == one.mode && misconception.gives(c) == yours(c);
+    };
+    const std::ptrdiff_t cases = std::count_if(all.begin(), all.end(), agrees);
+    if (cases > most) best = misconception.says;
+    most = std::max(most, cases);
+  }
+  return best;
+}
+
+void expect_right(Judge& judge, const std::vector<Case>& all, const Case& one) {
+  judge.expect(yours(one) == right(one), [&] {
+    return why(all, one) + "\n  number   = " + show(one) + ", " + name(one.mode) + ", without its last " +
+           std::to_string(one.drop) + (one.drop == 1 ? " bit" : " bits") +
+           "\n  expected = " + show(right(one)) + "\n  yours    = " + show(yours(one));
+  });
+}
+
+// ---- By lot: which lots lead away from zero is not said, but how many do.
+
+/// What comes before the last `drop` bits of a random number must not matter.
+std::uint32_t lot(const Case& of, std::uint32_t last_bits) {
+  return (last_bits + 1) * 0x9e37'79b9u << of.drop % 32 | last_bits;
+}
+
+bool away(Judge& judge, const Case& of, std::uint32_t last_bits) {
+  const std::uint32_t yours =
+      without_last_bits(of.magnitude, of.drop, of.negative, Rounding::stochastic, lot(of, last_bits));
+  const std::uint32_t kept = size(inner(of));
+  judge.expect(yours == kept || yours == kept + 1, [&] {
+    return "By lot too a number becomes one of the two beside it.\n  number   = " + show(of) +
+           ", stochastic\n  expected = " + show(kept) + " or " + show(kept + 1) +
+           "\n  yours    = " + show(yours);
+  });
+  return yours == kept + 1;
+}
+
+std::string wrong_share(const Case& of, std::int64_t rest, std::int64_t yours, std::int64_t lots) {
+  std::string why = "A number near to its neighbour has to go there more often than one that is far away.";
+  if (yours == 0) why = "The lot has no say: this number always goes toward zero.";
+  if (yours == lots) why = "The lot has no say: this number always goes away from zero.";
+  if (yours == rest + 1)
+    why = "One lot too many leads away from zero; then even a number that needs no rounding moves.";
+  if (2 * yours == lots)
+    why = "A coin is thrown: half of the lots lead away from zero, wherever the number lies between the two.";
+  if (of.drop > 1 && yours != 0 && yours == (2 * rest > lots ? lots : 0))
+    why = "The lot has no say: the nearer of the two is taken.";
+  return why + "\n  number   = " + show(of) + ", stochastic; of its " + std::to_string(lots) +
+         " lots these lead away from zero:\n  expected = " + std::to_string(rest) +
+         "\n  yours    = " + std::to_string(yours);
+}
+
+void all_lots(Judge& judge, int drop) {
+  for (std::uint32_t magnitude = 0; magnitude < 4u << drop; ++magnitude) {
+    for (const bool negative : {false, true}) {
+      const Case one{Rounding::stochastic, drop, magnitude, negative};
+      const std::int64_t rest = magnitude - inner({one.mode, drop, magnitude, false}) * one.step();
+      std::int64_t yours = 0;
+      for (std::uint32_t i = 0; i < one.step(); ++i) yours += away(judge, one, i) ? 1 : 0;
+      judge.expect(yours == rest, [&] { return wrong_share(one, rest, yours, one.step()); });
+    }
+  }
+}
+
+/// Where the lots are too many: whoever lets the small ones lead away and whoever lets the large ones agree
+/// on each lot together with the one as far from the other end.
+void some_lots(Judge& judge, int drop) {
+  const std::uint32_t last = (1u << drop) - 1;
+  for (const std::uint32_t rest : {0u, 1u, last / 3, last / 2, last / 2 + 1, last}) {
+    const Case one{Rounding::stochastic, drop, (1u << drop) | rest, false};
+    for (const std::uint32_t i : {0u, 1u, rest - 1, rest, rest + 1, last / 5, last - 1, last}) {
+      if (i > last) continue;
+      const int yours = (away(judge, one, i) ? 1 : 0) + (away(judge, one, last - i) ? 1 : 0);
+      const int expected = (i < rest ? 1 : 0) + (last - i < rest ? 1 : 0);
+      judge.expect(yours == expected, [&] {
+        return "Too many or too few lots lead away from zero: as many of them as the lost bits say, as a "
+               "number.\n  number   = " +
+               show(one) + ", stochastic; of the lots " + std::to_string(i) + " and " +
+               std::to_string(last - i) +
+               " these lead away from zero:\n  expected = " + std::to_string(expected) +
+               "\n  yours    = " + std::to_string(yours);
+      });
+    }
+  }
+}
+
+}  // namespace
+
+void check(Judge& judge) {
+  const std::vector<Case> all = cases();
+  for (const Case& one : all) expect_right(judge, all, one);
+  judge.expect(without_last_bits(0b10'11, 2, false) == 0b11 && without_last_bits(0b10'10, 2, true) == 0b10,
+               [] {
+                 return "Who names no mode gets nearest_even.\n  expected = 11b and 10b for 10.11b and "
+                        "-10.10b\n  yours    = " +
+                        binary(without_last_bits(0b10'11, 2, false)) + "b and " +
+                        binary(without_last_bits(0b10'10, 2, true)) + "b";
+               });
+  for (const int drop : {2, 3, 4, 5, 6, 7, 8, 1}) all_lots(judge, drop);
+  for (int drop = 9; drop <= 31; ++drop) some_lots(judge, drop);
+}
+
+}  // namespace tinymp::exercise

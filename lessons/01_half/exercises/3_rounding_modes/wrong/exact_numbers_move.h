@@ -1,0 +1,19 @@
+// rejected: A number that needs no rounding has moved
+TINYMP_HD constexpr std::uint32_t without_last_bits(std::uint32_t magnitude, int drop, bool negative,
+                                                    Rounding mode = Rounding::nearest_even,
+                                                    std::uint32_t random = 0) {
+  const std::uint32_t kept = magnitude >> drop, rest = magnitude & ((1u << drop) - 1);
+  const std::uint32_t halfway = 1u << (drop - 1);
+  switch (mode) {
+    case Rounding::nearest_even:
+      return kept + (rest > halfway || (rest == halfway && kept % 2 == 1) ? 1 : 0);
+    case Rounding::toward_zero:
+      return kept;
+    case Rounding::up:
+      return negative ? kept : kept + 1;
+    case Rounding::down:
+      return negative ? kept + 1 : kept;
+    default:
+      return (magnitude + (random & ((1u << drop) - 1))) >> drop;
+  }
+}

@@ -1,0 +1,21 @@
+// Exercise 3.1: chunked accumulation.
+//
+// A dot product of n numbers, in an accumulator of type Sum, float or half. One chain goes through all of
+// them from the first to the last, and rounds the sum to Sum after each product; that is chain(), and it is
+// right.
+//
+// In chunks, each `chunk` numbers in a row have a chain of their own (the last chunk may be shorter), and
+// another chain of the same type adds up their sums, from the first chunk to the last: it too begins at 0 and
+// is rounded to Sum after each addition. A chunk of 0 means one chain for all.
+template <class Sum>
+Sum chain(const float* a, const float* b, std::int64_t n) {
+  Sum sum{};
+  for (std::int64_t k = 0; k < n; ++k) sum = static_cast<Sum>(std::fma(a[k], b[k], static_cast<float>(sum)));
+  return sum;
+}
+
+template <class Sum>
+Sum chunks(const float* a, const float* b, std::int64_t n, [[maybe_unused]] std::int64_t chunk) {
+  // TODO: one chain for each chunk, and one for their sums.
+  return chain<Sum>(a, b, n);
+}

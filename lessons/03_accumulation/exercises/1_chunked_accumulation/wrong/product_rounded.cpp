@@ -1,0 +1,15 @@
+// rejected: The product is rounded before it is added
+template <class Sum>
+Sum chain(const float* a, const float* b, std::int64_t n) {
+  Sum sum{};
+  for (std::int64_t k = 0; k < n; ++k) sum += static_cast<Sum>(a[k] * b[k]);
+  return sum;
+}
+
+template <class Sum>
+Sum chunks(const float* a, const float* b, std::int64_t n, std::int64_t chunk) {
+  if (chunk == 0) return chain<Sum>(a, b, n);
+  Sum total{};
+  for (std::int64_t k = 0; k < n; k += chunk) total += chain<Sum>(a + k, b + k, std::min(chunk, n - k));
+  return total;
+}

@@ -1,0 +1,16 @@
+// rejected: The sums of the chunks are added up in FP32
+template <class Sum>
+Sum chain(const float* a, const float* b, std::int64_t n) {
+  Sum sum{};
+  for (std::int64_t k = 0; k < n; ++k) sum = static_cast<Sum>(std::fma(a[k], b[k], static_cast<float>(sum)));
+  return sum;
+}
+
+template <class Sum>
+Sum chunks(const float* a, const float* b, std::int64_t n, std::int64_t chunk) {
+  if (chunk == 0) return chain<Sum>(a, b, n);
+  float total = 0;
+  for (std::int64_t k = 0; k < n; k += chunk)
+    total += static_cast<float>(chain<Sum>(a + k, b + k, std::min(chunk, n - k)));
+  return static_cast<Sum>(total);
+}

@@ -1,0 +1,11 @@
+// rejected: The terms are rounded, and the sums are not
+inline void add_rounded(const Terms<float>& terms, std::int64_t rows, std::int64_t n, DType format,
+                        float* sums) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      float term = terms.values[row * terms.stride + i];
+      round_to(format, &term, 1);
+      sums[i] += term;
+    }
+  }
+}

@@ -1,0 +1,288 @@
+// Exercise 5.1: steps of SGD on arenas of every format. The oracle moves one weight at a time, by the
+// formulas of sgd.h, each operation in double and rounded to float (which is what a float operation gives).
+
+#include <kernels/executors.h>
+#include <lessons/classroom/judge.h>
+#include <tinymp/numeric/bfloat16.h>
+#include <tinymp/numeric/half.h>
+#include <tinymp/tensor/tensor.h>
+#include <array>
+#include <vector>
+
+namespace tinymp::exercise {
+namespace {
+
+using kernels::UpdateCounts;
+using enum DType;
+using Floats = std::vector<float>;
+
+struct Setting {
+  DType weights = f16;
+  bool has_master = true;  ///< in FP32; else the weights are their own
+  DType gradients = f32, state = f32;
+  float lr = 1, momentum = 0, decay = 0, factor = 1;
+
+  DType master() const { return has_master ? f32 : weights; }
+};
+
+/// One weight, all of it.
+struct Value {
+  float master, weight, moment;
+  bool operator==(const Value&) const = default;
+};
+
+float in(DType format, float x) {
+  if (format == f16) return static_cast<float>(half(x));
+  if (format == bf16) return static_cast<float>(bfloat16(x));
+  return x;
+}
+float times(float a, float b) { return static_cast<float>(static_cast<double>(a) * static_cast<double>(b)); }
+float plus(float a, float b) { return static_cast<float>(static_cast<double>(a) + static_cast<double>(b)); }
+
+/// What people write.
+enum class Way : std::uint8_t {
+  right,
+  nothing_moves,
+  copy_moves,
+  copy_stays,
+  copy_moves_alone,
+  update_rounded,
+  master_rounded,
+  gradient_scaled,
+  moments_forgotten,
+  moments_not_kept,
+  moments_after,
+  decay_of_copy,
+};
+constexpr std::array says{
+    "",
+    "Nothing moves: master and weights have the bits that they had.",
+    "The update went to the model's rounded weights, and those into the master: what the rounding cut off is "
+    "lost in each step. The master is what moves; it never reads its copy.",
+    "The master moves, and the model does not hear of it, or only of the one before: round the new master "
+    "into the weights.",
+    "The weights were moved by themselves. They are to be the new master, rounded, or they drift apart.",
+    "The update was rounded to the model's format before it was subtracted: the FP32 master takes it as it "
+    "is.",
+    "The master has only the digits of the model's format: it is to be rounded on its way to the model, and "
+    "kept as it is.",
+    "The gradients are still multiplied by S: times `factor` they are the true ones.",
+    "The momentum starts from 0 in every step: the moments have to be loaded.",
+    "The moments did not move: what they are after this step the next one needs.",
+    "The update used the moments of before the step: they move first.",
+    "Weight decay pulls by the rounded weight; it is the master that it is to shrink.",
+};
+
+struct Moved {
+  Value value;
+  UpdateCounts lost;
+};
+
+Moved move(const Setting& s, Value v, float gradient, Way way) {
+  const float kept = way == Way::moments_forgotten ? 0 : v.moment;
+  const float start = way == Way::copy_moves ? v.weight : v.master;
+  const float g = way == Way::gradient_scaled ? gradient : times(gradient, s.factor);
+  const float d = plus(g, times(s.decay, way == Way::decay_of_copy ? v.weight : start));
+  const float moment = s.momentum != 0 ? in(s.state, plus(times(s.momentum, kept), d)) : v.moment;
+  const float exact = times(s.lr, s.momentum == 0 ? d : way == Way::moments_after ? v.moment : moment);
+  const float update = in(way == Way::update_rounded ? s.weights : s.master(), exact);
+  const float next = in(way == Way::master_rounded ? s.weights : s.master(), plus(start, -update));
+  Moved result{{next, in(s.weights, next), moment},
+               {.values = exact != 0,
+                .underflowed = exact != 0 && update == 0,
+                .absorbed = update != 0 && next == start}};
+  if (way == Way::nothing_moves) result.value = v;
+  if (way == Way::copy_stays) result.value.weight = v.weight;
+  if (way == Way::copy_moves_alone) result.value.weight = in(s.weights, plus(v.weight, -update));
+  if (way == Way::moments_not_kept) result.value.moment = v.moment;
+  return result;
+}
+
+std::string shown(const Setting& s, const Value& v) {
+  std::string text =
+      (s.has_master ? "master " + decimal(v.master) + ", weight " : "weight ") + decimal(v.weight);
+  if (s.weights == f16) text += " (" + half_fields(half(v.weight).bits()) + ")";
+  return text + (s.momentum != 0 ? ", momentum " + decimal(v.moment) : "");
+}
+
+std::string name(DType format) { return std::string(name_of(format)); }
+
+std::string shown(const Setting& s) {
+  return name(s.weights) + " weights, " + (s.has_master ? "f32 master" : "no master") + ", " +
+         name(s.gradients) + " gradients" + (s.momentum != 0 ? ", " + name(s.state) + " momentum" : "") +
+         "; lr " + decimal(s.lr) + ", momentum " + decimal(s.momentum) + ", decay " + decimal(s.decay) +
+         ", factor " + decimal(s.factor);
+}
+
+/// Arenas, what they should hold, and the gradients of a step.
+class Trial {
+ public:
+  Trial(const Setting& setting, const Floats& masters) : s_(setting) {
+    for (const float x : masters) values_.push_back({in(s_.master(), x), in(s_.weights, x), 0});
+    const Shape shape{static_cast<std::int64_t>(masters.size())};
+    weights_ = Tensor::from(shape, masters, s_.weights);
+    master_ = s_.has_master ? Tensor::from(shape, masters, f32) : weights_;
+    moment_ = Tensor::from(shape, Floats(masters.size(), 0), s_.state);
+  }
+
+  void step(Judge& judge, const Floats& gradients) {
+    const Tensor g = Tensor::from(weights_.shape(), gradients, s_.gradients);
+    UpdateCounts right;
+    std::vector<Value> before = values_;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const Moved moved = move(s_, before[i], in(s_.gradients, gradients[i]), Way::right);
+      values_[i] = moved.value;
+      right += moved.lost;
+    }
+    const UpdateCounts yours = run(g);
+    const Floats masters = master_.to_floats(), weights = weights_.to_floats(), moments = moment_.to_floats();
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const Value found{masters[i], weights[i], moments[i]};
+      judge.expect(found == values_[i],
+                   [&] { return report(before[i], in(s_.gradients, gradients[i]), found, i); });
+    }
+    judge.expect(yours.values == right.values && yours.underflowed == right.underflowed &&
+                     yours.absorbed == right.absorbed,
+                 [&] {
+                   return "The weights are right; what was lost is not told. Counted are updates that are "
+                          "not 0, underflowed, absorbed.\n  " +
+                          shown(s_) + "\n  expected = " + counted(right) + "\n  yours    = " + counted(yours);
+                 });
+  }
+
+ private:
+  UpdateCounts run(const Tensor& g) {
+    kernels::UpdateRule rule = kernels::SgdRule<false>{s_.momentum, s_.decay};
+    if (s_.momentum != 0) rule = kernels::SgdRule<true>{s_.momentum, s_.decay};
+    const kernels::StepState state{.steps = 1, .lr = s_.lr};
+    kernels::StepReport report{.taken = true, .updates = {}};
+    const Device cpu = Device::cpu;
+    kernels::cpu::update(rule, {weights_.view(), master_.view(), g.view(), {moment_.view(), {}}},
+                         Cell<const float>(&s_.factor, cpu), Cell<const kernels::StepState>(&state, cpu),
+                         Cell<kernels::StepReport>(&report, cpu));
+    return report.updates;
+  }
+
+  static std::string counted(const UpdateCounts& c) {
+    return std::to_string(c.values) + ", " + std::to_string(c.underflowed) + ", " +
+           std::to_string(c.absorbed);
+  }
+
+  std::string report(const Value& before, float g, const Value& yours, std::size_t i) const {
+    std::string why = "The weight is not what the step should make of it.";
+    for (std::size_t way = 1; way < says.size(); ++way) {
+      if (move(s_, before, g, static_cast<Way>(way)).value != yours) continue;
+      why = says[way];
+      break;
+    }
+    if (i >= 1024) why = "Up to here all is right; from weight 1024 on another block begins: see `begin`.";
+    return why + "\n  " + shown(s_) + "\n  weight   " + std::to_string(i) + " of " +
+           std::to_string(values_.size()) + "\n  before   = " + shown(s_, before) +
+           "\n  gradient = " + decimal(g) + "\n  expected = " + shown(s_, values_[i]) +
+           "\n  yours    = " + shown(s_, yours);
+  }
+
+  Setting s_;
+  std::vector<Value> values_;
+  Tensor weights_, master_, moment_;
+};
+
+/// Between -1 and 1, times powers of two: a fixed sequence.
+float drawn(std::uint64_t& dice, int smallest, int largest) {
+  dice = dice * 6364136223846793005u + 1442695040888963407u;
+  const int power = smallest + static_cast<int>((dice >> 20) % static_cast<unsigned>(largest - smallest));
+  const auto x = static_cast<float>(static_cast<std::int32_t>(dice >> 32)) * 0x1p-31f;
+  return x * std::bit_cast<float>(static_cast<std::uint32_t>(127 + power) << 23);
+}
+
+void steps(Judge& judge, const Setting& setting, std::size_t n, int count, std::uint64_t dice) {
+  Floats masters(n), gradients(n);
+  for (float& x : masters) x = drawn(dice, -6, 3);
+  Trial trial(setting, masters);
+  for (int t = 0; t < count; ++t) {
+    for (float& x : gradients) x = dice % 7 == 0 ? drawn(dice, -24, -10) * 0 : drawn(dice, -14, 4);
+    trial.step(judge, gradients);
+  }
+}
+
+/// One weight, whose steps are too small for its half: chapter 05's, and each thing that a step does alone.
+void by_hand(Judge& judge) {
+  Trial large({}, {1}), small({}, {1});
+  for (const float update : {0.1f, 0x1.234p-7f, -0x1.8p-26f}) large.step(judge, {update});
+  for (int t = 0; t < 5; ++t) small.step(judge, {0x1p-13f});
+  Trial scaled({.factor = 0x1p-10f}, {1});
+  for (int t = 0; t < 3; ++t) scaled.step(judge, {0.3f});
+  for (const DType state : {f32, f16}) {
+    Trial momentum({.state = state, .momentum = 0.9f}, {1});
+    for (int t = 0; t < 4; ++t) momentum.step(judge, {0x1p-10f});
+  }
+  Trial decay({.lr = 0.1f, .decay = 0.01f}, {1.0003f});
+  for (int t = 0; t < 4; ++t) decay.step(judge, {0});
+  Trial alone({.has_master = false}, {1});
+  for (const float update : {0x1p-13f, 0x1p-26f, 0.25f}) alone.step(judge, {update});
+}
+
+/// Adam has two moments. What it makes of one weight its rule says.
+void two_moments(Judge& judge, DType state_format, std::size_t n) {
+  const auto rule = kernels::adam_rule<true>(0.9, 0.999, 1e-8f, 0.01f);
+  kernels::StepState state{.steps = 3, .lr = 0.01f};
+  rule.begin(state);
+  std::uint64_t dice = n;
+  Floats masters(n), gradients(n), first(n), second(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    masters[i] = drawn(dice, -6, 3);
+    gradients[i] = drawn(dice, -8, 2);
+    first[i] = in(state_format, drawn(dice, -8, 0));
+    second[i] = in(state_format, 0x1p-8f + (i % 2 == 0 ? 0x1p-9f : 0));
+  }
+  const Shape shape{static_cast<std::int64_t>(n)};
+  const Tensor weights = Tensor::from(shape, masters, f16), master = Tensor::from(shape, masters, f32),
+               g = Tensor::from(shape, gradients, f32), m0 = Tensor::from(shape, first, state_format),
+               m1 = Tensor::from(shape, second, state_format);
+  const float factor = 1;
+  kernels::StepReport report{.taken = true, .updates = {}};
+  kernels::cpu::update(rule, {weights.view(), master.view(), g.view(), {m0.view(), m1.view()}},
+                       Cell<const float>(&factor, Device::cpu),
+                       Cell<const kernels::StepState>(&state, Device::cpu),
+                       Cell<kernels::StepReport>(&report, Device::cpu));
+  const Floats master_now = master.to_floats(), m0_now = m0.to_floats(), m1_now = m1.to_floats();
+  for (std::size_t i = 0; i < n; ++i) {
+    float m[2] = {first[i], second[i]};
+    rule.moments(masters[i], gradients[i], m);
+    for (float& moment : m) moment = in(state_format, moment);
+    const float right = masters[i] - rule.update(masters[i], gradients[i], m, state);
+    const bool moments_right = m[0] == m0_now[i] && m[1] == m1_now[i];
+    judge.expect(master_now[i] == right && moments_right, [&] {
+      return "SGD's one moment is right; Adam has two, arenas.moments[0] and [1], of which one is not "
+             "what it should be, or not what the update saw.\n  Adam, moments in " +
+             name(state_format) + ", weight " + std::to_string(i) + "\n  expected = moments " +
+             decimal(m[0]) + ", " + decimal(m[1]) + ", master " + decimal(right) + "\n  yours    = moments " +
+             decimal(m0_now[i]) + ", " + decimal(m1_now[i]) + ", master " + decimal(master_now[i]);
+    });
+  }
+}
+
+}  // namespace
+
+void check(Judge& judge) {
+  by_hand(judge);
+  for (const DType state : {f32, f16}) two_moments(judge, state, 3);
+  for (const std::size_t n : {7u, 1023u, 1024u, 1031u, 20'011u}) {
+    for (const DType weights : {f16, bf16, f32}) {
+      for (const bool has_master : {true, false}) {
+        if (weights == f32 && has_master) continue;
+        Setting s{.weights = weights, .has_master = has_master, .lr = 0.01f, .decay = 0.05f, .factor = 0.37f};
+        s.gradients = n % 2 == 0 ? f32 : weights;
+        steps(judge, s, n, 2, n);
+        s.momentum = 0.9f;
+        for (const DType state : {f32, f16}) {
+          s.state = state;
+          steps(judge, s, n, 3, n);
+        }
+      }
+    }
+  }
+  for (const DType state : {f32, f16}) two_moments(judge, state, 2055);
+}
+
+}  // namespace tinymp::exercise

@@ -1,0 +1,39 @@
+// Exercise 5.1: one step of n weights, at most 1024, from place `begin` of the arenas on.
+//
+// An optimizer keeps its values one behind the other in arenas, each in a format of its own:
+//
+//     arenas.gradients    what backward left, times S: FP16, BF16 or FP32;
+//                         times `factor` they are the true ones
+//     arenas.moments[k]   k = 0 .. Rule::moment_count - 1: momentum, or Adam's two averages
+//     arenas.master       what is updated: FP32, or as narrow as the model when there is no copy
+//     arenas.weights      what the model computes with: the master, rounded. The same memory as the master
+//                         when there is no copy (compare `.memory`)
+//
+// A step:  moments = rule(master, gradient, moments),  master = master - update,  weights = round(master).
+//
+// To hand (kernels/cpu/block.h and above in this file):
+//
+//     Block<float> room;                    1024 floats
+//     load(arena, begin, n, room)           const float*: these values in FP32, widened into `room`, or
+//                                           where they lie if they are FP32
+//     target(arena, begin, room)            float*: where to write these values in FP32: their own memory if
+//                                           they are FP32, else `room`
+//     store<float>(x, arena, begin, n)      rounds x into the arena (and does nothing if it lies there)
+//     UpdateBlock{n, w, g, factor, {}}      w: FP32 values to update, g: gradients; b.moments[k]: float*,
+//                                           which hold the moments as they are
+//     move_moments(rule, arenas, begin, b)  moves b.moments and stores them
+//     move_weights(rule, state, b, format, next)
+//                                           next = b.w - the rule's update, both rounded to `format` when
+//                                           that is narrow; says what was lost. The moments have moved before
+//
+// Return what was lost:  {.values = lost.values, .underflowed = lost.underflowed, .absorbed = lost.absorbed}
+template <class Rule>
+UpdateCounts update_block(const Rule&, const StepState&, const UpdateArenas& arenas, float factor,
+                          std::int64_t begin, std::int64_t n) {
+  Block<float> weights, gradients;
+  const UpdateBlock b{
+      n, load(arenas.weights, begin, n, weights), load(arenas.gradients, begin, n, gradients), factor, {}};
+  // TODO: moments, the master, the copy of it in the model.
+  store<float>(b.w, arenas.weights, begin, n);
+  return {};
+}

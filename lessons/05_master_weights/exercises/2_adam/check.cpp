@@ -1,0 +1,228 @@
+// Exercise 5.2: Adam and AdamW, function by function. The oracle computes in long double; floats may be off
+// by a few roundings of the terms that were added up.
+
+#include <kernels/formulas.h>
+#include <lessons/classroom/judge.h>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tinymp::exercise {
+namespace {
+
+using kernels::StepState;
+using Real = long double;
+
+struct Constants {
+  double beta1 = 0.9, beta2 = 0.999;
+  float epsilon = 1e-8f, decay = 0;
+};
+
+/// One weight in one step.
+struct Case {
+  Constants c;
+  bool decoupled;
+  std::int64_t t;
+  float lr, w, g, m0, m1;
+};
+
+constexpr Real few_roundings = 8 * 0x1p-24L;
+
+/// Close, measured by the largest of what was added up to b.
+bool close(float a, Real b, Real size) {
+  const auto x = static_cast<Real>(a);
+  return x == b || std::fabs(x - b) <= few_roundings * size + 0x1p-148L;
+}
+bool close(float a, Real b) { return close(a, b, std::fabs(b)); }
+
+/// 1 - beta^t, beta^t one multiplication after the other.
+Real correction(double beta, std::int64_t t) {
+  Real power = 1;
+  for (std::int64_t i = 0; i < t; ++i) power *= static_cast<Real>(beta);
+  return 1 - power;
+}
+
+std::string shown(const Case& k) {
+  return std::string("\n  ") + (k.decoupled ? "AdamW" : "Adam") + ", t = " + std::to_string(k.t) + ", lr " +
+         decimal(k.lr) + ", beta1 " + decimal(static_cast<float>(k.c.beta1)) + ", beta2 " +
+         decimal(static_cast<float>(k.c.beta2)) + ", epsilon " + decimal(k.c.epsilon) + ", weight_decay " +
+         decimal(k.c.decay) + "\n  weight " + decimal(k.w) + ", gradient " + decimal(k.g) + ", m0 " +
+         decimal(k.m0) + ", m1 " + decimal(k.m1);
+}
+std::string lines(const Case& k, const char* what, Real right, float yours) {
+  return shown(k) + "\n  expected = " + what + " " + decimal(static_cast<float>(right)) +
+         "\n  yours    = " + what + " " + decimal(yours);
+}
+
+template <class Rule>
+void begin(Judge& judge, const Rule& rule, const Case& k) {
+  StepState s{.steps = k.t, .lr = k.lr};
+  rule.begin(s);
+  const auto look = [&](const char* what, float yours, double beta, double other, float as_float) {
+    const Real right = correction(beta, k.t);
+    judge.expect(close(yours, right), [&] {
+      std::string why = "The correction is not 1 - beta^t.";
+      if (yours == 1)
+        why = "Without the correction the first steps are too short, or too long: both means begin at 0.";
+      else if (close(yours, correction(other, k.t)))
+        why = "beta1 and beta2 are mixed up.";
+      else if (close(yours, correction(beta, k.t - 1)))
+        why = "t is one too small: the step is counted before begin is called.";
+      else if (close(yours, correction(beta, k.t + 1)))
+        why = "t is one too large: the step is counted before begin is called.";
+      else if (close(yours, 1 - right))
+        why = "That is beta^t; the correction is 1 less it.";
+      else if (std::fabs(static_cast<Real>(yours) - correction(static_cast<double>(as_float), k.t)) <= 2e-7L)
+        why = "1 - beta^t was formed in FP32: for small t it loses half of its digits.";
+      return why + lines(k, what, right, yours);
+    });
+  };
+  look("correction1", s.correction1, k.c.beta1, k.c.beta2, rule.beta1);
+  look("correction2", s.correction2, k.c.beta2, k.c.beta1, rule.beta2);
+  judge.expect(s.steps == k.t && s.lr == k.lr, [&] {
+    return "begin changed the count of steps or the learning rate; it is to set the corrections." + shown(k) +
+           "\n  expected = steps " + std::to_string(k.t) + "\n  yours    = steps " + std::to_string(s.steps);
+  });
+}
+
+std::string why_moment(const Case& k, int which, float yours, Real g, Real beta, Real other, float old) {
+  const auto plain = static_cast<Real>(k.g), power = which == 0 ? g : g * g, was = static_cast<Real>(old);
+  const Real plain_power = which == 0 ? plain : plain * plain;
+  const Real coupled = plain + static_cast<Real>(k.c.decay) * static_cast<Real>(k.w);
+  const Real short_beta = static_cast<Real>(static_cast<float>(beta));
+  if (close(yours, power, power)) return "The mean forgets all that came before this step.";
+  if (close(yours, other * was + (1 - other) * power, std::fabs(was) + std::fabs(power)))
+    return "beta1 and beta2 are mixed up: the mean of squares is the slow one.";
+  if (k.decoupled && k.c.decay != 0 &&
+      close(yours, beta * was + (1 - beta) * (which == 0 ? coupled : coupled * coupled)))
+    return "AdamW: the weight decay is no part of the gradient, and does not go into the means.";
+  if (!k.decoupled && k.c.decay != 0 && close(yours, beta * was + (1 - beta) * plain_power))
+    return "Adam: the weight decay is part of the gradient, before the means are formed.";
+  if (close(yours, beta * was + power, std::fabs(was) + std::fabs(power)))
+    return "The gradient goes in with weight 1: it is a sum, not a mean.";
+  if (which == 1 && close(yours, beta * was + (1 - beta) * g)) return "m1 is a mean of squares.";
+  if (close(yours, (1 - beta) * was + beta * power, std::fabs(was) + std::fabs(power)))
+    return "Old and new are mixed up: the old mean keeps beta, the gradient comes in with 1 - beta.";
+  if (close(yours, short_beta * was + (1 - short_beta) * power, std::fabs(was) + std::fabs(power)))
+    return "1 - beta was formed in FP32, where it is off by 5e-5 for 0.999: rest1 and rest2 are rounded "
+           "once.";
+  return which == 0 ? "m0 is not beta1 m0 + (1 - beta1) g." : "m1 is not beta2 m1 + (1 - beta2) g^2.";
+}
+
+template <class Rule>
+void moments(Judge& judge, const Rule& rule, const Case& k) {
+  float m[2] = {k.m0, k.m1};
+  rule.moments(k.w, k.g, m);
+  const Real decay = k.decoupled ? 0 : static_cast<Real>(k.c.decay) * static_cast<Real>(k.w);
+  const Real g = static_cast<Real>(k.g) + decay, size = std::fabs(static_cast<Real>(k.g)) + std::fabs(decay);
+  const Real beta1 = static_cast<Real>(k.c.beta1), beta2 = static_cast<Real>(k.c.beta2);
+  Real first = beta1 * static_cast<Real>(k.m0) + (1 - beta1) * g;
+  const Real second = beta2 * static_cast<Real>(k.m1) + (1 - beta2) * g * g;
+  const bool settles = std::fabs(first) < 0x1p-121L;
+  if (settles) first = 0;
+  judge.expect(close(m[0], first, beta1 * std::fabs(static_cast<Real>(k.m0)) + (1 - beta1) * size), [&] {
+    return (settles
+                ? "m0 has faded among the smallest numbers, where it stays for ever: settled() makes it 0."
+                : why_moment(k, 0, m[0], g, beta1, beta2, k.m0)) +
+           lines(k, "m0", first, m[0]);
+  });
+  judge.expect(close(m[1], second, beta2 * static_cast<Real>(k.m1) + (1 - beta2) * size * size),
+               [&] { return why_moment(k, 1, m[1], g, beta2, beta1, k.m1) + lines(k, "m1", second, m[1]); });
+}
+
+template <class Rule>
+void update(Judge& judge, const Rule& rule, const Case& k) {
+  StepState s{.steps = k.t, .lr = k.lr};
+  const Real c1 = correction(k.c.beta1, k.t), c2 = correction(k.c.beta2, k.t);
+  s.correction1 = static_cast<float>(c1);
+  s.correction2 = static_cast<float>(c2);
+  const float m[2] = {k.m0, k.m1};
+  const float yours = rule.update(k.w, k.g, m, s);
+  const auto m0 = static_cast<Real>(k.m0), m1 = static_cast<Real>(k.m1), lr = static_cast<Real>(k.lr);
+  const auto epsilon = static_cast<Real>(k.c.epsilon);
+  const Real decay = static_cast<Real>(k.c.decay) * static_cast<Real>(k.w);
+  const Real step = m0 / c1 / (std::sqrt(m1 / c2) + epsilon), right = lr * (step + (k.decoupled ? decay : 0));
+  judge.expect(close(yours, right, lr * (std::fabs(step) + std::fabs(decay))), [&] {
+    const auto is = [&](Real other_step) {
+      return close(yours, lr * (other_step + (k.decoupled ? decay : 0)));
+    };
+    std::string why = "The update is not lr (m0 / c1) / (sqrt(m1 / c2) + epsilon).";
+    if (is(m0 / c1 / std::sqrt(m1 / c2 + epsilon)))
+      why = "epsilon is inside the root, where it acts as sqrt(epsilon), 1e-4 in place of 1e-8.";
+    else if (is(m0 / (std::sqrt(m1) + epsilon)))
+      why = "The bias correction is missing: both means began at 0.";
+    else if (is(m0 / c1 / (std::sqrt(m1) + epsilon)))
+      why = "The bias correction of m1 is missing.";
+    else if (is(m0 / (std::sqrt(m1 / c2) + epsilon)))
+      why = "The bias correction of m0 is missing.";
+    else if (is(m0 / c1 / (std::sqrt(m1) / c2 + epsilon)))
+      why = "m1 is corrected before its root is taken, not after.";
+    else if (is(m0 / c2 / (std::sqrt(m1 / c1) + epsilon)))
+      why = "The corrections are mixed up.";
+    else if (is(m0 / c1 / std::sqrt(m1 / c2)))
+      why = "epsilon is missing: where all gradients were 0 this is 0 / 0.";
+    else if (is(m0 / c1 / (m1 / c2 + epsilon)))
+      why = "The root is missing.";
+    else if (k.decoupled && close(yours, lr * step))
+      why = "AdamW: the weight decay is missing; lr weight_decay w belongs to the update.";
+    else if (k.decoupled && close(yours, lr * step + decay))
+      why = "AdamW: weight decay goes with the learning rate.";
+    else if (!k.decoupled && close(yours, lr * (step + decay)))
+      why = "Adam: the decay is in the means already, and here once more.";
+    else if (close(yours, right / lr))
+      why = "The learning rate is missing.";
+    return why + lines(k, "update", right, yours);
+  });
+}
+
+void run(Judge& judge, const Case& k) {
+  const auto all = [&](const auto& rule) {
+    begin(judge, rule, k);
+    moments(judge, rule, k);
+    update(judge, rule, k);
+  };
+  const Constants& c = k.c;
+  if (k.decoupled) return all(kernels::adam_rule<true>(c.beta1, c.beta2, c.epsilon, c.decay));
+  return all(kernels::adam_rule<false>(c.beta1, c.beta2, c.epsilon, c.decay));
+}
+
+/// Between -1 and 1, times a power of two.
+float drawn(std::uint64_t& dice, int smallest, int largest) {
+  dice = dice * 6364136223846793005u + 1442695040888963407u;
+  const int power = smallest + static_cast<int>((dice >> 20) % static_cast<unsigned>(largest - smallest));
+  const auto x = static_cast<float>(static_cast<std::int32_t>(dice >> 32)) * 0x1p-31f;
+  return x * std::bit_cast<float>(static_cast<std::uint32_t>(127 + power) << 23);
+}
+
+}  // namespace
+
+void check(Judge& judge) {
+  for (const bool decoupled : {false, true}) {
+    const Constants plain, slow{.beta1 = 0.5, .beta2 = 0.99, .epsilon = 1e-3f};
+    run(judge, {plain, decoupled, 1, 0.001f, 1, 0.5f, 0.25f, 0.125f});
+    run(judge, {plain, decoupled, 1, 0.001f, 1, 1e-6f, 1e-7f, 1e-14f});  // epsilon counts
+    run(judge, {plain, decoupled, 2, 1, -3, -0.1f, 0.3f, 0.02f});
+    run(judge, {slow, decoupled, 7, 0.1f, 2, 0.1f, -0.3f, 0.5f});
+    run(judge, {{.decay = 0.01f}, decoupled, 3, 0.1f, 100, 0.1f, 0.2f, 0.3f});
+    run(judge, {plain, decoupled, 3, 0.1f, 0, 0, 0, 0});
+    run(judge, {plain, decoupled, 3, 0.1f, 0, 0, 0x1p-122f, 0.5f});
+    run(judge, {plain, decoupled, 3, 0.1f, 0, 0, -0x1p-130f, 0.5f});
+    for (const std::int64_t t : {1, 2, 3, 10, 100, 1000, 100'000}) {
+      run(judge, {plain, decoupled, t, 0.01f, 1, 0.5f, 0.25f, 0.125f});
+      run(judge, {slow, decoupled, t, 0.01f, 1, 0.5f, 0.25f, 0.125f});
+    }
+    std::uint64_t dice = 5;
+    for (int i = 0; i < 20'000; ++i) {
+      const Constants c{.beta1 = i % 2 == 0 ? 0.9 : 0.8,
+                        .beta2 = i % 3 == 0 ? 0.98 : 0.999,
+                        .epsilon = i % 5 == 0 ? 1e-4f : 1e-8f,
+                        .decay = i % 7 == 0 ? 0.05f : 0};
+      const float m1 = std::fabs(drawn(dice, -40, 2));
+      run(judge, {c, decoupled, 1 + i % 300, 0.01f, drawn(dice, -6, 3), drawn(dice, -20, 3),
+                  drawn(dice, -20, 3), m1});
+    }
+  }
+}
+
+}  // namespace tinymp::exercise

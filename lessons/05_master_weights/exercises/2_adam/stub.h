@@ -1,0 +1,27 @@
+// Exercise 5.2: Adam (Kingma and Ba 2015, algorithm 1), and AdamW where `decoupled` is true.
+//
+//     g = g + weight_decay w                            Adam only: the decay is part of the gradient
+//     m0 = beta1 m0 + (1 - beta1) g                     a mean of gradients
+//     m1 = beta2 m1 + (1 - beta2) g^2                   a mean of their squares
+//     c1 = 1 - beta1^t,  c2 = 1 - beta2^t               both means began at 0: this makes up for it
+//     step = (m0 / c1) / (sqrt(m1 / c2) + epsilon)
+//     u = lr step                                       Adam
+//     u = lr (step + weight_decay w)                    AdamW: the decay does not go through the means
+//
+// The members above hold the constants. beta1 and beta2 are floats; 1 - beta is rest1 and rest2, rounded
+// from double once: 1 - 0.999f is 5e-5 off. integer_power(exact_beta1, t) is beta1^t in double.
+//
+// begin is called once a step: s.steps is t, counted already, 1 in the first; it sets s.correction1 and
+// s.correction2, computed in double. moments is called for each weight, and then update, with the moments
+// as they were stored: in FP32, or rounded to 16 bits. settled(x) is x, or 0 where x is so small that it
+// would only slow the processor down: m0 goes through it.
+TINYMP_HD void begin(StepState& s) const {
+  s.correction1 = 1;
+  s.correction2 = 1;
+  // TODO
+}
+TINYMP_HD void moments(float, float g, float* m) const {
+  m[0] = g;
+  m[1] = g * g;
+}
+TINYMP_HD float update(float, float, const float* m, const StepState& s) const { return s.lr * m[0]; }

@@ -1,0 +1,178 @@
+// Exercise 6.1: gradients times S, in every format. The oracle adds up in long double, from the first to the
+// last.
+
+#include <kernels/executors.h>
+#include <lessons/classroom/judge.h>
+#include <tinymp/tensor/tensor.h>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+namespace tinymp::exercise {
+namespace {
+
+using kernels::GradientScan;
+using enum DType;
+using Floats = std::vector<float>;
+
+struct Trial {
+  DType format;
+  float scale, max_norm;
+  Floats scaled;  ///< what backward leaves
+};
+
+std::string shown(const Floats& values) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size() && i < 4; ++i) text += (i > 0 ? ", " : "") + decimal(values[i]);
+  return text + (values.size() > 4 ? ", ... (" + std::to_string(values.size()) + ")" : "");
+}
+
+std::string lines(const Trial& t, const std::string& expected, const std::string& yours) {
+  return "\n  gradients = " + shown(t.scaled) + " in " + std::string(name_of(t.format)) +
+         ", S = " + decimal(t.scale) + "\n  expected = " + expected + "\n  yours    = " + yours;
+}
+
+void expect_same_gradients(Judge& judge, const Trial& t, const Tensor& x, const char* who) {
+  const Floats now = x.to_floats(), before = Tensor::from(x.shape(), t.scaled, t.format).to_floats();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    judge.expect(std::bit_cast<std::uint32_t>(now[i]) == std::bit_cast<std::uint32_t>(before[i]), [&] {
+      return std::string(who) +
+             " changed the gradients where they lie. In FP16 the small ones are then 0 "
+             "again: only the factor is to change, and the optimizer multiplies in FP32." +
+             lines(t, decimal(before[i]) + " as before", decimal(now[i]));
+    });
+  }
+}
+
+std::string counts(const GradientScan& c) {
+  return std::to_string(c.values) + " values, " + std::to_string(c.nonfinite) + " not finite, " +
+         std::to_string(c.zeros) + " zero, " + std::to_string(c.subnormals) + " subnormal";
+}
+
+GradientScan counted(const Tensor& x) {
+  const float normal = x.dtype() == f16 ? 0x1p-14f : 0x1p-126f;
+  GradientScan c;
+  for (const float v : x.to_floats()) {
+    ++c.values;
+    c.nonfinite += !std::isfinite(v);
+    c.zeros += v == 0;
+    c.subnormals += v != 0 && std::fabs(v) < normal;
+  }
+  return c;
+}
+
+float unscaled(Judge& judge, const Trial& t, const Tensor& x) {
+  const kernels::ScaleState state{.scale = t.scale};
+  GradientScan found{.values = -1, .nonfinite = -1, .zeros = -1, .subnormals = -1};
+  float factor = -1;
+  kernels::cpu::unscale(x.view(), Cell<const kernels::ScaleState>(&state, Device::cpu),
+                        Cell<GradientScan>(&found, Device::cpu), Cell<float>(&factor, Device::cpu));
+  expect_same_gradients(judge, t, x, "unscale");
+  const auto right = static_cast<float>(1 / static_cast<double>(t.scale));
+  judge.expect(factor == right, [&] {
+    return std::string(factor == 1 ? "The factor is 1: the optimizer would take S times too long a step."
+                       : factor == t.scale ? "The factor is S: that multiplies by S a second time."
+                                           : "The factor is not 1 / S, computed in double and rounded.") +
+           lines(t, "factor " + decimal(right), "factor " + decimal(factor));
+  });
+  const GradientScan true_counts = counted(x);
+  judge.expect(
+      found.values == true_counts.values && found.nonfinite == true_counts.nonfinite &&
+          found.zeros == true_counts.zeros && found.subnormals == true_counts.subnormals,
+      [&] {
+        return "What was found is not what scan(gradients) counts, of the gradients as backward left "
+               "them: from it the step is taken or skipped." +
+               lines(t, counts(true_counts), counts(found));
+      });
+  return factor;
+}
+
+bool near(double a, double b) {
+  return a == b || (std::isfinite(b) && std::fabs(a - b) <= 1e-6 * std::fabs(b));
+}
+
+/// The root of the sum of (values * factor)^2, and the factor that follows.
+struct Clipped {
+  double norm, factor;
+};
+Clipped clipped(const Floats& values, float factor, float by, float max_norm) {
+  long double sum = 0;
+  for (const float v : values) sum += static_cast<long double>(v * by) * static_cast<long double>(v * by);
+  const double norm = static_cast<double>(std::sqrt(sum)), shrink = max_norm / (norm + 1e-6);
+  return {norm, std::isfinite(norm) && shrink < 1 ? factor * shrink : factor};
+}
+
+std::string why(const Trial& t, const Floats& values, float factor, float norm, float yours) {
+  const Clipped right = clipped(values, factor, factor, t.max_norm);
+  const Clipped scaled = clipped(values, factor, 1, t.max_norm);
+  if (near(norm, scaled.norm))
+    return "This is the norm of the gradients times S. Its limit is meant for the true ones: unscale first, "
+           "then clip.";
+  if (std::isinf(norm) && std::isfinite(right.norm))
+    return "The squares have gone beyond the largest float: square and add in double.";
+  if (near(norm, right.norm * right.norm)) return "This is the square of the norm.";
+  if (near(norm, right.norm) && near(yours, factor))
+    return "The norm is right and too large, and the factor stays as it was.";
+  if (near(norm, right.norm) && near(yours, right.factor / factor))
+    return "Clipping replaced 1 / S: its factor is to be multiplied into what is there.";
+  if (near(norm, right.norm)) return "The norm is right, the factor is not.";
+  return "The norm is not that of gradient * factor, over all gradients.";
+}
+
+void run(Judge& judge, const Trial& t) {
+  const Shape shape{static_cast<std::int64_t>(t.scaled.size())};
+  const Tensor x = Tensor::from(shape, t.scaled, t.format), norm = Tensor::from(Shape{}, Floats{-1});
+  const float factor = unscaled(judge, t, x);
+  float yours = factor;
+  kernels::cpu::clip(x.view(), t.max_norm, Cell<float>(&yours, Device::cpu), norm.view());
+  expect_same_gradients(judge, t, x, "clip");
+  const Floats values = x.to_floats();
+  const auto found = static_cast<float>(norm.item());
+  const Clipped right = clipped(values, factor, factor, t.max_norm);
+  const auto right_norm = static_cast<float>(right.norm);
+  const bool norm_right = std::isnan(right_norm) ? std::isnan(found) : near(found, right_norm);
+  judge.expect(norm_right && near(yours, static_cast<float>(right.factor)), [&] {
+    return why(t, values, factor, found, yours) +
+           lines(t,
+                 "norm " + decimal(right_norm) + ", for max_norm " + decimal(t.max_norm) + " the factor " +
+                     decimal(static_cast<float>(right.factor)),
+                 "norm " + decimal(found) + ", factor " + decimal(yours));
+  });
+}
+
+float drawn(std::uint64_t& dice) {
+  dice = dice * 6364136223846793005u + 1442695040888963407u;
+  const auto x = static_cast<float>(static_cast<std::int32_t>(dice >> 32)) * 0x1p-31f;
+  return x * std::bit_cast<float>(static_cast<std::uint32_t>(127 - dice % 20) << 23);
+}
+
+}  // namespace
+
+void check(Judge& judge) {
+  const float infinity = INFINITY;
+  run(judge, {f16, 1024, 1000, {0x1p-15f}});
+  run(judge, {f16, 1024, 1, {3072, 4096}});
+  run(judge, {f16, 1024, 5.5f, {3072, 4096}});
+  run(judge, {f32, 3, 0.1f, {1, -2, 2}});
+  run(judge, {f32, 7, 0.1f, {-0.0f, 0, 0x1p-140f, 1}});
+  run(judge, {f32, 1, 2, {0x1p100f, -0x1p100f}});
+  run(judge,
+      {f32, 1, 2, {0x1.8p127f, 0x1.8p127f, 0x1.8p127f}});  // the norm is beyond float, not beyond double
+  run(judge, {f32, 0x1p20f, 1, {0x1p-140f, 0x1p-130f}});   // the products are subnormal, or 0
+  run(judge, {f16, 65536, 1, {1, infinity, 2}});
+  run(judge, {bf16, 65536, 1, {1, NAN, -infinity, 0}});
+  run(judge, {f32, 1000, 1, {}});
+  std::uint64_t dice = 6;
+  for (const DType format : {f16, bf16, f32}) {
+    for (const std::size_t n : {15u, 17u, 1023u, 1024u, 1025u, 9001u, 40'000u}) {
+      for (const float max_norm : {0.01f, 1000.0f}) {
+        Floats values(n);
+        for (float& v : values) v = dice % 9 == 0 ? 0 : drawn(dice);
+        values.back() = 800;  // whoever leaves out the end is found
+        run(judge, {format, format == bf16 ? 1000.0f : 1024.0f, max_norm, values});
+      }
+    }
+  }
+}
+
+}  // namespace tinymp::exercise

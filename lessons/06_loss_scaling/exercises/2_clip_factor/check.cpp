@@ -1,0 +1,120 @@
+// Exercise 6.2: norms of every size, also those that are none. The oracle takes its root by halving an
+// interval.
+
+#include <kernels/formulas.h>
+#include <lessons/classroom/judge.h>
+#include <bit>
+#include <cmath>
+#include <string>
+
+namespace tinymp::exercise {
+namespace {
+
+using Real = long double;
+
+/// The root of a positive x: the exponent first, then 80 halvings.
+Real root(Real x) {
+  Real low = 0, high = 1;
+  while (high * high < x) high *= 2;
+  for (int i = 0; i < 1200 && low < high; ++i) {
+    const Real middle = (low + high) / 2;
+    if (middle == low || middle == high) break;
+    (middle * middle <= x ? low : high) = middle;
+  }
+  return low;
+}
+
+struct Clipped {
+  float norm, factor;
+};
+
+bool near(float a, float b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (std::isinf(b)) return a == b;
+  return a == b || std::fabs(static_cast<double>(a) - static_cast<double>(b)) <=
+                       1.2e-7 * std::fabs(static_cast<double>(b)) + 0x1p-149;
+}
+bool near(const Clipped& a, const Clipped& b) { return near(a.norm, b.norm) && near(a.factor, b.factor); }
+
+Clipped right_of(double squares, float max_norm, float factor) {
+  if (!(squares <= 1.7976931348623157e308)) return {static_cast<float>(squares), factor};
+  const Real norm = root(static_cast<Real>(squares)), limit = static_cast<Real>(max_norm);
+  const Real allowed = norm + 1e-6L;
+  const auto shown = static_cast<float>(norm);
+  if (limit >= allowed) return {shown, factor};
+  return {shown, static_cast<float>(static_cast<Real>(factor) * limit / allowed)};
+}
+
+std::string why(double squares, float max_norm, float factor, const Clipped& right, const Clipped& yours) {
+  const double norm = std::sqrt(squares), limit = static_cast<double>(max_norm),
+               f = static_cast<double>(factor);
+  const auto is = [&](double other) { return near(yours.factor, static_cast<float>(other)); };
+  if (near(yours.norm, static_cast<float>(squares)) && !near(right.norm, yours.norm))
+    return "This is the sum of squares; the norm is its root.";
+  if (near(yours.norm, max_norm) && !near(yours.norm, right.norm))
+    return "The norm to return is that from before clipping.";
+  if (!near(yours.norm, right.norm)) return "The norm is not the root of the sum.";
+  if (!(norm - norm == 0))
+    return "A norm that is not finite changed the factor: it says nothing of the true gradients.";
+  if (right.factor == factor)
+    return "The norm is not too large, and the gradients changed: clipping makes them smaller, never larger.";
+  if (is(f))
+    return std::isinf(right.norm) ? "The norm lies beyond the largest float, but it is finite: in double "
+                                    "there is a factor for it."
+                                  : "The norm is too large, and the factor stays as it was.";
+  if (is(limit / (norm + 1e-6))) return "Clipping replaced the factor: 1 / S is still to be in it.";
+  if (is(limit)) return "The limit is no factor: it is to be divided by the norm.";
+  if (is(f * limit / norm))
+    return "1e-6 is missing: shrink = max_norm / (norm + 1e-6), so that a division by 0 cannot be.";
+  if (is(f * limit / squares)) return "Divided by the sum of squares; by its root it has to be.";
+  if (is(f * static_cast<double>(static_cast<float>(limit / (norm + 1e-6)))))
+    return "shrink was rounded to a float before it was used: all in double, rounded at the end.";
+  return "The factor is not factor * max_norm / (norm + 1e-6).";
+}
+
+std::string shown(const Clipped& c) { return "norm " + decimal(c.norm) + ", factor " + decimal(c.factor); }
+
+void clip(Judge& judge, double squares, float max_norm, float factor) {
+  const Clipped right = right_of(squares, max_norm, factor);
+  Clipped yours{0, factor};
+  yours.norm = kernels::clip_factor(squares, max_norm, yours.factor);
+  judge.expect(near(yours, right), [&] {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.6g", squares);
+    return why(squares, max_norm, factor, right, yours) + "\n  sum of squares " + text + ", max_norm " +
+           decimal(max_norm) + ", factor before " + decimal(factor) + "\n  expected = " + shown(right) +
+           "\n  yours    = " + shown(yours);
+  });
+}
+
+double drawn(std::uint64_t& dice, int powers) {
+  dice = dice * 6364136223846793005u + 1442695040888963407u;
+  const auto x = 1 + static_cast<double>(dice >> 40) * 0x1p-24;
+  return std::ldexp(x, static_cast<int>((dice >> 8) % static_cast<unsigned>(2 * powers)) - powers);
+}
+
+}  // namespace
+
+void check(Judge& judge) {
+  clip(judge, 25, 2, 0x1p-10f);
+  clip(judge, 25, 10, 0x1p-10f);
+  clip(judge, 25, 5, 1);
+  clip(judge, 25, 5.001f, 0.3f);
+  clip(judge, 1e-12, 1e-6f, 1);  // where 1e-6 counts: norm and limit are as large
+  clip(judge, 4e-12, 1e-6f, 3);
+  clip(judge, 0, 1, 0.7f);
+  clip(judge, 0, 1e-7f, 0.7f);
+  clip(judge, 1e80, 1, 1e10f);
+  clip(judge, 1e77, 1, 1);
+  clip(judge, 1e308, 3e38f, 1e-3f);
+  for (const double none : {static_cast<double>(INFINITY), static_cast<double>(NAN)})
+    clip(judge, none, 1, 0.25f);
+  std::uint64_t dice = 3;
+  for (int i = 0; i < 100'000; ++i) {
+    const double squares = drawn(dice, 80);
+    const auto factor = static_cast<float>(drawn(dice, 20)), max_norm = static_cast<float>(drawn(dice, 30));
+    clip(judge, squares, max_norm, factor);
+  }
+}
+
+}  // namespace tinymp::exercise

@@ -1,0 +1,207 @@
+// Exercise 7.1: how S moves, along histories of good and bad steps. The oracle keeps no state machine: the
+// count it reads off the whole history anew, and S it multiplies in integers.
+
+#include <kernels/scale_update.h>
+#include <lessons/classroom/judge.h>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tinymp::exercise {
+namespace {
+
+using kernels::ScaleState;
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+struct Number {
+  unsigned __int128 digits;
+  int exponent;  ///< digits * 2^exponent
+};
+
+Number number(double x) {
+  int exponent = 0;
+  const double digits = std::frexp(x, &exponent);  // below 1
+  return {static_cast<unsigned __int128>(std::ldexp(digits, 53)), exponent - 53};
+}
+
+/// To the nearest number of so many digits whose exponent is not below `lowest`; of two to the even one.
+Number rounded(Number x, int most_digits, int lowest) {
+  int width = 0;
+  while (width < 127 && x.digits >> width != 0) ++width;
+  const int drop = std::max(width - most_digits, lowest - x.exponent);
+  if (drop <= 0) return x;
+  if (drop > 126) return {0, lowest};
+  const unsigned __int128 one = 1, rest = x.digits & ((one << drop) - 1), half = one << (drop - 1);
+  const unsigned __int128 kept = x.digits >> drop;
+  return {kept + (rest > half || (rest == half && kept % 2 == 1) ? 1 : 0), x.exponent + drop};
+}
+
+/// x factor: exactly, then rounded to a double, then to a float.
+float product(float x, double factor) {
+  const Number a = number(static_cast<double>(x)), b = number(factor);
+  const Number exact{a.digits * b.digits, a.exponent + b.exponent};
+  const Number result = rounded(rounded(exact, 53, -1074), 24, -149);
+  const double value = std::ldexp(static_cast<double>(result.digits), result.exponent);
+  return value < 0x1p128 ? static_cast<float>(value) : infinity;
+}
+
+/// A run: where it begins, and 'g' or 'b' for each step.
+struct Run {
+  DynamicScaling policy;
+  ScaleState first;
+  std::string steps;
+};
+
+/// What the steps up to `end` leave as the count, and whether the last of them is where S is to grow.
+std::pair<std::int64_t, bool> count_after(const Run& run, std::size_t end) {
+  std::int64_t row = 0, begin = run.first.growth_tracker;
+  for (std::size_t i = end; i > 0 && run.steps[i - 1] == 'g'; --i) ++row;
+  if (row < static_cast<std::int64_t>(end)) begin = 0;  // a bad step lies before the row
+  const std::int64_t interval = run.policy.growth_interval;
+  if (begin >= interval) return {begin + row, false};
+  return {(begin + row) % interval, row > 0 && (begin + row) % interval == 0};
+}
+
+std::string shown(const ScaleState& s) {
+  return "S = " + decimal(s.scale) + ", good steps in a row: " + std::to_string(s.growth_tracker) +
+         (s.bad ? ", bad" : "");
+}
+
+struct Step {
+  const DynamicScaling& policy;
+  ScaleState before, right, yours;
+  bool bad, grows;
+};
+
+/// The factor as a float, as in scale *= factor with a float of one's own.
+float short_product(float x, double factor) { return x * static_cast<float>(factor); }
+
+std::string why_bad(const Step& step) {
+  const ScaleState &right = step.right, &yours = step.yours;
+  if (yours.scale == right.scale && yours.growth_tracker == step.before.growth_tracker)
+    return "A bad step begins the count anew: S grows after so many good steps in a row, not in all.";
+  if (yours.scale == right.scale) return "After a bad step no good ones are in a row: the count is 0.";
+  if (yours.scale > right.scale && yours.scale <= 1 && right.scale < 1)
+    return "S stops on its way down. There is no lower bound: gradients that overflow at S = 1 need less.";
+  if (yours.scale == step.before.scale)
+    return "A gradient overflowed, and S stays where it is: the next step will overflow again.";
+  if (yours.scale == product(step.before.scale, step.policy.growth))
+    return "A gradient overflowed, and S grew: good and bad are mixed up.";
+  if (yours.scale == short_product(step.before.scale, step.policy.backoff))
+    return "The product is to be formed in double and rounded once: backoff itself is no float.";
+  return "After a bad step S is another than S x backoff.";
+}
+
+std::string why_grown(const Step& step) {
+  const ScaleState &before = step.before, &right = step.right, &yours = step.yours;
+  const bool at_the_end = product(before.scale, step.policy.growth) == infinity;
+  if (yours.scale == infinity)
+    return "S became infinite, and with it every loss and every gradient: no step is ever taken again.";
+  if (at_the_end && yours.scale != before.scale)
+    return "Where S x growth is infinite S stays as it is; it does not go to some largest value.";
+  if (yours.scale == right.scale && yours.growth_tracker == before.growth_tracker + 1)
+    return at_the_end ? "The count starts again after growth_interval good steps, also where S cannot grow."
+                      : "S has grown, and the count goes on: it has to start again.";
+  if (yours.scale == right.scale) return "After growth_interval good steps the count is 0.";
+  if (yours.scale == before.scale)
+    return "S does not grow: the good step that makes the count growth_interval is the one, not the next.";
+  if (yours.scale == short_product(before.scale, step.policy.growth))
+    return "The product is to be formed in double and rounded once: growth itself is no float.";
+  return "After growth_interval good steps S is another than S x growth.";
+}
+
+std::string why_counted(const Step& step) {
+  const ScaleState &before = step.before, &right = step.right, &yours = step.yours;
+  const int interval = step.policy.growth_interval;
+  if (before.growth_tracker >= interval)
+    return "The count lies beyond growth_interval, restored from another run: it is never equal to it, so "
+           "that S does not grow and the count goes on.";
+  if (yours.scale != before.scale)
+    return before.growth_tracker + 2 == interval
+               ? "S moves one good step too early."
+               : "S moves after a good step, but the count is not yet growth_interval.";
+  if (yours.growth_tracker == before.growth_tracker) return "A good step is not counted.";
+  return "The count is " + std::to_string(yours.growth_tracker) + " where " +
+         std::to_string(right.growth_tracker) + " good steps came in a row.";
+}
+
+std::string report(const Step& step) {
+  const bool same =
+      step.yours.scale == step.right.scale && step.yours.growth_tracker == step.right.growth_tracker;
+  const std::string why =
+      same         ? "The state still says bad when the step is over: the next one would back off for it."
+      : step.bad   ? why_bad(step)
+      : step.grows ? why_grown(step)
+                   : why_counted(step);
+  return why + "\n  before   = " + shown(step.before) + "\n  the step = " + (step.bad ? "bad" : "good") +
+         ", growth " + std::to_string(step.policy.growth) + ", backoff " +
+         std::to_string(step.policy.backoff) + ", growth_interval " +
+         std::to_string(step.policy.growth_interval) + "\n  expected = " + shown(step.right) +
+         "\n  yours    = " + shown(step.yours);
+}
+
+void follow(Judge& judge, const Run& run) {
+  ScaleState state = run.first;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const bool bad = run.steps[i] == 'b';
+    const auto [count, grows] = count_after(run, i + 1);
+    ScaleState right = state, yours = state;
+    if (bad) right.scale = product(state.scale, run.policy.backoff);
+    if (grows && product(state.scale, run.policy.growth) < infinity)
+      right.scale = product(state.scale, run.policy.growth);
+    right.growth_tracker = static_cast<std::int32_t>(count);
+    yours.bad = bad;
+    kernels::move_scale(run.policy, yours);
+    judge.expect(yours.scale == right.scale && yours.growth_tracker == right.growth_tracker && !yours.bad,
+                 [&] {
+                   return report({run.policy, state, right, yours, bad, grows});
+                 });
+    state = right;
+  }
+}
+
+/// xorshift: histories that look like nothing.
+std::uint64_t random(std::uint64_t& state) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  return state ^= state << 17;
+}
+
+Run random_run(std::uint64_t& dice) {
+  constexpr double growths[] = {2, 1.5, 1.001, 4, 3.3, 1e30}, backoffs[] = {0.5, 0.25, 0.1, 0.999, 0x1p-40};
+  constexpr float scales[] = {65536, 1, 1000, 0x1.fffffep127f, 0x1p-140f, 3.7f};
+  constexpr int intervals[] = {1, 2, 3, 5, 20, 2000};
+  Run run{{.initial = 0,
+           .growth = growths[random(dice) % 6],
+           .backoff = backoffs[random(dice) % 5],
+           .growth_interval = intervals[random(dice) % 6]},
+          {.scale = scales[random(dice) % 6], .growth_tracker = static_cast<std::int32_t>(random(dice) % 4)},
+          {}};
+  if (run.policy.growth_interval == 2000) run.first.growth_tracker += 1990;
+  const std::uint64_t one_in = 2 + random(dice) % 60;
+  for (int i = 0; i < 300; ++i) run.steps += random(dice) % one_in == 0 ? 'b' : 'g';
+  return run;
+}
+
+}  // namespace
+
+void check(Judge& judge) {
+  const DynamicScaling three{.initial = 1024, .growth = 2, .backoff = 0.5, .growth_interval = 3};
+  const ScaleState start{.scale = 1024};
+  for (const char* const steps : {"b", "g", "gg", "ggg", "gggg", "gb", "ggbg", "ggbggg", "gggggg", "bb"})
+    follow(judge, {three, start, steps});
+  follow(judge, {three, {.scale = 4}, "bbbbbb"});
+  follow(judge, {three, {.scale = 0x1p-147f}, "bbbbggggb"});  // to 0, from where nothing leads up
+  follow(judge, {three, {.scale = 0x1p126f}, "gggggggggbggggggg"});
+  follow(judge, {three, {.scale = 64, .growth_tracker = 2}, "ggggg"});
+  for (const std::int32_t beyond : {3, 7})
+    follow(judge, {three, {.scale = 64, .growth_tracker = beyond}, "ggggbggggg"});
+  follow(judge, {{.growth_interval = 1}, start, "ggbggbb"});
+  follow(judge, {{.growth = 1.001, .backoff = 0.1, .growth_interval = 2}, {.scale = 1000}, "ggggbggbgg"});
+  follow(judge, {{.growth = 1e40, .growth_interval = 2}, {.scale = 1}, "gggg"});
+  std::uint64_t dice = 7;
+  for (int i = 0; i < 400; ++i) follow(judge, random_run(dice));
+}
+
+}  // namespace tinymp::exercise

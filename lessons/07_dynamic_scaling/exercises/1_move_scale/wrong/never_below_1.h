@@ -1,0 +1,14 @@
+// rejected: no lower bound
+TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
+  if (s.bad) {
+    s.scale = static_cast<float>(static_cast<double>(s.scale) * policy.backoff);
+    if (s.scale < 1) s.scale = 1;
+    s.growth_tracker = 0;
+  } else if (++s.growth_tracker == policy.growth_interval) {
+    const double grown = static_cast<double>(s.scale) * policy.growth;
+    const float rounded = static_cast<float>(grown);
+    if (rounded < std::numeric_limits<float>::infinity()) s.scale = rounded;
+    s.growth_tracker = 0;
+  }
+  s.bad = false;
+}

@@ -1,0 +1,15 @@
+// rejected: after rule.begin
+template <class Rule>
+TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip_nonfinite, StepState& state,
+                          StepReport& report) {
+  report = {};
+  report.taken = !(skip_nonfinite && found.nonfinite > 0);
+  if (!report.taken) return;
+  rule.begin(state);
+  ++state.steps;
+}
+
+TINYMP_HD inline void take_check(const DynamicScaling& policy, bool bad, bool last, ScaleState& s) {
+  s.bad = s.bad || bad;
+  if (last) move_scale(policy, s);
+}

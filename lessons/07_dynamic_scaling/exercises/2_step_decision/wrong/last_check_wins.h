@@ -1,0 +1,15 @@
+// rejected: wiped that out
+template <class Rule>
+TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip_nonfinite, StepState& state,
+                          StepReport& report) {
+  report = {};
+  report.taken = !(skip_nonfinite && found.nonfinite > 0);
+  if (!report.taken) return;
+  ++state.steps;
+  rule.begin(state);
+}
+
+TINYMP_HD inline void take_check(const DynamicScaling& policy, bool bad, bool last, ScaleState& s) {
+  if (last) s.bad = bad;
+  if (last) move_scale(policy, s);
+}

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+#include <lessons/classroom/attempt.h>
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/similarity.h>
+
+namespace tinymp::classroom {
+
+namespace fs = std::filesystem;
+
+std::string progress_key(const Exercise& exercise) { return "exercise " + exercise.number(); }
+
+bool has_passed(const Exercise& exercise, const lab::Progress& progress) {
+  return progress.first(progress_key(exercise), "passed").has_value();
+}
+
+const Exercise* next_of(const std::vector<Exercise>& exercises, const lab::Progress& progress) {
+  for (const Exercise& exercise : exercises)
+    if (!has_passed(exercise, progress)) return &exercise;
+  return nullptr;
+}
+
+std::string shown(const fs::path& path) {
+  const fs::path near = path.lexically_relative(fs::current_path());
+  return near.empty() || near.begin()->string() == ".." ? path.string() : near.string();
+}
+
+Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress) {
+  Attempt made;
+  made.began = workbook.begin(exercise);
+  const fs::path own = workbook.path(exercise);
+  static const Scratch scratch("check");  // watch judges the same exercise again and again
+  made.verdict = judge(exercise, read_file(own), own.string(), scratch.path());
+  if (!made.began) progress.add(progress_key(exercise), "attempt");
+  if (made.verdict.passed() && !has_passed(exercise, progress))
+    progress.add(progress_key(exercise), "passed");
+  return made;
+}
+
+std::string told(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook) {
+  const Verdict& verdict = attempt.verdict;
+  std::string text;
+  if (attempt.began) text += fmt::format("A file to begin with: {}\n\n", shown(workbook.path(exercise)));
+  if (!verdict.printed.empty() && verdict.outcome != Verdict::Outcome::no_build)
+    text += "Your code printed:\n" + verdict.printed + "\n";
+  if (const std::string refused = leaves_its_place(read_file(workbook.path(exercise))); !refused.empty())
+    text += "./learn grade would refuse this file. " + refused + "\n\n";
+  if (verdict.passed())
+    return text + fmt::format("{} {}: passed, {} cases in {:.1f} s.\n", exercise.number(), exercise.title,
+                              verdict.cases, verdict.seconds);
+  return text + fmt::format(
+                    "{0} {1}: not yet.\n\n{2}\n\nYour file: {3}\n"
+                    "Once more: ./learn check {0}    A hint: ./learn hint {0}\n",
+                    exercise.number(), exercise.title, verdict.message, shown(workbook.path(exercise)));
+}
+
+}  // namespace tinymp::classroom

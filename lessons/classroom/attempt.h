@@ -1,0 +1,30 @@
+#pragma once
+
+#include <lessons/classroom/exercise.h>
+#include <lessons/classroom/verdict.h>
+#include <lessons/classroom/workbook.h>
+#include <lessons/learn/progress.h>
+
+/// One exercise judged for its learner, as ./learn check and watch do it.
+namespace tinymp::classroom {
+
+/// "exercise 1.2", what progress.txt calls it.
+std::string progress_key(const Exercise& exercise);
+bool has_passed(const Exercise& exercise, const lab::Progress& progress);
+/// The first that has not passed; null when all have.
+const Exercise* next_of(const std::vector<Exercise>& exercises, const lab::Progress& progress);
+
+/// A path as people would type it: relative when it lies below the current folder.
+std::string shown(const std::filesystem::path& path);
+
+struct Attempt {
+  bool began = false;  ///< there was no file: the stub is there now, and does not count as an attempt
+  Verdict verdict{};
+};
+/// Judges the learner's file, and writes into progress.txt what came of it.
+Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress);
+
+/// The verdict in words, with the learner's file and what to type next.
+std::string told(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook);
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+#include <lessons/classroom/attempt.h>
+#include <lessons/classroom/commands.h>
+#include <lessons/learn/command_line.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+// ./learn check: compiles the learner's file into the library's, and runs every case.
+namespace tinymp::classroom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int list(const Workbook& workbook, const lab::Progress& progress) {
+  const std::vector<Exercise> all = exercises();
+  for (const Exercise& exercise : all) {
+    const char* const state = has_passed(exercise, progress) ? "passed"
+                              : workbook.has(exercise)       ? "begun"
+                                                             : "";
+    std::cout << fmt::format("  {:<4} {:<44} {:<8} {}\n", exercise.number(), exercise.title, state,
+                             exercise.own_file().string());
+  }
+  std::cout << "\nYour files lie in " << shown(workbook_folder())
+            << ", where check puts one to begin with.\n";
+  if (const Exercise* next = next_of(all, progress))
+    std::cout << fmt::format("Next: ./learn check {}\n", next->number());
+  return 0;
+}
+
+Json as_json(const Exercise& exercise, const Verdict& verdict, const Workbook& workbook) {
+  return {{"exercise", exercise.number()},
+          {"id", exercise.id},
+          {"outcome", word(verdict.outcome)},
+          {"message", verdict.message},
+          {"cases", verdict.cases},
+          {"seconds", verdict.seconds},
+          {"file", workbook.path(exercise).string()}};
+}
+
+}  // namespace
+
+int check(int argc, const char* const* argv) {
+  std::string which;
+  bool json = false;
+  CLI::App app("Does your file do what it should? Exit code 0: yes, 1: no, and why not.", "./learn check");
+  app.add_option("N", which, "1.2: an exercise, by number or name; 1: those of a chapter (lists all)");
+  app.add_flag("--json", json, "For programs");
+  if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
+
+  const Workbook workbook(workbook_folder());
+  lab::Progress progress(lab::progress_path());
+  if (which.empty()) return list(workbook, progress);
+  Json verdicts = Json::array();
+  bool all = true;
+  for (const Exercise& exercise : exercises_named(which)) {
+    const Attempt made = attempt(exercise, workbook, progress);
+    all = all && made.verdict.passed();
+    verdicts.push_back(as_json(exercise, made.verdict, workbook));
+    if (json) continue;
+    std::cout << told(exercise, made, workbook);
+    if (!made.verdict.passed()) break;  // one at a time
+  }
+  if (json) std::cout << verdicts.dump(2) << "\n";
+  if (all && !json)
+    if (const Exercise* next = next_of(exercises(), progress))
+      std::cout << fmt::format("Next: ./learn check {}\n", next->number());
+  return all ? 0 : 1;
+}
+
+int progress(int argc, const char* const* argv) {
+  CLI::App app("How many exercises have passed, in a line: for ./learn.", "classroom progress");
+  if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
+  const lab::Progress progress(lab::progress_path());
+  const std::vector<Exercise> all = exercises();
+  const auto passed = std::ranges::count_if(all, [&](const Exercise& e) { return has_passed(e, progress); });
+  const Exercise* const next = next_of(all, progress);
+  std::cout << fmt::format("{} of {} pass{}\n", passed, all.size(),
+                           next == nullptr ? "" : fmt::format("; next: ./learn check {}", next->number()));
+  return 0;
+}
+
+}  // namespace tinymp::classroom

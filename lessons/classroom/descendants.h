@@ -1,0 +1,24 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+/// Programs that a program started, and those that they started, as /proc shows them.
+namespace tinymp::classroom {
+
+/// Of this process, also those whose own parents have ended, once it adopts them.
+std::vector<pid_t> descendants();
+void adopt_orphans();
+
+std::int64_t memory_of(const std::vector<pid_t>& processes);  ///< bytes in memory
+
+/// Ends all descendants but those in `others`, however they hide: in sessions of their own, or by starting
+/// new ones all the time.
+void end_descendants_but(const std::vector<pid_t>& others);
+
+/// Of this user, all threads that run now: what a limit on their number counts.
+std::int64_t threads_of_user(uid_t user);
+
+}  // namespace tinymp::classroom

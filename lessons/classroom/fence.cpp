@@ -1,0 +1,94 @@
+#include <unistd.h>
+
+#include <lessons/classroom/fence.h>
+#include <lessons/classroom/process.h>
+#include <tinymp/base/error.h>
+#include <array>
+
+namespace tinymp::classroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add(std::vector<std::string>& words, std::initializer_list<std::string> more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+bool runs_behind(Fence fence, const fs::path& folder) {
+  const Finished finished = run({"/bin/sh", "-c", "exit 0"}, {.seconds = 10}, "", {fence, folder});
+  return finished.code == 0;
+}
+
+}  // namespace
+
+std::string name_of(Fence fence) {
+  switch (fence) {
+    case Fence::none:
+      return "none";
+    case Fence::limits:
+      return "limits only";
+    case Fence::landlock:
+      return "landlock";
+    case Fence::bubblewrap:
+      break;
+  }
+  return "bubblewrap";
+}
+
+std::string in_words(Fence fence) {
+  switch (fence) {
+    case Fence::limits:
+      return "limits only. Neither bubblewrap nor Landlock works here: a submission may write wherever you "
+             "may. Grade nobody's but your own.";
+    case Fence::landlock:
+      return "landlock. A submission can write nowhere; with bubblewrap (not here, or not allowed) it would "
+             "not see other programs either.";
+    case Fence::none:
+    case Fence::bubblewrap:
+      break;
+  }
+  return name_of(fence) + ".";
+}
+
+Fence best_of(bool bubblewrap, bool landlock, bool root, bool trust) {
+  if (bubblewrap) return Fence::bubblewrap;
+  if (landlock) return Fence::landlock;
+  if (!root || trust) return Fence::limits;
+  throw MissingError(
+      "here nothing keeps a submission from writing on this machine (no bubblewrap that works, no Landlock), "
+      "and you are root: install bubblewrap, or grade as another user; --trust grades all the same");
+}
+
+Fence best_fence(const fs::path& folder, bool trust) {
+  const bool bubblewrap = runs_behind(Fence::bubblewrap, folder);
+  return best_of(bubblewrap, !bubblewrap && runs_behind(Fence::landlock, folder), geteuid() == 0, trust);
+}
+
+std::vector<std::string> bubblewrap_command(const Place& place, const std::vector<std::string>& command,
+                                            int filter) {
+  std::vector<std::string> words{"bwrap",         "--unshare-all", "--die-with-parent",
+                                 "--new-session", "--cap-drop",    "ALL",
+                                 "--ro-bind",     "/usr",          "/usr"};
+  for (const std::string folder : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
+    std::error_code none;
+    if (fs::is_symlink(folder, none))
+      add(words, {"--symlink", fs::read_symlink(folder, none).string(), folder});
+    else
+      add(words, {"--ro-bind-try", folder, folder});
+  }
+  // Not all of /etc: its secrets are root's, and so may the submission be.
+  for (const std::string part : {"/opt", "/etc/alternatives", "/etc/ld.so.cache"})
+    add(words, {"--ro-bind-try", part, part});
+  for (const std::string device : {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"})
+    add(words, {"--dev-bind-try", device, device});
+  for (const fs::path& path : place.reads) add(words, {"--ro-bind", path.string(), path.string()});
+  add(words, {place.writes ? "--bind" : "--ro-bind", place.folder.string(), place.folder.string()});
+  // What bubblewrap made to hang all this on lies in memory, and could be filled.
+  add(words, {"--remount-ro", "/", "--chdir", place.folder.string()});
+  if (filter >= 0) add(words, {"--seccomp", std::to_string(filter)});
+  words.emplace_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+}  // namespace tinymp::classroom

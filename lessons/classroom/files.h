@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+/// Whole files at a time; what goes wrong is said with the path.
+namespace tinymp::classroom {
+
+std::string read_file(const std::filesystem::path& path);
+/// Makes the folder when it is not there. The old file stays until the new one is whole.
+void write_file(const std::filesystem::path& path, const std::string& text);
+
+/// A new folder for what is written on the way; it goes when this goes.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& name);
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace tinymp::classroom

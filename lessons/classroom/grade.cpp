@@ -1,0 +1,60 @@
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+#include <lessons/classroom/commands.h>
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/grading.h>
+#include <lessons/classroom/workbook.h>
+#include <lessons/learn/command_line.h>
+#include <lessons/learn/progress.h>
+#include <tinymp/base/error.h>
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+// ./learn grade: all exercises of one folder, judged behind a fence, and what that is worth.
+namespace tinymp::classroom {
+namespace {
+
+void print(const ExerciseGrade& grade) {
+  std::cout << fmt::format("  {:<5} {:<44} {}", grade.number, grade.title, grade.outcome);
+  if (grade.passed() && grade.likeness >= 0.8)
+    std::cout << fmt::format(" ({:.0f} % of the reference's text)", 100 * grade.likeness);
+  std::cout << "\n" << std::flush;
+}
+
+}  // namespace
+
+int grade_command(int argc, const char* const* argv) {
+  std::string out = "grades.json", gradescope, student, folder;
+  bool trust = false;
+  CLI::App app("Judges all that you wrote, without network, and writes down what it is worth.",
+               "./learn grade");
+  app.add_option("--out", out, "Where the grades go")->capture_default_str();
+  app.add_option("--gradescope", gradescope, "The same in Gradescope's format: results.json");
+  app.add_option("--id", student, "Whose they are; chooses the questions");
+  app.add_option("--mine", folder, "A folder that was handed in (your own)");
+  app.add_flag("--trust", trust, "As root without a fence: all of it is known to be harmless");
+  if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
+  std::error_code failed;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, failed))
+    throw UsageError(concat("there is no folder ", folder));
+
+  umask(022);  // a submission that root grades runs as another user, and has to see its check
+  const Scratch scratch("grade");
+  Grading grading{.exercises = exercises(), .scratch = scratch.path()};
+  grading.fence = best_fence(scratch.path(), trust);
+  grading.told = print;
+  std::cout << "Sandbox: " << in_words(grading.fence) << "\n\n";
+  const Submission submission =
+      folder.empty() ? Submission(workbook_folder(), lab::progress_path()) : Submission(folder);
+  const Grades grades = grade(submission, student, grading);
+  for (const QuestionGrade& answer : grades.questions)
+    std::cout << fmt::format("  {:<5} {:<44} {}\n", answer.chapter, "Question", word(answer));
+  if (student.empty()) std::cout << "  Questions are judged with --id STUDENT\n";
+  write_file(out, grades_json(grades));
+  if (!gradescope.empty()) write_file(gradescope, gradescope_json(grades));
+  std::cout << fmt::format("\n{} of {} points. Grades: {}\n", grades.score(), grades.most(), out);
+  return 0;
+}
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <lessons/classroom/submission.h>
+#include <lessons/classroom/verdict.h>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+/// What a submission is worth, and all that a teacher may want to know of it.
+namespace tinymp::classroom {
+
+struct ExerciseGrade {
+  std::string number{}, id{}, title{};
+  /// Those of a verdict; also "missing", "refused" (leaves_its_place) and "unwritten" (it is the stub).
+  std::string outcome = "missing";
+  std::string message{};
+  int attempts = 0, hints = 0;  ///< as progress.txt says, which the student could have written
+  bool gave_up = false;
+  std::string sha256{};  ///< of the file
+  double likeness = 0;   ///< to the reference
+  std::vector<std::string> notable{};
+  double seconds = 0;
+  std::string text{};  ///< not written down; for the likeness of pairs
+
+  bool passed() const { return outcome == "passed"; }
+};
+
+struct QuestionGrade {
+  int chapter = 0;
+  std::string answer{};  ///< as it stands in answers.txt; empty: none
+  bool right = false;
+};
+
+struct Grades {
+  std::string student{}, date{}, sandbox{};
+  std::vector<ExerciseGrade> exercises{};
+  std::vector<QuestionGrade> questions{};
+
+  int score() const;
+  int most() const;
+};
+
+inline constexpr int points_of_an_exercise = 10, points_of_a_question = 5;
+
+struct Grading {
+  std::vector<Exercise> exercises{};
+  Fence fence = Fence::limits;
+  std::filesystem::path scratch{};
+  Patience patience{};
+  /// After each.
+  std::function<void(const ExerciseGrade&)> told = [](const ExerciseGrade&) {};
+};
+
+const char* word(const QuestionGrade& grade);  ///< "right", "wrong", "not answered"
+
+/// Without a name of the student there are no questions.
+Grades grade(const Submission& submission, const std::string& student, const Grading& grading);
+
+std::string grades_json(const Grades& grades);
+/// The format of results.json that Gradescope's autograders write.
+std::string gradescope_json(const Grades& grades);
+
+}  // namespace tinymp::classroom

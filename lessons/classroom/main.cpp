@@ -1,0 +1,38 @@
+// The exercises: a learner writes pieces of the library, and sees their own code train the models.
+//
+//   ./learn check             which there are, and which pass
+//   ./learn check 1.1         does mine/01_half/float_to_half.h do what it should?
+//   ./learn watch             judges it each time it is saved
+//   ./learn hint 1.1          a nudge; again: where to look; once more: nearly the code
+
+#include <lessons/classroom/commands.h>
+#include <lessons/classroom/process.h>
+#include <lessons/learn/command_line.h>
+#include <tinymp/base/error.h>
+#include <string_view>
+
+namespace {
+
+using namespace tinymp::classroom;
+
+struct Command {
+  std::string_view name;
+  int (*run)(int argc, const char* const* argv);
+};
+constexpr Command commands[] = {
+    {"check", check},         {"watch", watch},       {"hint", hint},       {"solution", solution},
+    {"reset", reset},         {"progress", progress}, {"overlay", overlay}, {"question", question_command},
+    {"grade", grade_command}, {"collect", collect},   {"mutants", mutants}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tinymp::lab::guarded([&] {
+    tinymp::classroom::mind_interrupts();
+    const std::string_view name = argc > 1 ? argv[1] : "";
+    for (const auto& [command, run] : commands)
+      if (name == command) return run(argc - 1, argv + 1);
+    throw tinymp::UsageError(
+        "check, watch, hint, solution, reset, question, grade or collect? ./learn --help");
+  });
+}

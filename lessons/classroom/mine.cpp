@@ -1,0 +1,114 @@
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <lessons/classroom/commands.h>
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <lessons/classroom/verdict.h>
+#include <lessons/classroom/workbook.h>
+#include <lessons/learn/command_line.h>
+#include <tinymp/base/error.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+// ./learn run N --mine: the overlay out of all pieces of the learner's that pass. For the others the
+// reference stays, and that is said. The launcher then builds with it (cmake/Overlay.cmake).
+namespace tinymp::classroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* names_pieces = "tinymp/train/pieces.cpp";
+
+/// What passed stays in the overlay's folder judged/, so that it is not judged again until it, or what judged
+/// it, has changed.
+class Judged {
+ public:
+  explicit Judged(fs::path folder) : folder_(std::move(folder)) {}
+
+  /// Empty when the text passes, otherwise what is wrong with it, in a line.
+  std::string fault(const Exercise& exercise, const std::string& text, const std::string& path) const {
+    const fs::path known = folder_ / exercise.own_file();
+    const std::string all =
+        text + read_file(exercise.folder / "check.cpp") + read_file(source_folder() / exercise.file);
+    if (fs::exists(known) && read_file(known) == all) return "";
+    const Verdict verdict = judge(exercise, text, path, scratch_.path());
+    if (!verdict.passed()) return verdict.message.substr(0, verdict.message.find('\n'));
+    write_file(known, all);
+    return "";
+  }
+
+ private:
+  fs::path folder_;
+  Scratch scratch_{"mine"};
+};
+
+/// How many of the exercises of a piece there are, and how many are the learner's.
+struct Count {
+  std::string piece;
+  int all = 0, yours = 0;
+};
+
+/// "half: YOURS | scaler: REFERENCE"
+std::string told(const std::vector<Count>& counts) {
+  std::string text;
+  for (const Count& count : counts) {
+    text += (text.empty() ? "" : " | ") + count.piece + (count.yours > 0 ? ": YOURS" : ": REFERENCE");
+    if (count.yours > 0 && count.yours < count.all)
+      text += fmt::format(" ({} of {})", count.yours, count.all);
+  }
+  return text;
+}
+
+/// The file stays as it is when it is right already: nothing is compiled anew then.
+void update(const fs::path& path, const std::string& text) {
+  if (!fs::exists(path) || read_file(path) != text) write_file(path, text);
+}
+
+}  // namespace
+
+int overlay(int argc, const char* const* argv) {
+  std::string folder;
+  CLI::App app("Puts the pieces of yours that pass together; ./learn run N --mine builds with them.",
+               "classroom overlay");
+  app.add_option("DIR", folder, "Where they are put together")->required();
+  if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
+  const Workbook workbook(workbook_folder());
+  const Judged judged(fs::path(folder) / "judged");
+  std::map<std::string, std::vector<Piece>> pieces;  // of each file of the library that has exercises
+  std::vector<Count> counts;
+  for (const Exercise& exercise : exercises()) {
+    auto count = std::ranges::find(counts, exercise.piece, &Count::piece);
+    if (count == counts.end()) count = counts.insert(count, {exercise.piece});
+    ++count->all;
+    std::vector<Piece>& of_file = pieces[exercise.file];
+    if (!workbook.has(exercise)) continue;
+    const std::string path = workbook.path(exercise).string(), text = read_file(path);
+    if (text == read_file(exercise.stub())) continue;
+    if (const std::string fault = judged.fault(exercise, text, path); !fault.empty()) {
+      std::cerr << fmt::format(
+          "{}: YOURS IS NOT RIGHT, the REFERENCE takes its place.\n  {}\n  ./learn check {}\n",
+          exercise.piece, fault, exercise.number());
+      continue;
+    }
+    ++count->yours;
+    of_file.push_back({exercise.id, text, path, exercise.instead});
+  }
+  const bool none = std::ranges::all_of(counts, [](const Count& count) { return count.yours == 0; });
+  expect(!none, "none of yours passes yet, so there is nothing to train with: ./learn check begins one");
+  // All files, so that one that becomes the learner's later is where compilers looked for it before.
+  for (const auto& [file, of_file] : pieces) {
+    const fs::path original = source_folder() / file;
+    update(fs::path(folder) / file, with_pieces(read_file(original), of_file, original.string()));
+  }
+  update(fs::path(folder) / names_pieces,
+         fmt::format("#include <tinymp/train/provenance.h>\n\nnamespace tinymp::train {{\n\n"
+                     "std::string pieces() {{ return \"{}\"; }}\n\n}}  // namespace tinymp::train\n",
+                     told(counts)));
+  std::cerr << told(counts) << "\n";
+  return 0;
+}
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// How much of one text is in another, for a teacher to look at: names, comments and layout do not count, nor
+/// what stands in the stub already.
+namespace tinymp::classroom {
+
+/// The share of the reference's pieces of five tokens that `text` holds too. 1: all of it.
+double likeness_to(std::string_view reference, std::string_view text, std::string_view stub);
+/// The share of the pieces of both that they have in common; likeness(a, b) == likeness(b, a).
+double likeness(std::string_view a, std::string_view b, std::string_view stub);
+
+/// Nothing but the stub: its tokens.
+bool is_stub(std::string_view text, std::string_view stub);
+
+/// Why a text is more than a piece in its place: a preprocessor line (#define reaches into the check), a
+/// bracket that closes what it did not open (and so leaves the namespace). Empty: it is not.
+std::string leaves_its_place(std::string_view text);
+/// Words that no exercise needs, and that a teacher may want to see: asm, attributes, system calls.
+std::vector<std::string> notable_words(std::string_view text);
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <lessons/classroom/exercise.h>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What a student hands in: their folder mine/ with progress.txt, answers.txt and perhaps runs/*.jsonl, or a
+/// folder that holds it. Nothing in it is trusted: links, pipes and files that are too long are not read.
+namespace tinymp::classroom {
+
+class Submission {
+ public:
+  /// `progress`: where it lies, when it is not in the folder or the one above it.
+  explicit Submission(const std::filesystem::path& folder, std::filesystem::path progress = {});
+
+  const std::filesystem::path& folder() const { return folder_; }
+  /// Empty when there is no such file, or none that is read.
+  std::optional<std::string> text(const std::filesystem::path& name) const;
+  std::string progress() const;
+  /// *.jsonl below, at most 100, none above 16 MiB.
+  std::vector<std::filesystem::path> runs() const;
+
+ private:
+  std::filesystem::path folder_, progress_;
+};
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <lessons/classroom/exercise.h>
+#include <lessons/classroom/fence.h>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+/// Compiles the check of an exercise with a text in the place of its region, runs it, and says what came out.
+namespace tinymp::classroom {
+
+struct Verdict {
+  enum class Outcome : std::uint8_t {
+    passed,
+    wrong,      ///< a case was wrong: the misconception and the counterexample
+    unwritten,  ///< it is still the stub
+    stopped,    ///< it ended before it was judged: a crash, exit(), no time left
+    no_build,   ///< it does not compile
+  };
+  Outcome outcome = Outcome::stopped;
+  std::string message{};   ///< for people; empty when it passed
+  std::string printed{};   ///< what the learner's code printed itself
+  std::int64_t cases = 0;  ///< that were judged, when it passed
+  double seconds = 0;
+  bool passed() const { return outcome == Outcome::passed; }
+};
+
+/// Seconds by the clock, for each of the two.
+struct Patience {
+  double compile = 60, run = 60;
+};
+
+/// `path` is what compilers call the text in their errors. Everything is written into `scratch`, and the
+/// check stays there: scratch/check. In the same scratch the next text of the same exercise is judged faster.
+/// What is somebody else's is judged behind a fence.
+Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
+              const std::filesystem::path& scratch, const Patience& patience = {}, Fence fence = Fence::none);
+
+const char* word(Verdict::Outcome outcome);  ///< "passed", "does not compile", ...
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,162 @@
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <lessons/classroom/attempt.h>
+#include <lessons/classroom/commands.h>
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/process.h>
+#include <lessons/learn/command_line.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <optional>
+#include <tuple>
+
+// ./learn watch: judges a file each time it is saved. It looks at the text itself several times a second:
+// that works where a file system sends no events (WSL, network mounts), and whatever an editor does to save.
+namespace tinymp::classroom {
+namespace {
+
+constexpr int milliseconds_between_looks = 200;
+
+/// Keys come one by one, without Enter, as long as this lives. Nothing where there is no terminal.
+class Keys {
+ public:
+  Keys() : on_(isatty(STDIN_FILENO) == 1 && tcgetattr(STDIN_FILENO, &before_) == 0) {
+    if (!on_) return;
+    termios now = before_;
+    now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    tcsetattr(STDIN_FILENO, TCSANOW, &now);
+  }
+  Keys(const Keys&) = delete;
+  Keys& operator=(const Keys&) = delete;
+  ~Keys() {
+    if (on_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+  bool on() const { return on_; }
+  /// Waits until a key is pressed, for one look; 0: none was.
+  char wait() const {
+    pollfd input{on_ ? STDIN_FILENO : -1, POLLIN, 0};
+    if (poll(&input, 1, milliseconds_between_looks) <= 0) return 0;
+    char key = 0;
+    return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';  // the terminal is gone
+  }
+
+ private:
+  termios before_{};
+  bool on_;
+};
+
+/// The exercise whose file is watched, and what it said when it was judged last.
+class Watch {
+ public:
+  Watch(Exercise exercise, const Workbook& workbook, lab::Progress& progress)
+      : exercise_(std::move(exercise)), workbook_(workbook), progress_(progress) {}
+
+  bool saved() const { return text() != judged_; }
+  /// Judges what is there now; true when it passes.
+  bool look() {
+    judged_ = text();
+    const Attempt made = attempt(exercise_, workbook_, progress_);
+    if (made.began) judged_ = text();  // the stub
+    std::cout << "\n" << told(exercise_, made, workbook_) << std::flush;
+    return made.verdict.passed();
+  }
+  /// The file that was there before watching is as if it had been judged.
+  void skip() { judged_ = text(); }
+  const Exercise& exercise() const { return exercise_; }
+
+ private:
+  std::string text() const {
+    try {
+      return read_file(workbook_.path(exercise_));
+    } catch (const std::exception&) {
+      return judged_;  // in the middle of being replaced: the next look will find it
+    }
+  }
+  Exercise exercise_;
+  const Workbook& workbook_;
+  lab::Progress& progress_;
+  std::string judged_;
+};
+
+/// The one that is named, or the next that has not passed.
+Exercise first_of(const std::string& which, const lab::Progress& progress) {
+  const std::vector<Exercise> meant = which.empty() ? exercises() : exercises_named(which);
+  const Exercise* const next = next_of(meant, progress);
+  return next == nullptr ? meant.front() : *next;
+}
+
+/// The next one behind it that does not pass yet, or else the first.
+std::optional<Exercise> next_after(const Exercise& exercise, const lab::Progress& progress) {
+  const std::vector<Exercise> all = exercises();
+  const auto behind = std::ranges::find_if(all, [&](const Exercise& other) {
+    return std::tie(other.chapter, other.place) > std::tie(exercise.chapter, exercise.place) &&
+           !has_passed(other, progress);
+  });
+  if (behind != all.end()) return *behind;
+  const Exercise* const first = next_of(all, progress);
+  return first == nullptr ? std::nullopt : std::optional(*first);
+}
+
+void give_hint(const Exercise& exercise) {
+  const std::string number = exercise.number();
+  const std::array<const char*, 2> words{"hint", number.c_str()};
+  std::cout << "\n";
+  hint(2, words.data());
+}
+
+void prompt(const Watch& watch, const Workbook& workbook, const Keys& keys) {
+  std::cout << fmt::format("\nWatching {}{}", shown(workbook.path(watch.exercise())),
+                           keys.on() ? "   h: a hint   n: the next exercise   q: ends\n" : "\n")
+            << std::flush;
+}
+
+}  // namespace
+
+int watch(int argc, const char* const* argv) {
+  std::string which;
+  bool once = false;
+  CLI::App app("Judges your file each time you save it.", "./learn watch");
+  app.add_option("N", which,
+                 "1.2: an exercise, by number or name; 1: a chapter (the next that does not pass)");
+  app.add_flag("--once", once, "Waits for one save, and ends with the exit code of check");
+  if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
+
+  const Workbook workbook(workbook_folder());
+  lab::Progress progress(lab::progress_path());
+  const Keys keys;
+  std::optional<Watch> watch(std::in_place, first_of(which, progress), workbook, progress);
+  workbook.begin(watch->exercise());
+  if (once) {
+    watch->skip();
+  } else {
+    watch->look();
+  }
+  prompt(*watch, workbook, keys);
+  for (;;) {
+    const char key = keys.wait();
+    if (interrupted()) return 130;
+    if (key == 'q') return 0;
+    if (key == 'h') give_hint(watch->exercise());
+    if (key == 'n') {
+      const std::optional<Exercise> next = next_after(watch->exercise(), progress);
+      if (!next) {
+        std::cout << "\nAll exercises pass. Train with them: ./learn run 7 --mine\n";
+        return 0;
+      }
+      watch.emplace(*next, workbook, progress);
+      watch->look();
+      prompt(*watch, workbook, keys);
+    }
+    if (!watch->saved()) continue;
+    const bool passes = watch->look();
+    if (once) return passes ? 0 : 1;
+    prompt(*watch, workbook, keys);
+  }
+}
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,90 @@
+#include <tests/catch.h>
+
+#include <lessons/classroom/class_report.h>
+#include <lessons/classroom/commands.h>
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+// A class of three: one whose answer is right, one who handed in the same, one who hands in trouble.
+namespace tinymp::test {
+namespace {
+
+using namespace classroom;
+namespace fs = std::filesystem;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Grades graded(const std::string& student, const std::string& text, const std::string& outcome) {
+  Grades grades{.student = student};
+  grades.exercises.push_back(
+      {.number = "1.2", .id = "half_to_float", .title = "t", .outcome = outcome, .text = text});
+  return grades;
+}
+
+}  // namespace
+
+TEST_CASE("collect: files that are alike are listed, the most alike first") {
+  const std::string a = "int f(int x) { int s = 0; while (x > 3) { s += x / 2; x -= 5; } return s; }";
+  const std::string renamed = "int g(int y) { int t = 0; while (y > 3) { t += y / 2; y -= 5; } return t; }";
+  const std::string other = "float half(float q) { return q * 2 - (q < 1 ? 8 : q > 9 ? 4 : 7) * q + 2; }";
+  const std::vector<Grades> all{graded("a", a, "wrong"), graded("b", other, "wrong"),
+                                graded("c", renamed, "passed"), graded("d", "", "missing"),
+                                graded("e", "", "missing")};
+  const std::vector<Pair> pairs = alike(all, 0.8);
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0].one == "a");
+  CHECK(pairs[0].other == "c");
+  CHECK(pairs[0].likeness == 1);
+}
+
+TEST_CASE("collect: a student's name is no formula in the table and no markup on the page") {
+  const std::vector<Grades> all{graded("=1+1,\"x\"", "", "missing"), graded("<script>", "", "passed")};
+  CHECK(holds(class_csv(all), "\n\"'=1+1,\"\"x\"\"\",0,10,missing,"));
+  const std::string page = class_html(all, {{"1.2", "<b>", "&", 1, 0}}, {});
+  CHECK_FALSE(holds(page, "<th><script>"));
+  CHECK_FALSE(holds(page, "<td><b>"));
+  CHECK(holds(page, "&lt;script&gt;"));
+}
+
+TEST_CASE("collect: a class of three, one of whom hands in trouble") {
+  const Scratch folder("class"), out("out");
+  const Exercise exercise = exercises_named("half_to_float").front();
+  const std::string right = region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  write_file(folder.path() / "ada" / "mine" / exercise.own_file(), right);
+  write_file(folder.path() / "bob" / exercise.own_file(), "// my own work\n" + right);
+  write_file(folder.path() / "bob" / "runs" / "broken.jsonl", "{\"tinymp_run\":1,");
+  fs::copy_file(source_folder() / "lessons/clinic/runs/03_crawls.jsonl",
+                folder.path() / "bob" / "runs" / "patient.jsonl");
+  write_file(folder.path() / "eve" / exercise.own_file(), "#include \"/dev/zero\"\n");
+  fs::create_symlink("/dev/zero", folder.path() / "eve" / "answers.txt");
+  fs::create_directory_symlink("/", folder.path() / "eve" / "runs");
+  write_file(out.path() / "class.csv", "older");
+
+  const std::string where = out.path().string(), from = folder.path().string();
+  const char* const words[] = {"collect", from.c_str(), "--out", where.c_str(), "--trust"};
+  std::ostringstream printed, complaints;
+  std::streambuf* const cout = std::cout.rdbuf(printed.rdbuf());
+  std::streambuf* const cerr = std::cerr.rdbuf(complaints.rdbuf());
+  const int code = collect(5, words);
+  std::cout.rdbuf(cout);
+  std::cerr.rdbuf(cerr);
+  CAPTURE(printed.str(), complaints.str());
+  CHECK(code == 0);
+  const std::string table = read_file(out.path() / "class.csv");
+  CHECK(holds(table, "\nada,10,"));
+  CHECK(holds(table, "\nbob,10,"));
+  CHECK(holds(table, "\neve,0,"));
+  CHECK(holds(read_file(out.path() / "alike.csv"), exercise.number() + ",ada,bob,1.000,1.000"));
+  CHECK(nlohmann::json::parse(read_file(out.path() / "students" / "eve.json"))["score"] == 0);
+  const std::string page = read_file(out.path() / "class.html");
+  CHECK(holds(page, "Who passed what"));
+  CHECK(holds(page, "Files that are alike"));
+  CHECK(holds(page, "<figure class=\"panel card\">"));
+  CHECK(holds(complaints.str(), "broken.jsonl"));
+}
+
+}  // namespace tinymp::test

@@ -1,0 +1,109 @@
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <lessons/classroom/verdict.h>
+#include <tests/catch.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <regex>
+
+// The gate: every exercise judges what lies beside it as it says. Each check is compiled and run as for a
+// learner.
+namespace tinymp::test {
+namespace {
+
+using namespace classroom;
+namespace fs = std::filesystem;
+using Outcome = Verdict::Outcome;
+
+Verdict judged(const Exercise& exercise, const std::string& text, const Patience& patience = {}) {
+  static const Scratch scratch("gate");  // until the tests end
+  return judge(exercise, text, "answer.h", scratch.path(), patience);
+}
+
+std::string reference(const Exercise& exercise) {
+  return region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+}
+
+bool says(const Verdict& verdict, const std::string& expression) {
+  return std::regex_search(verdict.message, std::regex(expression));
+}
+
+/// "// rejected: REGEX" -> REGEX
+std::string expected_of(const std::string& wrong) {
+  const std::string mark = "// rejected: ";
+  REQUIRE(wrong.rfind(mark, 0) == 0);
+  return wrong.substr(mark.size(), wrong.find('\n') - mark.size());
+}
+
+}  // namespace
+
+TEST_CASE("gate: every stub compiles and fails with its message") {
+  for (const Exercise& exercise : exercises()) {
+    INFO(exercise.number() << " " << exercise.id);
+    const Verdict verdict = judged(exercise, read_file(exercise.stub()));
+    CAPTURE(verdict.message);
+    CHECK((verdict.outcome == Outcome::wrong || verdict.outcome == Outcome::unwritten));
+    CHECK(says(verdict, exercise.stub_says));
+  }
+}
+
+TEST_CASE("gate: every reference passes, with all its cases") {
+  for (const Exercise& exercise : exercises()) {
+    INFO(exercise.number() << " " << exercise.id);
+    const Verdict verdict = judged(exercise, reference(exercise));
+    CAPTURE(verdict.message);
+    CHECK(verdict.passed());
+    CHECK(verdict.cases == exercise.cases);
+  }
+}
+
+TEST_CASE("gate: every wrong version is rejected, and its misconception is named") {
+  for (const Exercise& exercise : exercises()) {
+    int versions = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(exercise.folder / "wrong")) {
+      const std::string text = read_file(entry.path());
+      const Verdict verdict = judged(exercise, text);
+      INFO(entry.path().string());
+      CAPTURE(verdict.message);
+      CHECK(verdict.outcome == Outcome::wrong);
+      CHECK(says(verdict, expected_of(text)));
+      CHECK(says(verdict, "expected = "));
+      ++versions;
+    }
+    CHECK(versions >= 4);
+  }
+}
+
+TEST_CASE("gate: an empty file, and one that does not compile, are told with the learner's line") {
+  for (const Exercise& exercise : exercises()) {
+    INFO(exercise.number() << " " << exercise.id);
+    CHECK(judged(exercise, "").outcome == Outcome::no_build);
+    const Verdict broken = judged(exercise, "// line 1\nthis is no C++\n" + reference(exercise));
+    CAPTURE(broken.message);
+    CHECK(broken.outcome == Outcome::no_build);
+    CHECK(says(broken, "answer.h:2:"));
+  }
+}
+
+TEST_CASE("gate: who ends the check, or prints that it passed, has not passed") {
+  const Exercise exercise = exercises_named("half_to_float").front();
+  const std::string head =
+      "TINYMP_HD constexpr float float_from_half_bits(std::uint16_t bits) {\n"
+      "  if (!std::is_constant_evaluated()) ";
+  for (const char* const cheat :
+       {"std::_Exit(0);", "{ std::puts(\"passed 65550\"); std::fflush(stdout); std::_Exit(0); }",
+        "{ [[maybe_unused]] auto n = write(3, \"passed 65550\\n\", 13); std::_Exit(0); }", "std::abort();",
+        "for (volatile int i = 0;; i = 1 - i) {}"}) {
+    const Verdict verdict =
+        judged(exercise,
+               "}\n#include <unistd.h>\n#include <cstdio>\n#include <cstdlib>\nnamespace tinymp {\n" + head +
+                   cheat + "\n  return bits;\n}\n",
+               {.run = 2});
+    INFO(cheat);
+    CAPTURE(verdict.message, verdict.printed);
+    CHECK(verdict.outcome == Outcome::stopped);
+  }
+}
+
+}  // namespace tinymp::test

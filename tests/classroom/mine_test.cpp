@@ -1,0 +1,102 @@
+#include <lessons/classroom/commands.h>
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <lessons/classroom/workbook.h>
+#include <tests/catch.h>
+#include <tinymp/base/error.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+// What ./learn run N --mine builds with.
+namespace tinymp::test {
+namespace {
+
+using namespace classroom;
+namespace fs = std::filesystem;
+
+/// A workbook of its own, and where the overlay goes.
+class Desk {
+ public:
+  Desk() : folder_(fs::temp_directory_path() / ("tinymp-mine-" + std::to_string(getpid()))) {
+    fs::remove_all(folder_);
+    setenv("TINYMP_MINE", (folder_ / "mine").c_str(), 1);
+  }
+  Desk(const Desk&) = delete;
+  Desk& operator=(const Desk&) = delete;
+  ~Desk() {
+    unsetenv("TINYMP_MINE");
+    fs::remove_all(folder_);
+  }
+  void write(const Exercise& exercise, const std::string& text) const {
+    write_file(Workbook(workbook_folder()).path(exercise), text);
+  }
+  /// What it says on the terminal.
+  std::string overlay() const {
+    const std::string to = (folder_ / "overlay").string();
+    const std::array<const char*, 2> words{"overlay", to.c_str()};
+    std::ostringstream said;
+    std::streambuf* const before = std::cerr.rdbuf(said.rdbuf());
+    try {
+      classroom::overlay(2, words.data());
+    } catch (...) {
+      std::cerr.rdbuf(before);
+      throw;
+    }
+    std::cerr.rdbuf(before);
+    return said.str();
+  }
+  std::string file(const std::string& path) const { return read_file(folder_ / "overlay" / path); }
+  fs::file_time_type written(const std::string& path) const {
+    return fs::last_write_time(folder_ / "overlay" / path);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+std::string reference(const Exercise& exercise) {
+  return region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+}
+
+}  // namespace
+
+TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both are said") {
+  const Desk desk;
+  const Exercise scaler = exercises_named("move_scale").front(),
+                 half = exercises_named("half_to_float").front();
+  CHECK_THROWS_WITH(desk.overlay(), Catch::Contains("none of yours passes yet"));
+  desk.write(half, read_file(half.stub()));  // not begun is no fault
+  CHECK_THROWS_WITH(desk.overlay(), Catch::Contains("none of yours passes yet"));
+
+  desk.write(half, "// my own\n" + reference(half));
+  desk.write(scaler, read_file(*fs::directory_iterator(scaler.folder / "wrong")));
+  const std::string said = desk.overlay();
+  CHECK_THAT(said, Catch::Contains("scaler: YOURS IS NOT RIGHT, the REFERENCE takes its place"));
+  CHECK_THAT(said, Catch::Contains("half: YOURS (1 of 2) | "));
+  CHECK_THAT(said, Catch::Contains("scaler: REFERENCE"));
+  CHECK_THAT(desk.file(half.file), Catch::Contains("// my own"));
+  CHECK_THAT(desk.file(half.file), Catch::Contains("matches_f16c = false"));  // so that it is really called
+  CHECK(desk.file(scaler.file) == read_file(source_folder() / scaler.file));
+  CHECK_THAT(desk.file("tinymp/train/pieces.cpp"), Catch::Contains("half: YOURS (1 of 2) | "));
+
+  const fs::file_time_type before = desk.written(half.file);
+  desk.write(scaler, "// right now\n" + reference(scaler));
+  CHECK_THAT(desk.overlay(), Catch::Contains("scaler: YOURS"));
+  CHECK_THAT(desk.file(scaler.file), Catch::Contains("// right now"));
+  CHECK(desk.written(half.file) == before);  // nothing of it is compiled again
+}
+
+TEST_CASE("mine: every file that has exercises lies in the overlay, whoever wrote its pieces") {
+  const Desk desk;
+  const Exercise half = exercises_named("half_to_float").front();
+  desk.write(half, "// my own\n" + reference(half));
+  desk.overlay();
+  for (const Exercise& exercise : exercises()) CHECK_NOTHROW(desk.file(exercise.file));
+}
+
+}  // namespace tinymp::test
