@@ -60,6 +60,7 @@ TEST_CASE("gate: every reference passes, with all its cases") {
 
 TEST_CASE("gate: every wrong version is rejected, and its misconception is named") {
   for (const Exercise& exercise : exercises()) {
+    const std::string library = read_file(source_folder() / exercise.file);
     int versions = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(exercise.folder / "wrong")) {
       const std::string text = read_file(entry.path());
@@ -72,6 +73,7 @@ TEST_CASE("gate: every wrong version is rejected, and its misconception is named
       ++versions;
     }
     CHECK(versions >= 4);
+    CHECK(read_file(source_folder() / exercise.file) == library);  // what was judged is not the reference
   }
 }
 

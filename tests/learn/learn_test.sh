@@ -72,7 +72,10 @@ exercises() {
   learn 2 run 1 --mine --smoke && complains 'built without your pieces'
   # Watched, the file is saved wrong once: that is what comes out.
   : >out
-  (for _ in {1..100}; do grep -q '^Watching' out && break || sleep 0.2; done
+  (for _ in {1..100}; do
+    if grep -q '^Watching' out; then break; fi
+    sleep 0.2
+  done
     sed 's/- 15/- 14/' mine/01_half/half_to_float.h >mine/saved && mv mine/saved mine/01_half/half_to_float.h) &
   learn 1 watch 1.2 --once && prints '^Watching mine/01_half/half_to_float.h' && prints '^1.2 A half becomes a float: not yet'
   learn 0 reset 1.2 && prints '^Kept: ' && learn 1 check 1.2
