@@ -45,8 +45,11 @@ std::string told(const Exercise& exercise, const Attempt& attempt, const Workboo
   if (const std::string refused = leaves_its_place(read_file(workbook.path(exercise))); !refused.empty())
     text += "./learn grade would refuse this file. " + refused + "\n\n";
   if (verdict.passed())
-    return text + fmt::format("{} {}: passed, {} cases in {:.1f} s.\n", exercise.number(), exercise.title,
-                              verdict.cases, verdict.seconds);
+    return text +
+           fmt::format(
+               "{0} {1}: passed, {2} cases in {3:.1f} s.\n"
+               "How tinymp does it: ./learn solution {0}    Train with yours: ./learn run {4} --mine\n",
+               exercise.number(), exercise.title, verdict.cases, verdict.seconds, exercise.chapter);
   return text + fmt::format(
                     "{0} {1}: not yet.\n\n{2}\n\nYour file: {3}\n"
                     "Once more: ./learn check {0}    A hint: ./learn hint {0}\n",

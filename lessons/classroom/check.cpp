@@ -2,6 +2,7 @@
 #include <lessons/classroom/attempt.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/learn/command_line.h>
+#include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -51,6 +52,8 @@ int check(int argc, const char* const* argv) {
 
   const Workbook workbook(workbook_folder());
   lab::Progress progress(lab::progress_path());
+  if (which.empty() && json)
+    throw UsageError("--json goes with an exercise, or a chapter: ./learn check 1 --json");
   if (which.empty()) return list(workbook, progress);
   Json verdicts = Json::array();
   bool all = true;

@@ -57,7 +57,7 @@ std::string told(const std::vector<Count>& counts) {
   for (const Count& count : counts) {
     text += (text.empty() ? "" : " | ") + count.piece + (count.yours > 0 ? ": YOURS" : ": REFERENCE");
     if (count.yours > 0 && count.yours < count.all)
-      text += fmt::format(" ({} of {})", count.yours, count.all);
+      text += fmt::format(" ({} of its {})", count.yours, count.all);
   }
   return text;
 }

@@ -77,12 +77,12 @@ TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both
   desk.write(scaler, read_file(*fs::directory_iterator(scaler.folder / "wrong")));
   const std::string said = desk.overlay();
   CHECK_THAT(said, Catch::Contains("scaler: YOURS IS NOT RIGHT, the REFERENCE takes its place"));
-  CHECK_THAT(said, Catch::Contains("half: YOURS (1 of 2) | "));
+  CHECK_THAT(said, Catch::Contains("half: YOURS (1 of its 2) | "));
   CHECK_THAT(said, Catch::Contains("scaler: REFERENCE"));
   CHECK_THAT(desk.file(half.file), Catch::Contains("// my own"));
   CHECK_THAT(desk.file(half.file), Catch::Contains("matches_f16c = false"));  // so that it is really called
   CHECK(desk.file(scaler.file) == read_file(source_folder() / scaler.file));
-  CHECK_THAT(desk.file("tinymp/train/pieces.cpp"), Catch::Contains("half: YOURS (1 of 2) | "));
+  CHECK_THAT(desk.file("tinymp/train/pieces.cpp"), Catch::Contains("half: YOURS (1 of its 2) | "));
 
   const fs::file_time_type before = desk.written(half.file);
   desk.write(scaler, "// right now\n" + reference(scaler));
