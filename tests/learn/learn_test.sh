@@ -46,6 +46,7 @@ exercises() {
   export TINYMP_PROGRESS=$work/exercises.txt TINYMP_MINE=$work/mine
   learn 0 check && prints '^  1.1  *A float becomes a half .*01_half/float_to_half.h' && prints '^Next: ./learn check 1.1'
   learn 2 check 1.77 && complains "no exercise '1.77'"
+  learn 2 check lesson && complains "no exercise 'lesson'"
   learn 2 hint && complains 'N is required'
   learn 2 hint 1 && complains 'hint for which of them? ./learn hint 1.1'
   learn 0 hint 1.1 && prints 'hint 1 of 3' && learn 0 hint 1.1 && prints 'hint 2 of 3'
@@ -113,7 +114,6 @@ use() {
   learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  clip-before-division$'
   learn 2 clinic 11 && complains "no patient '11'; there are 1 to 10"
   learn 2 clinic run && complains 'N is required'
-  learn 2 check lesson && complains "no exercise 'lesson'"
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
   learn 1 check clinic 3 no-master && prints '^No: it is not no-master'
   [ ! -e progress.txt ] || fail 'a wrong answer is progress'
