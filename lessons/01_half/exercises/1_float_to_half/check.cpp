@@ -56,6 +56,7 @@ std::uint16_t ties_away(float x) {
                    size_of(x) - number(half) == number(half + 1) - size_of(x);
   return with_sign_of(x, half + (tie ? 1 : 0));
 }
+std::uint16_t cut_off_below(float x) { return size_of(x) < 0x1p-14 ? cut_off(x) : nearest(x); }
 std::uint16_t flushed(float x) { return size_of(x) < 0x1p-14 ? with_sign_of(x, 0) : nearest(x); }
 std::uint16_t saturated(float x) {
   const std::uint16_t half = nearest(x);
@@ -87,6 +88,9 @@ constexpr std::array misconceptions{
         "Everything below 2^-14 becomes 0. There the exponent field stays 0 and the leading 1 is written "
         "out: a subnormal.",
         flushed},
+    Misconception{
+        "Below 2^-14 the bits that do not fit are cut off. They are rounded there as well, to the nearest.",
+        cut_off_below},
     Misconception{"What is too large ends at 65504. From 65520 on, half a step further, it is infinity.",
                   saturated},
     Misconception{"NaN became infinity. Both have an exponent of ones; the fraction tells them apart.",
@@ -104,6 +108,8 @@ constexpr std::array telling = {0.0f,       1.0f,         -2.0f,        0x1.ffcp
 
 std::string report(float x, std::uint16_t yours, std::uint16_t right) {
   std::string why = "The half is not the nearest one.";
+  if (size_of(x) == 0 && (yours & 0x7fff) != 0)
+    why = "0 is no normal number: its exponent field is 0, and a half's is, too.";
   for (const Misconception& one : misconceptions) {
     bool fits = true;  // everywhere up to here
     for (const float y : telling) {
