@@ -3,6 +3,7 @@
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/mutants.h>
 #include <lessons/classroom/overlay.h>
+#include <lessons/classroom/process.h>
 #include <lessons/classroom/verdict.h>
 #include <lessons/learn/command_line.h>
 #include <tinymp/base/error.h>
@@ -80,7 +81,7 @@ class Field {
     enum class Fate : std::uint8_t { rejected, no_build, same, survived };
     std::vector<Fate> fates(mutants.size());
     std::atomic<std::size_t> next = 0;
-    const auto work = [&](unsigned worker) {
+    const auto judge_some = [&](unsigned worker) {
       const fs::path scratch = scratch_.path() / std::to_string(worker);
       for (std::size_t i; (i = next++) < mutants.size();) {
         const Verdict verdict = judge(exercise_, mutants[i].text, "mutant", scratch, {.run = 20});
@@ -90,10 +91,18 @@ class Field {
                                                               : Fate::survived;
       }
     };
+    const auto work = [&](unsigned worker) {
+      try {
+        judge_some(worker);
+      } catch (const Error&) {  // Ctrl-C: told below, by the thread that may throw
+        next = mutants.size();
+      }
+    };
     std::vector<std::thread> workers;
     for (unsigned w = 0; w < std::max(1u, std::thread::hardware_concurrency()); ++w)
       workers.emplace_back(work, w);
     for (std::thread& worker : workers) worker.join();
+    expect(!interrupted(), "stopped");
     for (std::size_t i = 0; i < mutants.size(); ++i) {
       tally.compiled += fates[i] == Fate::rejected || fates[i] == Fate::survived;
       tally.same_program += fates[i] == Fate::same;
