@@ -105,12 +105,12 @@ UpdateCounts update_block(const Rule& rule, const StepState& state, const Update
     load(arenas.moments[k], begin, n, moments[k]);
     b.moments[k] = target(arenas.moments[k], begin, moments[k]);
   }
-  if (Rule::moment_count > 0) move_moments(rule, arenas, begin, b);
+  move_moments(rule, arenas, begin, b);
 
   float* next = target(arenas.master, begin, moved);
   const LostUpdates lost = move_weights(rule, state, b, arenas.master.dtype, next);
   store<float>(next, arenas.master, begin, n);
-  if (arenas.weights.memory != arenas.master.memory) store<float>(next, arenas.weights, begin, n);
+  store<float>(next, arenas.weights, begin, n);
   return {.values = lost.values, .underflowed = lost.underflowed, .absorbed = lost.absorbed};
 }
 // </exercise master_weights>

@@ -101,17 +101,29 @@ Rows exercise_rows(const std::vector<Grades>& all) {
   return rows;
 }
 
+/// Of each student, each exercise.
+std::vector<std::vector<Shingles>> shingles_of_all(const std::vector<Grades>& all) {
+  std::map<std::string, std::string> stubs;
+  for (const Exercise& exercise : exercises()) stubs[exercise.number()] = read_file(exercise.stub());
+  std::vector<std::vector<Shingles>> shingles;
+  for (const Grades& grades : all) {
+    std::vector<Shingles>& of_student = shingles.emplace_back();
+    for (const ExerciseGrade& grade : grades.exercises)
+      of_student.push_back(shingles_of(grade.text, stubs[grade.number]));
+  }
+  return shingles;
+}
+
 }  // namespace
 
 std::vector<Pair> alike(const std::vector<Grades>& all, double least) {
-  std::map<std::string, std::string> stubs;
-  for (const Exercise& exercise : exercises()) stubs[exercise.number()] = read_file(exercise.stub());
+  const std::vector<std::vector<Shingles>> shingles = shingles_of_all(all);
   std::vector<Pair> pairs;
   for (std::size_t a = 0; a < all.size(); ++a)
     for (std::size_t b = a + 1; b < all.size(); ++b)
       for (std::size_t i = 0; i < all[a].exercises.size(); ++i) {
         const ExerciseGrade &one = all[a].exercises[i], &other = all[b].exercises[i];
-        const double both = likeness(one.text, other.text, stubs[one.number]);
+        const double both = likeness(shingles[a][i], shingles[b][i]);
         if (both >= least)
           pairs.push_back(
               {one.number, all[a].student, all[b].student, both, std::max(one.likeness, other.likeness)});

@@ -8,6 +8,7 @@
 #include <lessons/classroom/workbook.h>
 #include <lessons/learn/command_line.h>
 #include <tinymp/base/error.h>
+#include <tinymp/report/terminal.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -22,6 +23,17 @@ namespace fs = std::filesystem;
 
 constexpr const char* names_pieces = "tinymp/train/pieces.cpp";
 
+/// The check, and the headers that it may share with other checks.
+std::vector<fs::path> judged_with(const Exercise& exercise) {
+  std::vector<fs::path> files;
+  for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/classroom"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp")
+        files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
 /// What passed stays in the overlay's folder judged/, so that it is not judged again until it, or what judged
 /// it, has changed.
 class Judged {
@@ -31,8 +43,8 @@ class Judged {
   /// Empty when the text passes, otherwise what is wrong with it, in a line.
   std::string fault(const Exercise& exercise, const std::string& text, const std::string& path) const {
     const fs::path known = folder_ / exercise.own_file();
-    const std::string all =
-        text + read_file(exercise.folder / "check.cpp") + read_file(source_folder() / exercise.file);
+    std::string all = text + read_file(source_folder() / exercise.file);
+    for (const fs::path& file : judged_with(exercise)) all += read_file(file);
     if (fs::exists(known) && read_file(known) == all) return "";
     const Verdict verdict = judge(exercise, text, path, scratch_.path());
     if (!verdict.passed()) return verdict.message.substr(0, verdict.message.find('\n'));
@@ -107,7 +119,7 @@ int overlay(int argc, const char* const* argv) {
          fmt::format("#include <tinymp/train/provenance.h>\n\nnamespace tinymp::train {{\n\n"
                      "std::string pieces() {{ return \"{}\"; }}\n\n}}  // namespace tinymp::train\n",
                      told(counts)));
-  std::cerr << told(counts) << "\n";
+  for (const std::string& line : report::wrap(told(counts), 80)) std::cerr << line << "\n";
   return 0;
 }
 

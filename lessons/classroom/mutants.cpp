@@ -132,7 +132,9 @@ void change_word(Maker& maker, std::size_t i) {
     maker.replace(begin, begin, "false && ", concat(token.text, " never"));
     if (token.text == "if") maker.replace(end, end, " || true", "if always");
   }
-  if (maker.is(i + 1, ",") && maker.is_name(i + 2) && !maker.is(i + 3, "(") && !maker.is(i + 3, "::")) {
+  const bool declared = i > 0 && (maker.is_name(i - 1) || maker.is(i - 1, ">"));
+  if (!declared && maker.is(i + 1, ",") && maker.is_name(i + 2) && !maker.is(i + 3, "(") &&
+      !maker.is(i + 3, "::")) {
     const Token& other = maker.tokens()[i + 2];
     if (token.text != other.text)
       maker.replace(token.begin, other.end(), concat(other.text, ", ", token.text));

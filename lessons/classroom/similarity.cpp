@@ -8,8 +8,7 @@
 namespace tinymp::classroom {
 namespace {
 
-using Pieces = std::map<std::string, int>;
-constexpr std::size_t tokens_a_piece = 5;
+constexpr std::size_t tokens_a_shingle = 5;
 
 /// What a token is, whatever it is called.
 std::string without_name(const Token& token) {
@@ -22,27 +21,27 @@ std::string without_name(const Token& token) {
   return token.kind != Token::Kind::name || kept.contains(token.text) ? std::string(token.text) : "name";
 }
 
-Pieces pieces_of(std::string_view text, const Pieces& without) {
+Shingles all_shingles_of(std::string_view text) {
   const std::vector<Token> tokens = tokens_of(text);
-  Pieces pieces;
-  for (std::size_t i = 0; i + tokens_a_piece <= tokens.size(); ++i) {
-    std::string piece;
-    for (std::size_t k = 0; k < tokens_a_piece; ++k) piece += without_name(tokens[i + k]) + " ";
-    if (!without.contains(piece)) ++pieces[piece];
+  Shingles shingles;
+  for (std::size_t i = 0; i + tokens_a_shingle <= tokens.size(); ++i) {
+    std::string shingle;
+    for (std::size_t k = 0; k < tokens_a_shingle; ++k) shingle += without_name(tokens[i + k]) + " ";
+    ++shingles[shingle];
   }
-  return pieces;
+  return shingles;
 }
 
-int size_of(const Pieces& pieces) {
+int size_of(const Shingles& shingles) {
   int n = 0;
-  for (const auto& [piece, times] : pieces) n += times;
+  for (const auto& [shingle, times] : shingles) n += times;
   return n;
 }
 
-int in_both(const Pieces& a, const Pieces& b) {
+int in_both(const Shingles& a, const Shingles& b) {
   int n = 0;
-  for (const auto& [piece, times] : a) {
-    const auto there = b.find(piece);
+  for (const auto& [shingle, times] : a) {
+    const auto there = b.find(shingle);
     if (there != b.end()) n += std::min(times, there->second);
   }
   return n;
@@ -87,14 +86,20 @@ std::string directive_in(const std::string& text) {
 
 }  // namespace
 
-double likeness_to(std::string_view reference, std::string_view text, std::string_view stub) {
-  const Pieces known = pieces_of(stub, {}), wanted = pieces_of(reference, known);
-  return share(in_both(wanted, pieces_of(text, known)), size_of(wanted));
+Shingles shingles_of(std::string_view text, std::string_view stub) {
+  const Shingles known = all_shingles_of(stub);
+  Shingles shingles = all_shingles_of(text);
+  std::erase_if(shingles, [&](const auto& one) { return known.contains(one.first); });
+  return shingles;
 }
 
-double likeness(std::string_view a, std::string_view b, std::string_view stub) {
-  const Pieces known = pieces_of(stub, {}), of_a = pieces_of(a, known), of_b = pieces_of(b, known);
-  return share(2 * in_both(of_a, of_b), size_of(of_a) + size_of(of_b));
+double likeness_to(std::string_view reference, std::string_view text, std::string_view stub) {
+  const Shingles wanted = shingles_of(reference, stub);
+  return share(in_both(wanted, shingles_of(text, stub)), size_of(wanted));
+}
+
+double likeness(const Shingles& a, const Shingles& b) {
+  return share(2 * in_both(a, b), size_of(a) + size_of(b));
 }
 
 bool is_stub(std::string_view text, std::string_view stub) {

@@ -146,8 +146,6 @@ const char* word(Outcome outcome) {
       return "passed";
     case Outcome::wrong:
       return "wrong";
-    case Outcome::unwritten:
-      return "unwritten";
     case Outcome::no_build:
       return "does not compile";
     case Outcome::stopped:

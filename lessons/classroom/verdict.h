@@ -12,10 +12,9 @@ namespace tinymp::classroom {
 struct Verdict {
   enum class Outcome : std::uint8_t {
     passed,
-    wrong,      ///< a case was wrong: the misconception and the counterexample
-    unwritten,  ///< it is still the stub
-    stopped,    ///< it ended before it was judged: a crash, exit(), no time left
-    no_build,   ///< it does not compile
+    wrong,     ///< a case was wrong: the misconception and the counterexample
+    stopped,   ///< it ended before it was judged: a crash, exit(), no time left
+    no_build,  ///< it does not compile
   };
   Outcome outcome = Outcome::stopped;
   std::string message{};   ///< for people; empty when it passed

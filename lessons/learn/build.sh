@@ -113,6 +113,9 @@ compile() { # TARGET...
     if grep -qE 'Killed|[Cc]annot allocate memory|virtual memory exhausted' "$log"; then
       say "The compiler ran out of memory: fewer at once may do, ./learn --jobs 1 ..."
     fi
+    if [ -n "$overlay" ]; then
+      say "Each piece of yours passed alone. Together they fail where two of them give a helper the same name."
+    fi
     die 1 "the build failed; the whole log: $log"
   fi
 }

@@ -97,6 +97,8 @@ class Lab {
   /// The sentence under a question, made from what was measured. Printed at once and again by finish(), and
   /// put on the page.
   void verdict(const std::string& question, const std::string& sentence);
+  /// The same for what is no verdict: a few steps are enough for it.
+  void remark(const std::string& question, const std::string& sentence);
   /// When a claim is judged. --smoke takes a few steps: most claims want more, and those about a mechanism (a
   /// sum, a bit, a step that was taken) hold from the first.
   enum class Judged : std::uint8_t { in_full, in_smoke_too };

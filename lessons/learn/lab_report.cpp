@@ -35,9 +35,12 @@ void print_item(const std::string& mark, const std::string& text, const report::
 }  // namespace
 
 void Lab::verdict(const std::string& question, const std::string& sentence) {
-  const std::string text = options_.smoke ? "(--smoke: too few steps to tell.) " + sentence : sentence;
-  impl_->verdicts.emplace_back(question, text);
-  print_item(impl_->style.unicode ? "→" : "->", text, impl_->style);
+  remark(question, options_.smoke ? "(--smoke: too few steps to tell.) " + sentence : sentence);
+}
+
+void Lab::remark(const std::string& question, const std::string& sentence) {
+  impl_->verdicts.emplace_back(question, sentence);
+  print_item(impl_->style.unicode ? "→" : "->", sentence, impl_->style);
   std::cout.flush();
 }
 
@@ -106,7 +109,7 @@ bool Lab::Impl::write_page(const Options& options) {
   }
   std::cout << "Page:   " << absolute(page) << "\n";
   if (!paths.empty()) std::cout << "Runs:   " << folder << "\n";
-  if (!train::pieces().empty()) std::cout << "Pieces: " << train::pieces() << "\n";
+  if (!train::pieces().empty()) print_item("Pieces:", train::pieces(), style);
   std::cout << "Again:  " << options.command << "\n";
   if (options.open) open_in_browser(absolute(page));
   return true;

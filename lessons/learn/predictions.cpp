@@ -67,8 +67,8 @@ void compare_predictions(const std::vector<Prediction>& predictions, Lab& lab) {
     const std::vector<double> results = lab.results(prediction.question, prediction.curve);
     if (!prediction.said || results.empty()) continue;
     const double measured = mean(results);
-    lab.verdict(prediction.question, concat("You predicted ", shown(*prediction.said), " for ",
-                                            prediction.curve, "; it is ", shown(measured), "."));
+    lab.remark(prediction.question, concat("You predicted ", shown(*prediction.said), " for ",
+                                           prediction.curve, "; it is ", shown(measured), "."));
   }
 }
 

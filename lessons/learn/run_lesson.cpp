@@ -48,7 +48,6 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   const std::vector<Prediction> predictions = predict ? ask_predictions(lesson) : std::vector<Prediction>{};
   Lab lab(lesson, options);
   lab.say(lesson.title);
-  if (!train::pieces().empty()) lab.say(train::pieces());
   if (lab.sabotaged()) lab.say(concat("SABOTAGED: ", lesson.sabotage));
   if (!reads_text(lesson)) {
     lab.data();

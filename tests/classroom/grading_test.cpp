@@ -62,10 +62,11 @@ TEST_CASE("likeness: names, comments and layout do not count, what the stub has 
   const std::string other = "int f(int x) { return (x - 1) * x * (2 * x - 1) / 6 % 7; }";
   CHECK(likeness_to(reference, other, stub) < 0.2);
   CHECK(likeness_to(reference, other + reference, stub) == 1);  // a copy in a longer text is one
-  CHECK(likeness(renamed, reference, stub) == 1);
-  CHECK(likeness(other, reference, stub) == likeness(reference, other, stub));
-  CHECK(likeness(other, reference, stub) < 0.2);
-  CHECK(likeness("", "", stub) == 0);
+  CHECK(likeness(shingles_of(renamed, stub), shingles_of(reference, stub)) == 1);
+  CHECK(likeness(shingles_of(other, stub), shingles_of(reference, stub)) ==
+        likeness(shingles_of(reference, stub), shingles_of(other, stub)));
+  CHECK(likeness(shingles_of(other, stub), shingles_of(reference, stub)) < 0.2);
+  CHECK(likeness(shingles_of("", stub), shingles_of("", stub)) == 0);
   CHECK(is_stub("int f(int x) { return x; }", stub));
   CHECK_FALSE(is_stub("int f(int x) { return 1 - x; }", stub));
 }

@@ -296,6 +296,11 @@ check 'and says that it builds' says 'building tinymp (first time'
 learn run 3
 check 'the second time it does not configure' not_called 'cmake -S'
 check 'but lets CMake see to edited sources' called 'cmake --build'
+: >"$work/calls"
+learn check
+check 'check: only lists, so it builds nothing' not_called 'cmake --build'
+learn check 1
+check 'check 1: builds what judges' called '--target learn clinic classroom'
 check 'nothing else on standard output' [ "$(env -i PATH="$bin" HOME="$work" "$tree/learn" run 3 2>/dev/null </dev/null)" = 'program
 <run>
 <3>' ]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # usage: sizes.sh ROOT
-# A lesson is read in one sitting, a file of the library holds one idea: 120 and 300 lines at most.
+# A lesson is read in one sitting, a file of the library and the check of an exercise hold one idea: 120 and 300 lines
+# at most.
 set -u
 # shellcheck source=tests/style/sources.sh
 . "$(dirname "$0")/sources.sh"
@@ -16,6 +17,7 @@ too_long() { # LIMIT PATTERN FOLDER...
 }
 found=$(
   too_long 300 . tinymp kernels
+  too_long 300 '/exercises/[^/]*/check[.]cpp$' lessons
   too_long 120 '/lessons/[0-9][^/]*/main[.]cpp$' lessons
 )
 [ -z "$found" ] && exit 0

@@ -27,7 +27,14 @@ namespace {
 
 int clinic_command(int argc, char** argv) { become("clinic", argc, argv); }
 
-int exercise_command(int argc, char** argv) { become("classroom", argc, argv); }
+int exercise_command(int argc, char** argv) {
+#if !defined(__linux__)
+  throw MissingError(concat("./learn ", argv[0],
+                            " wants Linux, whose kernel holds a check within its limits: in a container "
+                            "or a virtual machine it runs on other systems, too"));
+#endif
+  become("classroom", argc, argv);
+}
 
 int check_command(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";

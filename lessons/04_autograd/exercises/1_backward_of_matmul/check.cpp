@@ -2,6 +2,7 @@
 // two loops in double over small whole numbers: every sum of them is exact in every format, so one bit off
 // is wrong.
 
+#include <lessons/04_autograd/exercises/1_backward_of_matmul/matrix.h>
 #include <lessons/classroom/judge.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/base/error.h>
@@ -13,7 +14,6 @@
 namespace tinymp::exercise {
 namespace {
 
-using Values = std::vector<double>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Case {
@@ -28,49 +28,6 @@ std::string shown(double v) {
   std::ostringstream text;
   text << std::setprecision(17) << v;
   return text.str();
-}
-
-/// Whole numbers from -4 to 4, none 0, without a pattern that a transposition would keep.
-Values drawn(std::int64_t n, std::uint32_t seed) {
-  Values values;
-  for (std::int64_t i = 0; i < n; ++i) {
-    seed = seed * 1664525 + 1013904223;
-    const int size = 1 + static_cast<int>(seed >> 20) % 4;
-    values.push_back(seed >> 31 != 0 ? -size : size);
-  }
-  return values;
-}
-
-/// A matrix of the oracle.
-struct Matrix {
-  std::int64_t rows, columns;
-  Values values;
-  double operator()(std::int64_t r, std::int64_t c) const {
-    return values[static_cast<std::size_t>(r * columns + c)];
-  }
-  Matrix transposed() const {
-    Matrix t{columns, rows, {}};
-    for (std::int64_t c = 0; c < columns; ++c)
-      for (std::int64_t r = 0; r < rows; ++r) t.values.push_back((*this)(r, c));
-    return t;
-  }
-};
-
-Matrix times(const Matrix& a, const Matrix& b) {
-  Matrix c{a.rows, b.columns, {}};
-  for (std::int64_t r = 0; r < a.rows; ++r) {
-    for (std::int64_t k = 0; k < b.columns; ++k) {
-      double sum = 0;
-      for (std::int64_t i = 0; i < a.columns; ++i) sum += a(r, i) * b(i, k);
-      c.values.push_back(sum);
-    }
-  }
-  return c;
-}
-
-Matrix divided(Matrix a, std::int64_t by) {
-  for (double& v : a.values) v /= static_cast<double>(by);
-  return a;
 }
 
 Tensor tensor(std::int64_t rows, std::int64_t columns, const Values& values, DType dtype) {
@@ -126,14 +83,6 @@ std::string shapes(const Case& c) {
 std::string wanted(const Case& c) {
   return std::string("\n  needs(0) = ") + (c.x_wants ? "true" : "false") +
          ", needs(1) = " + (c.w_wants ? "true" : "false");
-}
-
-/// x and y are the same matrix of numbers, NaN for NaN.
-bool same(const Values& x, const Values& y) {
-  if (x.size() != y.size()) return false;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    if (x[i] != y[i] && !(x[i] != x[i] && y[i] != y[i])) return false;
-  return true;
 }
 
 // ---- What people write, and how it gives itself away.

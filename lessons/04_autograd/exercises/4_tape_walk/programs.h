@@ -133,5 +133,26 @@ Trace run(const Program& p, Observer* observer = nullptr) {
   return trace;
 }
 
+/// Programs by chance: some lines do not reach the loss, tensors are used many times.
+Program drawn(std::uint32_t seed) {
+  const auto below = [&seed](int n) {
+    seed = seed * 1664525 + 1013904223;
+    return static_cast<int>(seed >> 16) % n;
+  };
+  Program p{{{}, {}, {}}, 0, below(4) - 1, below(2) == 0};
+  const int lines = 5 + below(6);
+  for (int i = 3; i < lines; ++i) {
+    Line line;
+    for (int k = 0; k < 1 + below(3); ++k) {
+      line.in.push_back(below(i));
+      line.factors.push_back(std::array{1, 2, 3, -1, -2}[static_cast<std::size_t>(below(5))]);
+    }
+    if (std::ranges::all_of(line.in, [&](int in) { return in == p.data; })) line.in[0] = (p.data + 1) % 3;
+    p.lines.push_back(line);
+  }
+  p.loss = lines - 1 - below(2);
+  return p;
+}
+
 }  // namespace
 }  // namespace tinymp::exercise

@@ -7,7 +7,7 @@
 //     arenas.moments[k]   k = 0 .. Rule::moment_count - 1: momentum, or Adam's two averages
 //     arenas.master       what is updated: FP32, or as narrow as the model when there is no copy
 //     arenas.weights      what the model computes with: the master, rounded. The same memory as the master
-//                         when there is no copy (compare `.memory`)
+//                         when there is no copy: to store it twice does no harm
 //
 // A step:  moments = rule(master, gradient, moments),  master = master - update,  weights = round(master).
 //

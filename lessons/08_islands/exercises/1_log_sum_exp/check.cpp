@@ -41,7 +41,6 @@ Tensor tensor(const Rows& rows, DType dtype) {
 struct Asked {
   Rows rows;  ///< as they are in their format
   Row log_sums;
-  double loss;
 };
 
 /// By the forward of cross-entropy; each row's label is its last class.
@@ -53,7 +52,7 @@ Asked ask(const Rows& rows, DType dtype) {
   const std::vector<std::int32_t> labels(rows.size(), static_cast<std::int32_t>(columns - 1));
   kernels::cpu::cross_entropy(logits.view(), labels, log_sums.view(), loss.view());
   const Row values = logits.to_doubles();
-  Asked asked{{}, log_sums.to_doubles(), loss.item()};
+  Asked asked{{}, log_sums.to_doubles()};
   for (auto row = values.begin(); row != values.end(); row += columns)
     asked.rows.emplace_back(row, row + columns);
   return asked;
