@@ -24,13 +24,15 @@ std::string shown(const fs::path& path) {
   return near.empty() || near.begin()->string() == ".." ? path.string() : near.string();
 }
 
-Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress) {
+Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress,
+                const Patience& patience) {
   Attempt made;
   made.began = workbook.begin(exercise);
   const fs::path own = workbook.path(exercise);
   static const Scratch scratch("check");  // watch judges the same exercise again and again
-  made.verdict = judge(exercise, read_file(own), own.string(), scratch.path());
-  if (!made.began) progress.add(progress_key(exercise), "attempt");
+  const std::string text = read_file(own);
+  made.verdict = judge(exercise, text, own.string(), scratch.path(), patience);
+  if (!is_stub(text, read_file(exercise.stub()))) progress.add(progress_key(exercise), "attempt");
   if (made.verdict.passed() && !has_passed(exercise, progress))
     progress.add(progress_key(exercise), "passed");
   return made;

@@ -18,11 +18,12 @@ const Exercise* next_of(const std::vector<Exercise>& exercises, const lab::Progr
 std::string shown(const std::filesystem::path& path);
 
 struct Attempt {
-  bool began = false;  ///< there was no file: the stub is there now, and does not count as an attempt
+  bool began = false;  ///< there was no file: the stub is there now
   Verdict verdict{};
 };
-/// Judges the learner's file, and writes into progress.txt what came of it.
-Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress);
+/// Judges the learner's file, and writes into progress.txt what came of it. The stub is no attempt.
+Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress,
+                const Patience& patience = {});
 
 /// The verdict in words, with the learner's file and what to type next.
 std::string told(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook);

@@ -178,6 +178,7 @@ class Watch {
       : until_(Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds))),
         memory_(limits.memory),
+        unwanted_(limits.unwanted),
         fenced_(fenced),
         others_(others) {}
 
@@ -190,12 +191,14 @@ class Watch {
       std::erase_if(its, [&](pid_t process) { return std::ranges::count(others_, process) != 0; });
       finished.out_of_memory = memory_of(its) > memory_;
     }
-    return finished.out_of_time || finished.out_of_memory || interrupted();
+    return finished.out_of_time || finished.out_of_memory || interrupted() || unwanted();
   }
+  bool unwanted() const { return unwanted_ && unwanted_(); }
 
  private:
   Clock::time_point until_, next_look_ = Clock::now();
   std::int64_t memory_;
+  const std::function<bool()>& unwanted_;
   bool fenced_;
   const std::vector<pid_t>& others_;
 };
@@ -252,10 +255,13 @@ Finished run(const std::vector<std::string>& command, const Limits& limits, cons
   if (!over) waitpid(child, &status, 0);
   if (place.fence == Fence::none) {
     kill(-child, SIGKILL);  // one's own code; mutants are judged side by side, and all are our descendants
+    while (waitpid(-child, nullptr, 0) > 0) {
+    }
   } else {
     end_descendants_but(others);
   }
   expect(!interrupted(), "stopped");
+  if (!over && watch.unwanted()) throw Unwanted("stopped");
   if (WIFEXITED(status)) finished.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) finished.signal = WTERMSIG(status);
   if (place.fence == Fence::bubblewrap && finished.code > 128) {  // so it tells of a signal

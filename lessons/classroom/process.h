@@ -1,7 +1,9 @@
 #pragma once
 
 #include <lessons/classroom/fence.h>
+#include <tinymp/base/error.h>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,12 @@ struct Limits {
   double seconds = 60;                          ///< by the clock
   std::int64_t memory = std::int64_t{4} << 30;  ///< bytes of address space each process; in use by all
   std::int64_t file = std::int64_t{64} << 20;   ///< bytes of the largest file it may write
+  std::function<bool()> unwanted{};             ///< asked many times a second; true: run() throws Unwanted
+};
+
+/// What was run has been ended, for nobody waits for it any more.
+struct Unwanted : Error {
+  using Error::Error;
 };
 
 struct Finished {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -172,21 +173,25 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
       overlay / exercise.file,
       with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
 
+  const auto compile = [&](const std::vector<std::string>& command) -> std::optional<Verdict> {
+    const Finished compiler = run(command, {.seconds = patience.compile, .unwanted = patience.unwanted}, "",
+                                  {fence, scratch, true, compiler_reads()});
+    if (compiler.code == 0) return {};
+    return Verdict{
+        .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
+  };
   const fs::path object = check_object(exercise, scratch);
-  std::vector<std::vector<std::string>> commands;
-  if (!object.empty() && !fs::exists(object)) commands.push_back(compile_check(exercise, overlay, object));
-  commands.push_back(compile_program(exercise, overlay, object, program));
-  for (const std::vector<std::string>& command : commands) {
-    const Finished compiler =
-        run(command, {.seconds = patience.compile}, "", {fence, scratch, true, compiler_reads()});
-    if (compiler.code != 0)
-      return {
-          .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
+  if (!object.empty() && !fs::exists(object)) {
+    const fs::path unfinished = object.string() + ".new.o";  // a compiler that is ended leaves half a file
+    if (const auto fault = compile(compile_check(exercise, overlay, unfinished))) return *fault;
+    fs::rename(unfinished, object);
   }
+  if (const auto fault = compile(compile_program(exercise, overlay, object, program))) return *fault;
   const std::string word = unguessable();
   Verdict verdict =
-      read_verdict(run({program.string()}, {.seconds = patience.run}, word + "\n", {fence, scratch}), word,
-                   exercise, patience.run);
+      read_verdict(run({program.string()}, {.seconds = patience.run, .unwanted = patience.unwanted},
+                       word + "\n", {fence, scratch}),
+                   word, exercise, patience.run);
   verdict.seconds = seconds();
   return verdict;
 }

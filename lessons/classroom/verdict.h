@@ -4,6 +4,7 @@
 #include <lessons/classroom/fence.h>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 /// Compiles the check of an exercise with a text in the place of its region, runs it, and says what came out.
@@ -24,9 +25,9 @@ struct Verdict {
   bool passed() const { return outcome == Outcome::passed; }
 };
 
-/// Seconds by the clock, for each of the two.
 struct Patience {
-  double compile = 60, run = 60;
+  double compile = 60, run = 60;     ///< seconds by the clock, for each of the two
+  std::function<bool()> unwanted{};  ///< true: judge() throws Unwanted
 };
 
 /// `path` is what compilers call the text in their errors. Everything is written into `scratch`, and the

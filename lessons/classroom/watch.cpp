@@ -57,13 +57,17 @@ class Watch {
       : exercise_(std::move(exercise)), workbook_(workbook), progress_(progress) {}
 
   bool saved() const { return text() != judged_; }
-  /// Judges what is there now; true when it passes.
-  bool look() {
+  /// Judges what is there now; whether it passes. Nothing, when another text was saved meanwhile.
+  std::optional<bool> look() {
+    workbook_.begin(exercise_);
     judged_ = text();
-    const Attempt made = attempt(exercise_, workbook_, progress_);
-    if (made.began) judged_ = text();  // the stub
-    std::cout << "\n" << told(exercise_, made, workbook_) << std::flush;
-    return made.verdict.passed();
+    try {
+      const Attempt made = attempt(exercise_, workbook_, progress_, {.unwanted = [this] { return saved(); }});
+      std::cout << "\n" << told(exercise_, made, workbook_) << std::flush;
+      return made.verdict.passed();
+    } catch (const Unwanted&) {
+      return {};
+    }
   }
   /// The file that was there before watching is as if it had been judged.
   void skip() { judged_ = text(); }
@@ -153,8 +157,9 @@ int watch(int argc, const char* const* argv) {
       prompt(*watch, workbook, keys);
     }
     if (!watch->saved()) continue;
-    const bool passes = watch->look();
-    if (once) return passes ? 0 : 1;
+    const std::optional<bool> passes = watch->look();
+    if (!passes) continue;
+    if (once) return *passes ? 0 : 1;
     prompt(*watch, workbook, keys);
   }
 }

@@ -63,6 +63,12 @@ TEST_CASE("what is no operator is left alone") {
   CHECK(mutants_of("// a < b\n").empty());
 }
 
+TEST_CASE("arguments change places, and what is declared does not") {
+  CHECK(has(mutants_of("f(a, b);"), "f(b, a);"));
+  CHECK_FALSE(has(mutants_of("Block<float> a, b;"), "Block<float> b, a;"));
+  CHECK(mutants_of("float a, b;").empty());
+}
+
 TEST_CASE("names take each other's place") {
   const std::vector<Mutant> mutants = renamed_mutants_of("return left - right;");
   CHECK(mutants.size() == 2);

@@ -1,0 +1,51 @@
+#include <tests/catch.h>
+
+#include <lessons/classroom/descendants.h>
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <lessons/classroom/process.h>
+#include <lessons/classroom/verdict.h>
+#include <chrono>
+
+// What ./learn watch does when a file is saved again before it was judged.
+namespace tinymp::test {
+namespace {
+
+using namespace classroom;
+
+double seconds_of(const std::function<void()>& f) {
+  const auto began = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+}  // namespace
+
+TEST_CASE("unwanted: a program that nobody waits for is ended, and all that it started") {
+  int looks = 0;
+  const Limits limits{.unwanted = [&] { return ++looks > 3; }};
+  CHECK(seconds_of([&] {
+          CHECK_THROWS_AS(run({"sh", "-c", "sleep 60 & sleep 60"}, limits), Unwanted);
+        }) < 10);
+  CHECK(descendants().empty());
+}
+
+TEST_CASE("unwanted: one that ends in time is told of") {
+  const Finished finished = run({"echo", "here"}, {.unwanted = [] { return false; }});
+  CHECK(finished.code == 0);
+  CHECK(finished.output == "here\n");
+}
+
+TEST_CASE("unwanted: what the compiler left unfinished is not used") {
+  const Exercise exercise = exercises_named("3.1").front();  // its check is compiled once for all texts
+  const std::string right = region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  const Scratch scratch("unwanted");
+  for (const int most : {2, 10, 20}) {
+    int looks = 0;
+    const Patience patience{.unwanted = [&] { return ++looks > most; }};
+    CHECK_THROWS_AS(judge(exercise, right, "mine", scratch.path(), patience), Unwanted);
+  }
+  CHECK(judge(exercise, right, "mine", scratch.path()).passed());
+}
+
+}  // namespace tinymp::test
