@@ -51,9 +51,10 @@ Sums sums_of(const Grades& grades) {
 using Rows = std::vector<std::vector<std::string>>;
 
 /// The first row is the head; the first cell of the others names what they are about.
-std::string table(const std::string& title, const Rows& rows) {
-  std::string text = "<section class=\"question\">\n<h2>" + escape_html(title) +
-                     "</h2>\n<div class=\"table card\"><table>\n<thead><tr>";
+std::string table(const std::string& title, const Rows& rows, const std::string& note = "") {
+  std::string text = "<section class=\"question\">\n<h2>" + escape_html(title) + "</h2>\n";
+  if (!note.empty()) text += "<p>" + escape_html(note) + "</p>\n";
+  text += "<div class=\"table card\"><table>\n<thead><tr>";
   for (const std::string& head : rows.front()) text += "<th>" + escape_html(head) + "</th>";
   text += "</tr></thead>\n<tbody>\n";
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -67,18 +68,38 @@ std::string table(const std::string& title, const Rows& rows) {
   return text + "</tbody>\n</table></div>\n</section>\n";
 }
 
+const std::string no_break_space = "\u00A0";
+
+/// "7" of "7.1"
+std::string chapter_of(const ExerciseGrade& grade) { return grade.number.substr(0, grade.number.find('.')); }
+
+std::string mark(const ExerciseGrade& grade) {
+  return grade.passed() ? "✓" : grade.outcome == "missing" || grade.outcome == "unwritten" ? "·" : "✗";
+}
+
+/// A column a chapter: one for each exercise would not fit the page.
 Rows student_rows(const std::vector<Grades>& all) {
-  Rows rows{{"student", "points"}};
-  for (const ExerciseGrade& grade : all.front().exercises) rows[0].push_back(grade.number);
-  for (const char* const head : {"answers", "hints", "gave up", "most like the reference"})
-    rows[0].emplace_back(head);
+  Rows rows{{"student", fmt::format("points of {}", all.front().most())}};
+  for (const ExerciseGrade& grade : all.front().exercises) {
+    const std::string chapter = chapter_of(grade);
+    if (rows[0].back() != chapter) rows[0].push_back(chapter);
+  }
+  const std::size_t questions = all.front().questions.size();
+  for (const std::string& head : {fmt::format("answers of {}", questions), std::string("hints"),
+                                  std::string("gave up"), std::string("reference")})
+    rows[0].push_back(head);
   for (const Grades& grades : all) {
-    std::vector<std::string> cells{grades.student, fmt::format("{} of {}", grades.score(), grades.most())};
-    for (const ExerciseGrade& grade : grades.exercises)
-      cells.push_back(grade.passed() ? "✓" : grade.outcome == "missing" ? "-" : grade.outcome);
+    std::vector<std::string> cells{grades.student, std::to_string(grades.score())};
+    std::string chapter;
+    for (const ExerciseGrade& grade : grades.exercises) {
+      if (chapter_of(grade) == chapter)
+        cells.back() += no_break_space + mark(grade);
+      else
+        cells.push_back(mark(grade));
+      chapter = chapter_of(grade);
+    }
     const Sums sums = sums_of(grades);
-    cells.push_back(fmt::format("{} of {}", sums.answers, grades.questions.size()));
-    for (const int n : {sums.hints, sums.gave_up}) cells.push_back(std::to_string(n));
+    for (const int n : {sums.answers, sums.hints, sums.gave_up}) cells.push_back(std::to_string(n));
     cells.push_back(percent(sums.likeness));
     rows.push_back(cells);
   }
@@ -168,7 +189,10 @@ std::string pairs_csv(const std::vector<Pair>& pairs) {
 
 std::string class_html(const std::vector<Grades>& all, const std::vector<Pair>& pairs,
                        std::vector<train::Run> runs) {
-  std::string tables = table(fmt::format("{} students", all.size()), student_rows(all)) +
+  std::string tables = table(fmt::format("{} students", all.size()), student_rows(all),
+                             "Under each chapter's number its exercises: ✓ passes, ✗ does not, · was not "
+                             "handed in. Why not: class.csv, and students/ in full. Reference: how much of "
+                             "its text is in the file that is most like it.") +
                        table("Who passed what", exercise_rows(all));
   Rows rows{{"exercise", "one", "other", "alike", "like the reference"}};
   for (const Pair& pair : pairs)

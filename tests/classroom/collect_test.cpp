@@ -81,6 +81,8 @@ TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   CHECK(holds(read_file(out.path() / "alike.csv"), exercise.number() + ",ada,bob,1.000,1.000"));
   CHECK(nlohmann::json::parse(read_file(out.path() / "students" / "eve.json"))["score"] == 0);
   const std::string page = read_file(out.path() / "class.html");
+  CHECK(holds(page, "<th>ada</th><td>10</td><td>·\u00A0✓\u00A0·</td><td>·\u00A0·</td>"));  // chapters 1, 2
+  CHECK(holds(page, "<th>eve</th><td>0</td><td>·\u00A0✗\u00A0·</td>"));
   CHECK(holds(page, "Who passed what"));
   CHECK(holds(page, "Files that are alike"));
   CHECK(holds(page, "<figure class=\"panel card\">"));
