@@ -49,8 +49,8 @@ struct Squares {
   Block<C> means, in, out;
   std::array<Terms<C>, 1> operator()(std::int64_t row, std::int64_t count) {
     const C* values = load_rows(x, row, count, strip, in);
-    for_each_value<C>(count * strip.n, [=, m = means.data(), to = out.data()](std::int64_t i) {
-      to[i] = (values[i] - m[i]) * (values[i] - m[i]);
+    for_each_value<C>(count * strip.n, [values, means = means.data(), out = out.data()](std::int64_t i) {
+      out[i] = (values[i] - means[i]) * (values[i] - means[i]);
     });
     return {{{out.data(), strip.n}}};
   }

@@ -78,6 +78,11 @@ class Maker {
     };
     return token.begin > 0 && space(token.begin - 1) && space(token.end());
   }
+  /// The name at i is being declared: "float a, i".
+  bool declared(std::size_t i) const {
+    while (i > 1 && is(i - 1, ",") && is_name(i - 2)) i -= 2;
+    return i > 0 && (is_name(i - 1) || is(i - 1, ">"));
+  }
   /// The token that closes what opens at i.
   std::size_t closing(std::size_t i) const {
     int depth = 0;
@@ -132,8 +137,7 @@ void change_word(Maker& maker, std::size_t i) {
     maker.replace(begin, begin, "false && ", concat(token.text, " never"));
     if (token.text == "if") maker.replace(end, end, " || true", "if always");
   }
-  const bool declared = i > 0 && (maker.is_name(i - 1) || maker.is(i - 1, ">"));
-  if (!declared && maker.is(i + 1, ",") && maker.is_name(i + 2) && !maker.is(i + 3, "(") &&
+  if (!maker.declared(i) && maker.is(i + 1, ",") && maker.is_name(i + 2) && !maker.is(i + 3, "(") &&
       !maker.is(i + 3, "::")) {
     const Token& other = maker.tokens()[i + 2];
     if (token.text != other.text)
@@ -198,8 +202,10 @@ std::vector<Mutant> renamed_mutants_of(std::string_view region) {
                                                         "float",       "int",  "std",  "double", "bool",
                                                         "static_cast", "else", "while"};
     const bool qualified = i > 0 && (maker.is(i - 1, "::") || maker.is(i - 1, ".") || maker.is(i - 1, "->"));
-    return maker.is_name(i) && !qualified && !maker.is(i + 1, "(") && !maker.is(i + 1, "::") &&
-           !maker.is(i + 1, "<") && !maker.is_name(i + 1) && !reserved.contains(tokens[i].text);
+    const bool argument_of_template = i > 0 && maker.is(i - 1, "<") && !maker.spaced(tokens[i - 1]);
+    return maker.is_name(i) && !qualified && !argument_of_template && !maker.is(i + 1, "(") &&
+           !maker.is(i + 1, "::") && !maker.is(i + 1, "<") && !maker.is_name(i + 1) &&
+           !reserved.contains(tokens[i].text);
   };
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < tokens.size(); ++i)

@@ -66,6 +66,7 @@ TEST_CASE("what is no operator is left alone") {
 TEST_CASE("arguments change places, and what is declared does not") {
   CHECK(has(mutants_of("f(a, b);"), "f(b, a);"));
   CHECK_FALSE(has(mutants_of("Block<float> a, b;"), "Block<float> b, a;"));
+  CHECK_FALSE(has(mutants_of("Block<float> a, b, c;"), "Block<float> a, c, b;"));
   CHECK(mutants_of("float a, b;").empty());
 }
 
@@ -74,6 +75,8 @@ TEST_CASE("names take each other's place") {
   CHECK(mutants.size() == 2);
   CHECK(has(mutants, "return right - right;"));
   CHECK(has(mutants, "return left - left;"));
+  CHECK_FALSE(has(renamed_mutants_of("f<C>(x + C);"), "f<x>(x + C);"));
+  CHECK(has(renamed_mutants_of("f<C>(x + C);"), "f<C>(C + C);"));
 }
 
 }  // namespace tinymp::test

@@ -18,11 +18,12 @@ using Floats = std::vector<float>;
 
 struct Setting {
   DType weights = f16;
-  bool has_master = true;  ///< in FP32; else the weights are their own
+  bool has_master = true;  ///< else the weights are their own
+  DType copy = f32;        ///< the format of the master, where there is one
   DType gradients = f32, state = f32;
   float lr = 1, momentum = 0, decay = 0, factor = 1;
 
-  DType master() const { return has_master ? f32 : weights; }
+  DType master() const { return has_master ? copy : weights; }
 };
 
 /// One weight, all of it.
@@ -46,6 +47,7 @@ enum class Way : std::uint8_t {
   copy_moves,
   copy_stays,
   copy_moves_alone,
+  master_stays,
   update_rounded,
   master_rounded,
   gradient_scaled,
@@ -62,6 +64,7 @@ constexpr std::array says{
     "The master moves, and the model does not hear of it, or only of the one before: round the new master "
     "into the weights.",
     "The weights were moved by themselves. They are to be the new master, rounded, or they drift apart.",
+    "The new master got no further than `next`, which lies in the master only if that is FP32: store() it.",
     "The update was rounded to the model's format before it was subtracted: the FP32 master takes it as it "
     "is.",
     "The master has only the digits of the model's format: it is to be rounded on its way to the model, and "
@@ -94,6 +97,7 @@ Moved move(const Setting& s, Value v, float gradient, Way way) {
   if (way == Way::nothing_moves) result.value = v;
   if (way == Way::copy_stays) result.value.weight = v.weight;
   if (way == Way::copy_moves_alone) result.value.weight = in(s.weights, plus(v.weight, -update));
+  if (way == Way::master_stays) result.value.master = v.master;
   if (way == Way::moments_not_kept) result.value.moment = v.moment;
   return result;
 }
@@ -108,7 +112,7 @@ std::string shown(const Setting& s, const Value& v) {
 std::string name(DType format) { return std::string(name_of(format)); }
 
 std::string shown(const Setting& s) {
-  return name(s.weights) + " weights, " + (s.has_master ? "f32 master" : "no master") + ", " +
+  return name(s.weights) + " weights, " + (s.has_master ? name(s.copy) + " master" : "no master") + ", " +
          name(s.gradients) + " gradients" + (s.momentum != 0 ? ", " + name(s.state) + " momentum" : "") +
          "; lr " + decimal(s.lr) + ", momentum " + decimal(s.momentum) + ", decay " + decimal(s.decay) +
          ", factor " + decimal(s.factor);
@@ -118,10 +122,15 @@ std::string shown(const Setting& s) {
 class Trial {
  public:
   Trial(const Setting& setting, const Floats& masters) : s_(setting) {
-    for (const float x : masters) values_.push_back({in(s_.master(), x), in(s_.weights, x), 0});
+    Floats weights;
+    for (const float x : masters) {
+      const float master = in(s_.master(), x);
+      weights.push_back(in(s_.weights, master));
+      values_.push_back({master, weights.back(), 0});
+    }
     const Shape shape{static_cast<std::int64_t>(masters.size())};
-    weights_ = Tensor::from(shape, masters, s_.weights);
-    master_ = s_.has_master ? Tensor::from(shape, masters, f32) : weights_;
+    weights_ = Tensor::from(shape, weights, s_.weights);
+    master_ = s_.has_master ? Tensor::from(shape, masters, s_.copy) : weights_;
     moment_ = Tensor::from(shape, Floats(masters.size(), 0), s_.state);
   }
 
@@ -218,6 +227,8 @@ void by_hand(Judge& judge) {
   }
   Trial decay({.lr = 0.1f, .decay = 0.01f}, {1.0003f});
   for (int t = 0; t < 4; ++t) decay.step(judge, {0});
+  Trial narrow({.copy = bf16}, {1});  // nobody wants that; the weights are to be the master all the same
+  for (const float update : {0x1.04p-3f, 0.25f}) narrow.step(judge, {update});
   Trial alone({.has_master = false}, {1});
   for (const float update : {0x1p-13f, 0x1p-26f, 0.25f}) alone.step(judge, {update});
 }

@@ -5,7 +5,7 @@
 //     arenas.gradients    what backward left, times S: FP16, BF16 or FP32;
 //                         times `factor` they are the true ones
 //     arenas.moments[k]   k = 0 .. Rule::moment_count - 1: momentum, or Adam's two averages
-//     arenas.master       what is updated: FP32, or as narrow as the model when there is no copy
+//     arenas.master       what is updated: FP32 as a rule, or as narrow as the model when there is no copy
 //     arenas.weights      what the model computes with: the master, rounded. The same memory as the master
 //                         when there is no copy: to store it twice does no harm
 //
