@@ -77,7 +77,7 @@ Tensor Autocast::cast_of(const Tensor& x, DType format) {
     record("cast", {x}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
     // Gradients of several uses are added up where the tape finds a buffer: in the parameter's format, wider
     // than that of the copy.
-    if (copy.requires_grad()) copy.bind_grad(Tensor(x.shape(), x.dtype(), x.device()));
+    copy.bind_grad(Tensor(x.shape(), x.dtype(), x.device()));
     place->second = {x, copy};
     ++copies_->made;
   }

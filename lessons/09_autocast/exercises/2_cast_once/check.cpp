@@ -180,6 +180,14 @@ void tapes(Judge& judge) {
   expect_made(judge, other, 1, "The inner region has another format, and copies of its own.", "bf16");
 }
 
+/// What a weight's copies are before there was any tape, and under the first one, whose number is 1.
+std::pair<Tensor, Tensor> around_the_first_tape() {
+  const Autocast region(f16);
+  const Tensor w = parameter(1), none = product_gets(w);
+  const Tape first;
+  return {none, product_gets(w)};
+}
+
 /// A parameter that is gone leaves its place in memory to the next one. (A tape would hold it.)
 void gone(Judge& judge) {
   const Autocast region(f16);
@@ -196,12 +204,15 @@ void gone(Judge& judge) {
 }  // namespace
 
 void check(Judge& judge) {
+  const auto [none, first] = around_the_first_tape();
   not_kept(judge);
   used_twice(judge);
   changed(judge);
   gradient(judge, {5}, 5);
   gradient(judge, {1, 2048, 1}, 2050);
   tapes(judge);
+  expect_same(judge, false, none, first, "Without a tape the number is 0, which no tape has.",
+              "a use before the first tape of all, and one under it");
   gone(judge);
 }
 
