@@ -19,8 +19,8 @@
 //     record("cast", {x}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
 //
 // The gradients of all its uses are added up in copy's buffer. Left alone that is as narrow as the copy:
-// 2048 + 1 + 1 is 2048 in FP16. Where copy.requires_grad(), bind one of the parameter's own format before
-// anybody uses the copy: copy.bind_grad(Tensor(x.shape(), x.dtype(), x.device())).
+// 2048 + 1 + 1 is 2048 in FP16. So bind one of the parameter's own format before anybody uses the copy:
+// copy.bind_grad(Tensor(x.shape(), x.dtype(), x.device())).
 Tensor Autocast::cast_of(const Tensor& x, DType format) {
   // TODO: once is enough.
   return cast(x, format);
