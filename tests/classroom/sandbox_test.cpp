@@ -11,6 +11,7 @@
 #include <lessons/classroom/verdict.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 
 // What hostile submissions do to this machine: nothing. Behind each fence that works here, as the user who
@@ -69,6 +70,12 @@ const Attempt attempts[] = {
     {"kills", [](const Finished& finished) { return finished.code == 1 || finished.signal == 15; }},
     {"network", [](const Finished& finished) { return finished.code == 1; }},
     {"files", [](const Finished& finished) { return finished.code == 1; }},
+    {"reaches", [](const Finished& finished) { return finished.code == 1; }},
+    {"namespaces", [](const Finished& finished) { return finished.code == 1; }},
+    // What an honest program may do
+    {"aborts", [](const Finished& finished) { return finished.signal == SIGABRT; }},
+    {"raises", [](const Finished& finished) { return finished.signal == SIGTERM; }},
+    {"threads", [](const Finished& finished) { return finished.code == 1; }},
 };
 
 /// What it got done, in words; nothing is as it should be.
@@ -76,7 +83,8 @@ std::string harm_done(const Ground& ground, Fence fence) {
   std::string harm;
   const std::string grader = std::to_string(getpid());
   for (const Attempt& attempt : attempts) {
-    const std::string at = attempt.what == std::string("kills") ? grader : ground.victim().string();
+    const bool at_grader = attempt.what == std::string("kills") || attempt.what == std::string("reaches");
+    const std::string at = at_grader ? grader : ground.victim().string();
     const Finished finished = run({(ground.scratch() / "hostile").string(), attempt.what, at},
                                   {.seconds = 0.6, .memory = 400 << 20}, "", {fence, ground.scratch()});
     if (!attempt.stopped(finished))
@@ -164,6 +172,19 @@ TEST_CASE("sandbox: limits alone end loops, forks and what hides") {
     CHECK(descendants().empty());
     CHECK(ground.unharmed());
   }
+}
+
+TEST_CASE("sandbox: with limits alone, too, no other process is reached") {
+  const Ground ground;
+  for (const char* const what : {"reaches", "namespaces"}) {
+    const Finished finished = run({(ground.scratch() / "hostile").string(), what, std::to_string(getpid())},
+                                  {.seconds = 10}, "", {Fence::limits, ground.scratch()});
+    CAPTURE(what, finished.output, finished.signal);
+    CHECK(finished.code == 1);
+  }
+  CHECK(run({(ground.scratch() / "hostile").string(), "aborts"}, {.seconds = 10}, "",
+            {Fence::limits, ground.scratch()})
+            .signal == SIGABRT);
 }
 
 TEST_CASE("sandbox: the better fence is taken, and root needs one") {
