@@ -48,7 +48,9 @@ std::vector<train::Run> runs_of(const Submission& submission) {
     if (why.empty())
       runs.push_back(train::load_run(path.string()));
     else
-      std::cerr << "left out: " << plain_line(path.string(), 300) << ": " << why << "\n";
+      std::cerr << "left out: "
+                << (why.starts_with(path.string()) ? "" : plain_line(path.string(), 300) + ": ") << why
+                << "\n";
   }
   return runs;
 }

@@ -107,7 +107,8 @@ TEST_CASE("class: three copies are one group, and its files are linked") {
 
 TEST_CASE("runs: a log a million deep is left out, one that is fine is not") {
   const Scratch folder("runs");
-  write_file(folder.path() / "deep.jsonl", "{\"tinymp_run\":1,\"lesson\":" + std::string(1000000, '['));
+  write_file(folder.path() / "deep.jsonl",
+             "{\"tinymp_run\":1,\"lesson\":" + std::string(1000000, '[') + std::string(1000000, ']') + "}\n");
   CHECK_FALSE(why_unreadable(folder.path() / "deep.jsonl").empty());
   CHECK(why_unreadable(source_folder() / "lessons/clinic/runs/03_crawls.jsonl") == "");
   CHECK(holds(why_unreadable(folder.path() / "none.jsonl"), "none.jsonl"));
