@@ -20,8 +20,24 @@ std::vector<Pair> alike(const std::vector<Grades>& all, double least);
 
 std::string class_csv(const std::vector<Grades>& all);  ///< a row a student
 std::string pairs_csv(const std::vector<Pair>& pairs);
-/// Self-contained: the table, how many passed each exercise, the pairs, and the curves of `runs`.
+/// Those who are alike one with the other, each group once, with the most of any pair in it: three copies are
+/// one group.
+struct Group {
+  std::string exercise;
+  std::vector<std::string> students;
+  double likeness = 0, to_reference = 0;
+};
+std::vector<Group> groups_of(const std::vector<Pair>& pairs);
+/// Self-contained: alarms, the table, why not, how many passed each exercise, who is alike, and the curves of
+/// `runs`. It links the files of the students from `folder`, where it will lie.
 std::string class_html(const std::vector<Grades>& all, const std::vector<Pair>& pairs,
-                       std::vector<train::Run> runs);
+                       std::vector<train::Run> runs, const std::filesystem::path& folder);
+
+/// What a row of either sums up.
+struct Sums {
+  int hints = 0, gave_up = 0, answers = 0;
+  double likeness = 0;  ///< the largest, of what passed
+};
+Sums sums_of(const Grades& grades);
 
 }  // namespace tinymp::classroom

@@ -1,21 +1,28 @@
 #include <sys/stat.h>
 
 #include <fmt/format.h>
+#include <lessons/classroom/alarm.h>
 #include <lessons/classroom/class_report.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/homework.h>
+#include <lessons/classroom/plain_name.h>
+#include <lessons/classroom/self_test.h>
+#include <lessons/classroom/try_run.h>
 #include <lessons/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 
-// ./learn collect: the submissions of a class. All is judged first and written at the end, file by file as a
-// whole: who interrupts it keeps what was there.
+// ./learn collect: the submissions of a class. What is known of a student is written as soon as it is judged,
+// file by file as a whole: who interrupts it keeps what was judged.
 namespace tinymp::classroom {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
 std::vector<fs::path> submissions_in(const fs::path& folder) {
   std::vector<fs::path> found;
@@ -31,14 +38,19 @@ std::vector<fs::path> submissions_in(const fs::path& folder) {
   return found;
 }
 
+/// A student's logs together get a minute.
 std::vector<train::Run> runs_of(const Submission& submission) {
   std::vector<train::Run> runs;
+  const auto end = Clock::now() + std::chrono::minutes(1);
   for (const fs::path& path : submission.runs()) {
-    try {
+    const double left = std::chrono::duration<double>(end - Clock::now()).count();
+    const std::string why = left <= 0 ? "no time is left for it" : why_unreadable(path, std::min(20.0, left));
+    if (why.empty())
       runs.push_back(train::load_run(path.string()));
-    } catch (const std::exception& error) {
-      std::cerr << "left out: " << error.what() << "\n";
-    }
+    else
+      std::cerr << "left out: "
+                << (why.starts_with(path.string()) ? "" : plain_line(path.string(), 300) + ": ") << why
+                << "\n";
   }
   return runs;
 }
@@ -49,17 +61,42 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return !way.empty() && *way.begin() != "..";
 }
 
-void write_all(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
-               double least) {
+void write_rest(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
+                double least) {
   const std::vector<Pair> pairs = alike(all, least);
-  for (const Grades& grades : all)
-    write_file(out / "students" / (grades.student + ".json"), grades_json(grades));
   write_file(out / "alike.csv", pairs_csv(pairs));
-  write_file(out / "class.html", class_html(all, pairs, std::move(runs)));
-  write_file(out / "class.csv", class_csv(all));
+  write_file(out / "class.html", class_html(all, pairs, std::move(runs), out));
   if (!pairs.empty())
     std::cout << fmt::format("\n{} {} alike: {}\n", pairs.size(), pairs.size() == 1 ? "pair is" : "pairs are",
                              (out / "alike.csv").string());
+}
+
+/// "3 of 30, about 12 min left", from how long the first took.
+std::string time_left(std::size_t done, std::size_t all, Clock::duration so_far) {
+  const double seconds = std::chrono::duration<double>(so_far).count() / static_cast<double>(done) *
+                         static_cast<double>(all - done);
+  const std::string left =
+      seconds < 90 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("  {} of {}{}\n", done, all, done == all ? "" : ", about " + left + " left");
+}
+
+/// Judges one after the other, and writes each down.
+std::vector<Grades> judge_all(const std::vector<fs::path>& submissions, const Grading& grading,
+                              const fs::path& out, std::vector<train::Run>& runs) {
+  std::vector<Grades> all;
+  const auto began = Clock::now();
+  for (const fs::path& path : submissions) {
+    const Submission submission(path);
+    all.push_back(grade(submission, path.filename().string(), grading));
+    write_file(out / "students" / (all.back().student + ".json"), grades_json(all.back()));
+    write_file(out / "class.csv", class_csv(all));
+    for (train::Run& run : runs_of(submission)) runs.push_back(std::move(run));
+    std::cout << fmt::format("  {:<30} {:>4} of {}{}\n", all.back().student, all.back().score(),
+                             all.back().most(), all.back().minutes_late.value_or(0) > 0 ? "  late" : "")
+              << std::flush;
+    std::cerr << time_left(all.size(), submissions.size(), Clock::now() - began);
+  }
+  return all;
 }
 
 }  // namespace
@@ -68,12 +105,15 @@ int collect(int argc, const char* const* argv) {
   std::string folder, out = "class";
   double least = 0.8;
   bool trust = false;
+  Homework homework;
   CLI::App app("Grades every folder in FOLDER as one student's, behind a fence: a table and a page.",
                "./learn collect");
   app.add_option("FOLDER", folder, "Holds a folder a student, named as the student")->required();
   app.add_option("--out", out, "Where class.csv, class.html, alike.csv and students/ go")
       ->capture_default_str();
   app.add_option("--alike", least, "From which likeness on a pair is listed")->capture_default_str();
+  homework.add_flags(app);
+  app.add_option("--due", homework.due, "Until when it was due, 2026-11-30T23:59: says who is late");
   app.add_flag("--trust", trust, "As root without a fence: all of it is known to be harmless");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   if (lies_in(out, folder)) throw UsageError("--out lies among the submissions; name a folder elsewhere");
@@ -82,23 +122,19 @@ int collect(int argc, const char* const* argv) {
   umask(022);  // a submission that root grades runs as another user, and has to see its check
   const Scratch scratch("collect");
   Grading grading{.exercises = exercises(), .scratch = scratch.path()};
+  homework.set(grading);
   grading.fence = best_fence(scratch.path(), trust);
-  std::cout << "Sandbox: " << in_words(grading.fence) << "\n\n";
-  std::vector<Grades> all;
+  std::cout << "Sandbox: " << in_words(grading.fence) << "\n\n" << std::flush;
+  expect_fit_to_grade(grading);
   std::vector<train::Run> runs;
-  for (const fs::path& path : submissions) {
-    const Submission submission(path);
-    all.push_back(grade(submission, path.filename().string(), grading));
-    for (train::Run& run : runs_of(submission)) runs.push_back(std::move(run));
-    std::cout << fmt::format("  {:<30} {:>4} of {}\n", all.back().student, all.back().score(),
-                             all.back().most())
-              << std::flush;
-  }
+  const std::vector<Grades> all = judge_all(submissions, grading, out, runs);
   const std::size_t curves = runs.size();
-  write_all(out, all, std::move(runs), least);
+  write_rest(out, all, std::move(runs), least);
   std::cout << fmt::format("\n{} students, {} recorded runs. Table: {}  Page: {}\n", all.size(), curves,
                            (fs::path(out) / "class.csv").string(), (fs::path(out) / "class.html").string());
-  return 0;
+  const std::vector<std::string> doubts = alarms(all);
+  for (const std::string& doubt : doubts) std::cerr << "alarm: " << doubt << "\n";
+  return doubts.empty() ? 0 : 1;
 }
 
 }  // namespace tinymp::classroom

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
@@ -8,9 +7,7 @@
 #include <unistd.h>
 
 #include <lessons/classroom/fence.h>
-#include <array>
-#include <cerrno>
-#include <cstddef>
+#include <lessons/classroom/refused_calls.h>
 
 // Landlock and the filter of system calls, by raw calls: the C library has no functions for them, and the
 // headers of many systems are older than their kernels.
@@ -42,87 +39,6 @@ void allow(int rules, const fs::path& path, std::uint64_t what) {
   close(folder);
 }
 
-#if defined(__x86_64__)
-constexpr unsigned this_machine = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr unsigned this_machine = AUDIT_ARCH_AARCH64;
-#endif
-
-constexpr unsigned refused[] = {
-    // the network, and other ways around files
-    SYS_socket,
-    SYS_socketpair,
-    SYS_io_uring_setup,
-    SYS_bpf,
-    SYS_perf_event_open,
-    SYS_userfaultfd,
-    // of files, what Landlock does not watch
-    SYS_fchmod,
-    SYS_fchmodat,
-    SYS_fchown,
-    SYS_fchownat,
-    SYS_utimensat,
-    SYS_setxattr,
-    SYS_lsetxattr,
-    SYS_fsetxattr,
-    SYS_removexattr,
-    SYS_lremovexattr,
-    SYS_fremovexattr,
-    452 /* fchmodat2 */,
-    463 /* setxattrat */,
-    466 /* removexattrat */,
-    SYS_quotactl,
-    // other programs
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_kill,
-    SYS_pidfd_open,
-    SYS_pidfd_send_signal,
-    SYS_setns,
-    SYS_unshare,
-    SYS_mount,
-    SYS_keyctl,
-    SYS_add_key,
-    SYS_request_key,
-    // memory that outlives a program, or that nobody counts
-    SYS_memfd_create,
-    SYS_shmget,
-    SYS_msgget,
-    SYS_semget,
-    SYS_mq_open,
-#if defined(__x86_64__)
-    SYS_chmod,
-    SYS_chown,
-    SYS_lchown,
-    SYS_utime,
-    SYS_utimes,
-    SYS_futimesat,
-#endif
-};
-
-constexpr std::size_t count = std::size(refused);
-
-std::array<sock_filter, count + 7> filter_program() {
-  constexpr auto with = [](unsigned code, unsigned k, std::size_t yes = 0, std::size_t no = 0) {
-    return sock_filter{static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(yes),
-                       static_cast<std::uint8_t>(no), k};
-  };
-  constexpr unsigned load = BPF_LD | BPF_W | BPF_ABS, equal = BPF_JMP | BPF_JEQ | BPF_K,
-                     at_least = BPF_JMP | BPF_JGE | BPF_K, give = BPF_RET | BPF_K;
-  std::array<sock_filter, count + 7> program{};
-  std::size_t i = 0;
-  program[i++] = with(load, offsetof(seccomp_data, arch));
-  program[i++] = with(equal, this_machine, 1);
-  program[i++] = with(give, SECCOMP_RET_KILL_PROCESS);
-  program[i++] = with(load, offsetof(seccomp_data, nr));
-  program[i++] = with(at_least, 0x40000000, count + 1);  // x32: other numbers for the same calls
-  for (std::size_t n = 0; n < count; ++n) program[i++] = with(equal, refused[n], count - n);
-  program[i++] = with(give, SECCOMP_RET_ALLOW);
-  program[i++] = with(give, SECCOMP_RET_ERRNO | EPERM);
-  return program;
-}
-
 }  // namespace
 
 int landlock_rules(const Place& place) {
@@ -151,17 +67,18 @@ bool obey_landlock(int rules) {
 }
 
 bool refuse_system_calls() {
-  auto program = filter_program();
+  auto program = filter_program(getpid());
   const sock_fprog whole{static_cast<unsigned short>(program.size()), program.data()};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole, 0, 0) == 0;
 }
 
 int refused_system_calls() {
-  const auto program = filter_program();
+  const auto program = filter_program(0);
   const int file = memfd_create("refused", MFD_CLOEXEC);
   if (file < 0) return -1;
-  if (write(file, program.data(), sizeof program) != static_cast<ssize_t>(sizeof program)) {
+  const std::size_t bytes = program.size() * sizeof program[0];
+  if (write(file, program.data(), bytes) != static_cast<ssize_t>(bytes)) {
     close(file);
     return -1;
   }

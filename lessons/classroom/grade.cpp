@@ -4,6 +4,8 @@
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/grading.h>
+#include <lessons/classroom/homework.h>
+#include <lessons/classroom/self_test.h>
 #include <lessons/classroom/workbook.h>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/progress.h>
@@ -27,12 +29,14 @@ void print(const ExerciseGrade& grade) {
 int grade_command(int argc, const char* const* argv) {
   std::string out = "grades.json", gradescope, student, folder;
   bool trust = false;
+  Homework homework;
   CLI::App app("Judges all that you wrote, without network, and writes down what it is worth.",
                "./learn grade");
   app.add_option("--out", out, "Where the grades go")->capture_default_str();
   app.add_option("--gradescope", gradescope, "The same in Gradescope's format: results.json");
   app.add_option("--id", student, "Whose they are; chooses the questions");
   app.add_option("--mine", folder, "A folder that was handed in (your own)");
+  homework.add_flags(app);
   app.add_flag("--trust", trust, "As root without a fence: all of it is known to be harmless");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   std::error_code failed;
@@ -42,15 +46,18 @@ int grade_command(int argc, const char* const* argv) {
   umask(022);  // a submission that root grades runs as another user, and has to see its check
   const Scratch scratch("grade");
   Grading grading{.exercises = exercises(), .scratch = scratch.path()};
+  homework.set(grading);
   grading.fence = best_fence(scratch.path(), trust);
   grading.told = print;
-  std::cout << "Sandbox: " << in_words(grading.fence) << "\n\n";
+  std::cout << "Sandbox: " << in_words(grading.fence) << "\n\n" << std::flush;
+  expect_fit_to_grade(grading);
   const Submission submission =
       folder.empty() ? Submission(workbook_folder(), lab::progress_path()) : Submission(folder);
   const Grades grades = grade(submission, student, grading);
   for (const QuestionGrade& answer : grades.questions)
     std::cout << fmt::format("  {:<5} {:<44} {}\n", answer.chapter, "Question", word(answer));
-  if (student.empty()) std::cout << "  Questions are judged with --id STUDENT\n";
+  if (student.empty() && !grading.questions.empty())
+    std::cout << "  Questions are judged with --id STUDENT\n";
   write_file(out, grades_json(grades));
   if (!gradescope.empty()) write_file(gradescope, gradescope_json(grades));
   std::cout << fmt::format("\n{} of {} points. Grades: {}\n", grades.score(), grades.most(), out);

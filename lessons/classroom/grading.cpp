@@ -1,47 +1,98 @@
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/grading.h>
 #include <lessons/classroom/overlay.h>
+#include <lessons/classroom/plain_name.h>
+#include <lessons/classroom/process.h>
 #include <lessons/classroom/question.h>
+#include <lessons/classroom/self_test.h>
 #include <lessons/classroom/sha256.h>
 #include <lessons/classroom/similarity.h>
 #include <lessons/learn/progress.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <algorithm>
+#include <chrono>
 
 namespace tinymp::classroom {
 namespace {
 
 namespace fs = std::filesystem;
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_until(Clock::time_point end) {
+  return std::chrono::duration<double>(end - Clock::now()).count();
+}
+
+/// What is known of a text without judging it; the outcome stays open when it is worth judging.
+void look_at(const std::string& text, const Exercise& exercise, ExerciseGrade& grade) {
+  const std::string stub = read_file(exercise.stub());
+  const std::string reference =
+      region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  grade.text = text;
+  grade.sha256 = sha256(text);
+  grade.likeness = likeness_to(reference, text, stub);
+  grade.notable = notable_words(text);
+  grade.message = leaves_its_place(text);
+  grade.outcome = is_stub(text, stub) ? "unwritten" : grade.message.empty() ? "" : "refused";
+}
+
+/// What could not be judged, though the machine can judge this exercise: the text did something to it.
+void tell_apart(const Exercise& exercise, const Grading& grading, ExerciseGrade& grade) {
+  if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
+    refuse_to_grade(exercise, grading, why);
+  grade.outcome = word(Verdict::Outcome::stopped);
+}
+
+void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& grading,
+                Clock::time_point end) {
+  Patience patience = grading.patience;
+  const double left = seconds_until(end);
+  if (left <= 0) {
+    grade.outcome = word(Verdict::Outcome::stopped);
+    grade.message = "out of time of this student";
+    return;
+  }
+  patience.compile = std::min(patience.compile, left);
+  patience.run = std::min(patience.run, left);
+  fs::remove_all(grading.scratch / "check");  // nothing of the submission before is left
+  const Verdict verdict = grading.judge(exercise, grade.text, exercise.own_file().string(),
+                                        grading.scratch / "check", patience, grading.fence);
+  grade.outcome = word(verdict.outcome);
+  grade.message = verdict.message;
+  grade.seconds = verdict.seconds;
+  if (verdict.outcome == Verdict::Outcome::machine) tell_apart(exercise, grading, grade);
+}
+
 ExerciseGrade grade_exercise(const Submission& submission, const Exercise& exercise,
-                             const lab::Progress& progress, const Grading& grading) {
+                             const lab::Progress& progress, const Grading& grading, Clock::time_point end) {
   const std::string key = "exercise " + exercise.number();
   ExerciseGrade grade{.number = exercise.number(), .id = exercise.id, .title = exercise.title};
   grade.attempts = progress.count(key, "attempt");
   grade.hints = progress.count(key, "hint");
   grade.gave_up = progress.first(key, "gave_up").has_value();
   const std::optional<std::string> text = submission.text(exercise.own_file());
+  if (!text && submission.is_too_long(exercise.own_file())) {
+    grade.outcome = "too long";
+    grade.message = "The file is longer than 256 KB.";
+  }
   if (!text) return grade;
-  const std::string stub = read_file(exercise.stub());
-  const std::string reference =
-      region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
-  grade.text = *text;
-  grade.sha256 = sha256(*text);
-  grade.likeness = likeness_to(reference, *text, stub);
-  grade.notable = notable_words(*text);
-  grade.outcome = "unwritten";
-  if (is_stub(*text, stub)) return grade;
-  grade.outcome = "refused";
-  grade.message = leaves_its_place(*text);
-  if (!grade.message.empty()) return grade;
-  fs::remove_all(grading.scratch / "check");  // nothing of the submission before is left
-  const Verdict verdict = judge(exercise, *text, exercise.own_file().string(), grading.scratch / "check",
-                                grading.patience, grading.fence);
-  grade.outcome = word(verdict.outcome);
-  grade.message = verdict.message;
-  grade.seconds = verdict.seconds;
+  look_at(*text, exercise, grade);
+  if (grade.outcome.empty()) judge_into(grade, exercise, grading, end);
   return grade;
+}
+
+/// Minutes, begun ones whole, from `due` to the newest of the files that count.
+int minutes_late(const Submission& submission, const Grading& grading) {
+  std::vector<fs::path> files;
+  for (const Exercise& exercise : grading.exercises) files.push_back(exercise.own_file());
+  if (!grading.questions.empty()) files.emplace_back("answers.txt");
+  int late = 0;
+  for (const fs::path& file : files)
+    if (const auto time = submission.written(file); time && *time > *grading.due)
+      late = std::max(
+          late, static_cast<int>(std::chrono::ceil<std::chrono::minutes>(*time - *grading.due).count()));
+  return late;
 }
 
 }  // namespace
@@ -62,15 +113,23 @@ int Grades::most() const {
 }
 
 Grades grade(const Submission& submission, const std::string& student, const Grading& grading) {
-  Grades grades{.student = student, .date = train::utc_now(), .sandbox = name_of(grading.fence)};
+  Grades grades{.student = plain_name(student),
+                .date = train::utc_now(),
+                .sandbox = name_of(grading.fence),
+                .folder = submission.folder()};
+  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                   std::chrono::duration<double>(grading.seconds));
   // A copy: what lies in a submission may be a link to anywhere.
   const fs::path copy = grading.scratch / "progress.txt";
   write_file(copy, submission.progress());
   const lab::Progress progress(copy.string());
   for (const Exercise& exercise : grading.exercises) {
     try {
-      grades.exercises.push_back(grade_exercise(submission, exercise, progress, grading));
+      grades.exercises.push_back(grade_exercise(submission, exercise, progress, grading, end));
+    } catch (const MissingError&) {  // the machine; nobody can be judged
+      throw;
     } catch (const std::exception& error) {  // one that cannot be judged is no reason to judge none
+      if (interrupted()) throw;
       grades.exercises.push_back({.number = exercise.number(),
                                   .id = exercise.id,
                                   .title = exercise.title,
@@ -80,10 +139,12 @@ Grades grade(const Submission& submission, const std::string& student, const Gra
     grading.told(grades.exercises.back());
   }
   const std::string answers = submission.text("answers.txt").value_or("");
-  for (int n = first_question; n <= last_question && !student.empty(); ++n) {
+  for (const int n : grading.questions) {
+    if (student.empty()) break;
     const std::string answer = answer_in(answers, n);
     grades.questions.push_back({n, answer, is_right(question(n, student), answer)});
   }
+  if (grading.due) grades.minutes_late = minutes_late(submission, grading);
   return grades;
 }
 

@@ -4,6 +4,7 @@
 #include <lessons/classroom/verdict.h>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace tinymp::classroom {
 
 struct ExerciseGrade {
   std::string number{}, id{}, title{};
-  /// Those of a verdict; also "missing", "refused" (leaves_its_place) and "unwritten" (it is the stub).
+  /// Those of a verdict; also "missing", "too long", "refused" (leaves_its_place) and "unwritten" (it is the
+  /// stub).
   std::string outcome = "missing";
   std::string message{};
   int attempts = 0, hints = 0;  ///< as progress.txt says, which the student could have written
@@ -24,6 +26,8 @@ struct ExerciseGrade {
   std::string text{};  ///< not written down; for the likeness of pairs
 
   bool passed() const { return outcome == "passed"; }
+  bool handed_in() const { return outcome != "missing" && outcome != "unwritten"; }
+  bool failed() const { return handed_in() && !passed(); }
 };
 
 struct QuestionGrade {
@@ -33,9 +37,11 @@ struct QuestionGrade {
 };
 
 struct Grades {
-  std::string student{}, date{}, sandbox{};
+  std::string student{}, date{}, sandbox{};  ///< student: fit to be shown, and to name a file
   std::vector<ExerciseGrade> exercises{};
   std::vector<QuestionGrade> questions{};
+  std::filesystem::path folder{};     ///< in which the judged files lie
+  std::optional<int> minutes_late{};  ///< when there is a time until which it was due
 
   int score() const;
   int most() const;
@@ -43,18 +49,26 @@ struct Grades {
 
 inline constexpr int points_of_an_exercise = 10, points_of_a_question = 5;
 
+using Judging = std::function<Verdict(const Exercise&, const std::string& text, const std::string& path,
+                                      const std::filesystem::path& scratch, const Patience&, Fence)>;
+
 struct Grading {
   std::vector<Exercise> exercises{};
+  std::vector<int> questions{1, 2, 3, 4, 5, 6, 7, 8, 9};  ///< of which chapters
   Fence fence = Fence::limits;
   std::filesystem::path scratch{};
   Patience patience{};
+  double seconds = 600;  ///< for all exercises of one student, by the clock
+  std::optional<std::filesystem::file_time_type> due{};
+  Judging judge = classroom::judge;  ///< tests have others
   /// After each.
   std::function<void(const ExerciseGrade&)> told = [](const ExerciseGrade&) {};
 };
 
 const char* word(const QuestionGrade& grade);  ///< "right", "wrong", "not answered"
 
-/// Without a name of the student there are no questions.
+/// Without a name of the student there are no questions. Throws MissingError when an exercise cannot be
+/// judged, and the library's own solution of it cannot either: then it is the machine.
 Grades grade(const Submission& submission, const std::string& student, const Grading& grading);
 
 std::string grades_json(const Grades& grades);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lessons/classroom/place.h>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,11 +21,5 @@ double likeness(const Shingles& a, const Shingles& b);
 
 /// Nothing but the stub: its tokens.
 bool is_stub(std::string_view text, std::string_view stub);
-
-/// Why a text is more than a piece in its place: a preprocessor line (#define reaches into the check), a
-/// bracket that closes what it did not open (and so leaves the namespace). Empty: it is not.
-std::string leaves_its_place(std::string_view text);
-/// Words that no exercise needs, and that a teacher may want to see: asm, attributes, system calls.
-std::vector<std::string> notable_words(std::string_view text);
 
 }  // namespace tinymp::classroom

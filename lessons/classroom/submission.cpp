@@ -50,7 +50,22 @@ std::optional<std::string> Submission::text(const fs::path& name) const {
   close(file);
   if (read_so_far > longest_text) return {};
   text.resize(read_so_far);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   return text;
+}
+
+bool Submission::is_too_long(const fs::path& name) const {
+  std::error_code failed;
+  const fs::path path = folder_ / name;
+  return is_plain(folder_.parent_path(), path) && fs::file_size(path, failed) > longest_text && !failed;
+}
+
+std::optional<fs::file_time_type> Submission::written(const fs::path& name) const {
+  std::error_code failed;
+  const fs::path path = folder_ / name;
+  if (!is_plain(folder_.parent_path(), path)) return {};
+  const fs::file_time_type time = fs::last_write_time(path, failed);
+  return failed ? std::nullopt : std::optional(time);
 }
 
 std::string Submission::progress() const {

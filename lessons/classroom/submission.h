@@ -16,8 +16,11 @@ class Submission {
   explicit Submission(const std::filesystem::path& folder, std::filesystem::path progress = {});
 
   const std::filesystem::path& folder() const { return folder_; }
-  /// Empty when there is no such file, or none that is read.
+  /// Empty when there is no such file, or none that is read. A byte order mark is dropped.
   std::optional<std::string> text(const std::filesystem::path& name) const;
+  bool is_too_long(const std::filesystem::path& name) const;  ///< 256 KB and more
+  /// When it was last changed; nothing for what is not read.
+  std::optional<std::filesystem::file_time_type> written(const std::filesystem::path& name) const;
   std::string progress() const;
   /// *.jsonl below, at most 100, none above 16 MiB.
   std::vector<std::filesystem::path> runs() const;

@@ -1,4 +1,5 @@
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/machine_fault.h>
 #include <lessons/classroom/overlay.h>
 #include <lessons/classroom/process.h>
 #include <lessons/classroom/sha256.h>
@@ -149,6 +150,8 @@ const char* word(Outcome outcome) {
       return "wrong";
     case Outcome::no_build:
       return "does not compile";
+    case Outcome::machine:
+      return "not judged";
     case Outcome::stopped:
       break;
   }
@@ -177,6 +180,10 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
     const Finished compiler = run(command, {.seconds = patience.compile, .unwanted = patience.unwanted}, "",
                                   {fence, scratch, true, compiler_reads()});
     if (compiler.code == 0) return {};
+    if (const std::string fault = machine_fault(compiler); !fault.empty())
+      return Verdict{.outcome = Outcome::machine,
+                     .message = "The compiler does not work here: " + fault,
+                     .seconds = seconds()};
     return Verdict{
         .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
   };

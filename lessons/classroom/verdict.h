@@ -16,6 +16,7 @@ struct Verdict {
     wrong,     ///< a case was wrong: the misconception and the counterexample
     stopped,   ///< it ended before it was judged: a crash, exit(), no time left
     no_build,  ///< it does not compile
+    machine,   ///< the compiler could not start, or could not write: nothing is known of the text
   };
   Outcome outcome = Outcome::stopped;
   std::string message{};   ///< for people; empty when it passed

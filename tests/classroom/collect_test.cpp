@@ -44,7 +44,7 @@ TEST_CASE("collect: files that are alike are listed, the most alike first") {
 TEST_CASE("collect: a student's name is no formula in the table and no markup on the page") {
   const std::vector<Grades> all{graded("=1+1,\"x\"", "", "missing"), graded("<script>", "", "passed")};
   CHECK(holds(class_csv(all), "\n\"'=1+1,\"\"x\"\"\",0,10,missing,"));
-  const std::string page = class_html(all, {{"1.2", "<b>", "&", 1, 0}}, {});
+  const std::string page = class_html(all, {{"1.2", "<b>", "&", 1, 0}}, {}, "/class");
   CHECK_FALSE(holds(page, "<th><script>"));
   CHECK_FALSE(holds(page, "<td><b>"));
   CHECK(holds(page, "&lt;script&gt;"));
@@ -82,7 +82,7 @@ TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   CHECK(nlohmann::json::parse(read_file(out.path() / "students" / "eve.json"))["score"] == 0);
   const std::string page = read_file(out.path() / "class.html");
   CHECK(holds(page, "<th>ada</th><td>10</td><td>·\u00A0✓\u00A0·</td><td>·\u00A0·</td>"));  // chapters 1, 2
-  CHECK(holds(page, "<th>eve</th><td>0</td><td>·\u00A0✗\u00A0·</td>"));
+  CHECK(holds(page, "<th>eve</th><td>0</td><td>·\u00A0<a href=\"#1.2-eve\" title=\"refused: It holds"));
   CHECK(holds(page, "Who passed what"));
   CHECK(holds(page, "Files that are alike"));
   CHECK(holds(page, "<figure class=\"panel card\">"));

@@ -156,7 +156,7 @@ TEST_CASE("grades: links, pipes and long files in a submission are not read") {
   CHECK(graded(folder.path()).exercises[1].outcome == "missing");
   fs::remove(own);
   write_file(own, std::string(1 << 20, ' ') + reference_of(two[1]));
-  CHECK(graded(folder.path()).exercises[1].outcome == "missing");
+  CHECK(graded(folder.path()).exercises[1].outcome == "too long");
   write_file(own, "#define expect(...) count(65550)\n" + reference_of(two[1]));
   CHECK(graded(folder.path()).exercises[1].outcome == "refused");
 }

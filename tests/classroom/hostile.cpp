@@ -1,14 +1,20 @@
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 // What a submission might try, for sandbox_test.cpp. usage: classroom_hostile WHAT VICTIM
 // Exit code 0 tells that it succeeded, where that can be told.
@@ -51,6 +57,48 @@ void takes_memory() {
   }
 }
 
+/// Reaches for another process, harmlessly: with what it has already, or signal 0.
+std::string reaches(pid_t other) {
+  std::string done;
+  const auto note = [&](const char* what, bool worked) { done += worked ? std::string(what) + " " : ""; };
+  rlimit files{};
+  getrlimit(RLIMIT_FSIZE, &files);
+  const rlimit nothing{1 << 20, 1 << 20};
+  siginfo_t about{};
+  about.si_code = -1;
+  sched_param normal{};
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  CPU_SET(0, &processors);
+  note("prlimit", syscall(SYS_prlimit64, other, RLIMIT_CORE, &nothing, nullptr) == 0);
+  note("tgkill", syscall(SYS_tgkill, other, other, 0) == 0);
+  note("tkill", syscall(SYS_tkill, other, 0) == 0);
+  note("sigqueueinfo", syscall(SYS_rt_sigqueueinfo, other, 0, &about) == 0);
+  note("tgsigqueueinfo", syscall(SYS_rt_tgsigqueueinfo, other, other, 0, &about) == 0);
+  note("setpriority", setpriority(PRIO_PROCESS, static_cast<id_t>(other), 0) == 0);
+  note("ioprio", syscall(SYS_ioprio_set, 1, other, 2 << 13 | 4) == 0);
+  note("affinity", sched_setaffinity(other, sizeof processors, &processors) == 0);
+  note("scheduler", sched_setscheduler(other, SCHED_OTHER, &normal) == 0);
+  note("setparam", sched_setparam(other, &normal) == 0);
+  int ends[2];
+  if (pipe(ends) == 0) note("setown", fcntl(ends[0], F_SETOWN, other) == 0);
+  return done;
+}
+
+/// A user namespace of its own, in which it would be root.
+std::string becomes_root_of_its_own() {
+  std::string done;
+  const long child = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+  if (child == 0) _exit(0);
+  if (child > 0) done += "clone ";
+  std::uint64_t wish[8] = {CLONE_NEWUSER, 0, 0, 0, SIGCHLD, 0, 0, 0};
+  const long other = syscall(435, wish, sizeof wish);
+  if (other == 0) _exit(0);
+  if (other > 0 || errno != ENOSYS) done += "clone3 ";
+  if (unshare(CLONE_NEWUSER) == 0) done += "unshare ";
+  return done;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,6 +138,19 @@ int main(int argc, char** argv) {
     int open_files = 0;
     for (int file = 4; file < 256; ++file) open_files += fcntl(file, F_GETFD) >= 0 ? 1 : 0;
     return open_files > 0 ? 0 : 1;
+  }
+  if (what == "reaches" || what == "namespaces") {
+    const std::string done =
+        what == "reaches" ? reaches(std::atoi(victim.c_str())) : becomes_root_of_its_own();
+    std::puts(done.c_str());
+    return done.empty() ? 1 : 0;
+  }
+  if (what == "aborts") std::abort();
+  if (what == "raises") return raise(SIGTERM);
+  if (what == "threads") {
+    int n = 0;
+    std::thread([&] { n = 1; }).join();
+    return n;
   }
   return 2;
 }

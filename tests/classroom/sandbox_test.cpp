@@ -11,6 +11,7 @@
 #include <lessons/classroom/verdict.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 
 // What hostile submissions do to this machine: nothing. Behind each fence that works here, as the user who
@@ -69,6 +70,12 @@ const Attempt attempts[] = {
     {"kills", [](const Finished& finished) { return finished.code == 1 || finished.signal == 15; }},
     {"network", [](const Finished& finished) { return finished.code == 1; }},
     {"files", [](const Finished& finished) { return finished.code == 1; }},
+    {"reaches", [](const Finished& finished) { return finished.code == 1; }},
+    {"namespaces", [](const Finished& finished) { return finished.code == 1; }},
+    // What an honest program may do
+    {"aborts", [](const Finished& finished) { return finished.signal == SIGABRT; }},
+    {"raises", [](const Finished& finished) { return finished.signal == SIGTERM; }},
+    {"threads", [](const Finished& finished) { return finished.code == 1; }},
 };
 
 /// What it got done, in words; nothing is as it should be.
@@ -76,7 +83,8 @@ std::string harm_done(const Ground& ground, Fence fence) {
   std::string harm;
   const std::string grader = std::to_string(getpid());
   for (const Attempt& attempt : attempts) {
-    const std::string at = attempt.what == std::string("kills") ? grader : ground.victim().string();
+    const bool at_grader = attempt.what == std::string("kills") || attempt.what == std::string("reaches");
+    const std::string at = at_grader ? grader : ground.victim().string();
     const Finished finished = run({(ground.scratch() / "hostile").string(), attempt.what, at},
                                   {.seconds = 0.6, .memory = 400 << 20}, "", {fence, ground.scratch()});
     if (!attempt.stopped(finished))
@@ -166,6 +174,19 @@ TEST_CASE("sandbox: limits alone end loops, forks and what hides") {
   }
 }
 
+TEST_CASE("sandbox: with limits alone, too, no other process is reached") {
+  const Ground ground;
+  for (const char* const what : {"reaches", "namespaces"}) {
+    const Finished finished = run({(ground.scratch() / "hostile").string(), what, std::to_string(getpid())},
+                                  {.seconds = 10}, "", {Fence::limits, ground.scratch()});
+    CAPTURE(what, finished.output, finished.signal);
+    CHECK(finished.code == 1);
+  }
+  CHECK(run({(ground.scratch() / "hostile").string(), "aborts"}, {.seconds = 10}, "",
+            {Fence::limits, ground.scratch()})
+            .signal == SIGABRT);
+}
+
 TEST_CASE("sandbox: the better fence is taken, and root needs one") {
   CHECK(best_of(true, true, true, false) == Fence::bubblewrap);
   CHECK(best_of(false, true, true, false) == Fence::landlock);
@@ -195,20 +216,36 @@ TEST_CASE("sandbox: a compiler that would never end is stopped") {
   }
 }
 
-TEST_CASE("sandbox: an honest answer passes behind the fence, and a forged verdict does not") {
+TEST_CASE("sandbox: an honest answer passes behind each fence") {
+  const Ground ground;
+  for (const Fence fence : {Fence::limits, Fence::landlock, Fence::bubblewrap}) {
+    if (!works(ground, fence)) continue;  // whether one does is the business of the tests above
+    const Verdict honest = judged("", fence, ground.scratch(), {.compile = 60, .run = 20});
+    CAPTURE(name_of(fence), honest.message);
+    CHECK(honest.passed());
+  }
+}
+
+TEST_CASE("sandbox: a program behind a fence writes its temporary files where it may") {
+  const Ground ground;
+  for (const Fence fence : {Fence::limits, Fence::landlock, Fence::bubblewrap}) {
+    if (!works(ground, fence)) continue;
+    const Finished finished =
+        run({"/bin/sh", "-c", "echo $TMPDIR"}, {.seconds = 10}, "", {fence, ground.scratch(), true});
+    CHECK(finished.output == ground.scratch().string() + "\n");
+  }
+}
+
+TEST_CASE("sandbox: a forged verdict does not pass") {
   const Ground ground;
   const fs::path scratch = ground.scratch();
   const Fence fence = best_fence(scratch, true);
-  const Patience patience{.compile = 60, .run = 10};
-  const Verdict honest = judged("", fence, scratch, patience);
-  CAPTURE(name_of(fence), honest.message);
-  CHECK(honest.passed());
   // Before main() it reads the word, and writes what the check would.
   const Verdict forged =
       judged(outside("[[gnu::constructor(101)]] inline void forge() { std::string w(256, ' ');\n"
                      "w.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(0, w.data(), 256))));\n"
                      "w += \"passed 65550\\n\"; if (write(3, w.data(), w.size()) > 0) _exit(0); }"),
-             fence, scratch, patience);
+             fence, scratch, {.compile = 60, .run = 10});
   CHECK_FALSE(forged.passed());
 }
 

@@ -1,0 +1,37 @@
+#include <lessons/classroom/machine_fault.h>
+#include <tinymp/base/error.h>
+#include <csignal>
+#include <cstring>
+#include <sstream>
+
+namespace tinymp::classroom {
+namespace {
+
+constexpr int cannot_start = 127;
+
+/// As g++, clang++, the assembler and the linker say it. A line of the learner's text, which a compiler shows
+/// behind a number and a bar, is none of theirs.
+bool is_of_the_machine(const std::string& line) {
+  for (const char* const words :
+       {"annot create temporary file", "unable to make temporary file", "No space left on device",
+        "cannot open output file", "can't create", "cannot execute", "error trying to exec",
+        "error while loading shared libraries", "Killed signal terminated program", "Too many open files",
+        "Resource temporarily unavailable"})
+    if (line.find(words) != std::string::npos && line.find(" | ") == std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string machine_fault(const Finished& compiler) {
+  if (compiler.code == 0 || compiler.out_of_time || compiler.out_of_memory) return "";
+  std::istringstream lines(compiler.output);
+  for (std::string line; std::getline(lines, line);)
+    if (is_of_the_machine(line)) return line;
+  if (compiler.code == cannot_start) return compiler.output.empty() ? "it cannot start" : compiler.output;
+  if (compiler.signal == SIGKILL || compiler.signal == SIGTERM)
+    return concat("it was ended: ", strsignal(compiler.signal));
+  return "";
+}
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+#include <lessons/classroom/phases.h>
+#include <lessons/classroom/place.h>
+#include <lessons/classroom/tokens.h>
+#include <tinymp/base/error.h>
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+namespace tinymp::classroom {
+namespace {
+
+/// #pragma unroll, which kernels may hold: perhaps with a number, and nothing else.
+bool is_unroll(const std::string& line) {
+  std::istringstream words(line.substr(1));
+  std::string pragma, unroll, rest;
+  words >> pragma >> unroll;
+  std::getline(words, rest);
+  return pragma == "pragma" && unroll == "unroll" &&
+         rest.find_first_not_of(" \t\v\f\r0123456789()") == rest.npos;
+}
+
+/// A line that a preprocessor would take, of a text without comments; empty: there is none. Lines that are
+/// harmless are taken out of the text.
+std::string directive_in(std::string& text) {
+  std::istringstream lines(text);
+  std::string line, others;
+  while (std::getline(lines, line)) {
+    const std::size_t at = std::min(line.find_first_not_of(" \t\v\f\r"), line.size());
+    const std::string from_there = line.substr(at);
+    const bool sign = from_there.starts_with('#') || from_there.starts_with("%:");
+    if (sign && !is_unroll(from_there)) return from_there;
+    const std::vector<Token> tokens = tokens_of(from_there);
+    if (!tokens.empty())
+      for (const char* const word : {"import", "module", "export"})
+        if (tokens.front().text == word) return from_there;
+    others += sign ? "\n" : line + "\n";
+  }
+  text = others;
+  return "";
+}
+
+/// Another way to write a bracket, or text, in which one could be hidden.
+std::string other_spelling(const std::string& text) {
+  for (const char* const other : {"<%", "%>"})
+    if (text.find(other) != std::string::npos) return other;
+  const std::vector<Token> tokens = tokens_of(text);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view name = tokens[i].text;
+    const bool raw = name == "R" || name == "u8R" || name == "uR" || name == "UR" || name == "LR";
+    if (raw && text.substr(tokens[i].end(), 1) == "\"") return std::string(name) + "\"";
+    if (name == "_Pragma" || name == "__pragma") return std::string(name);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string leaves_its_place(std::string_view text) {
+  if (const std::size_t at = odd_character(text); at != text.npos)
+    return fmt::format("It holds the control character 0x{:02x}, which some take for the end of a line.",
+                       static_cast<unsigned char>(text[at]));
+  std::string seen = without_comments(spliced(text));
+  if (const std::string line = directive_in(seen); !line.empty())
+    return concat("It holds a line of the preprocessor, ", line.substr(0, 40),
+                  ": such lines reach beyond the exercise, and none needs one.");
+  if (const std::string other = other_spelling(seen); !other.empty())
+    return concat("It holds ", other,
+                  ", another way to write brackets, text or directives, which hides them.");
+  int depth = 0;
+  bool names_a_space = false;
+  for (const Token& token : tokens_of(seen)) {
+    if (names_a_space && token.kind == Token::Kind::name)
+      return concat("It opens a namespace, ", token.text, ": the exercise has its place already.");
+    names_a_space = token.text == "namespace";
+    if (token.text == "{") ++depth;
+    if (token.text == "}" && --depth < 0) return "It closes a bracket } that it did not open.";
+  }
+  return "";
+}
+
+std::vector<std::string> notable_words(std::string_view text) {
+  static const std::set<std::string_view> notable = {
+      "asm",     "__asm__", "__asm",  "__attribute__", "__attribute", "gnu",   "extern",  "constructor",
+      "main",    "exit",    "_exit",  "_Exit",         "abort",       "fork",  "system",  "popen",
+      "syscall", "write",   "dlsym",  "Judge",         "judge",       "check", "_Pragma", "friend",
+      "export",  "module",  "import", "dprintf",       "quick_exit",  "ifunc"};
+  const std::string seen = without_comments(spliced(text));
+  std::set<std::string> found;
+  for (const Token& token : tokens_of(seen))
+    if (token.kind == Token::Kind::name && notable.contains(token.text)) found.emplace(token.text);
+  return {found.begin(), found.end()};
+}
+
+}  // namespace tinymp::classroom

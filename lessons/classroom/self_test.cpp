@@ -1,0 +1,62 @@
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <lessons/classroom/self_test.h>
+#include <tinymp/base/error.h>
+#include <algorithm>
+
+namespace tinymp::classroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One of each kind: its file is a header, is linked, is a kernel.
+constexpr const char* of_each_kind[] = {"half_to_float", "backward_of_matmul", "wmma_kernel"};
+
+Verdict judged(const Exercise& exercise, const std::string& text, const Grading& grading) {
+  const fs::path scratch = grading.scratch / "self_test";
+  fs::remove_all(scratch);
+  const Verdict verdict =
+      grading.judge(exercise, text, exercise.own_file().string(), scratch, {}, grading.fence);
+  fs::remove_all(scratch);
+  return verdict;
+}
+
+std::string first_wrong_version(const Exercise& exercise) {
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(exercise.folder / "wrong"))
+    found.push_back(entry.path());
+  expect(!found.empty(), exercise.folder.string(), "/wrong holds no wrong version; git checkout brings them");
+  return read_file(*std::ranges::min_element(found));
+}
+
+}  // namespace
+
+std::string why_reference_fails(const Exercise& exercise, const Grading& grading) {
+  const std::string text = region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  const Verdict verdict = judged(exercise, text, grading);
+  return verdict.passed()
+             ? ""
+             : concat("its own solution is judged '", word(verdict.outcome), "'. ", verdict.message);
+}
+
+void refuse_to_grade(const Exercise& exercise, const Grading& grading, const std::string& why) {
+  throw MissingError(concat("this machine cannot grade: of exercise ", exercise.number(), " ", why,
+                            "\nSandbox: ", name_of(grading.fence),
+                            ". Nobody was given a verdict that this spoils. Look at the free space of ",
+                            grading.scratch.parent_path().string(), ", and whether ./learn check ",
+                            exercise.number(), " works."));
+}
+
+void expect_fit_to_grade(const Grading& grading) {
+  for (const char* const id : of_each_kind) {
+    const Exercise exercise = exercises_named(id).front();
+    if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
+      refuse_to_grade(exercise, grading, why);
+    const Verdict wrong = judged(exercise, first_wrong_version(exercise), grading);
+    if (wrong.outcome != Verdict::Outcome::wrong && wrong.outcome != Verdict::Outcome::stopped)
+      refuse_to_grade(exercise, grading,
+                      concat("a wrong version is judged '", word(wrong.outcome), "'. ", wrong.message));
+  }
+}
+
+}  // namespace tinymp::classroom

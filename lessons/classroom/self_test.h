@@ -1,0 +1,20 @@
+#pragma once
+
+#include <lessons/classroom/grading.h>
+#include <string>
+
+/// Whether this machine can grade, asked before anybody is graded. Where the reference does not pass, or a
+/// wrong version does, no verdict on a student's text means anything.
+namespace tinymp::classroom {
+
+/// Judges the reference and a wrong version of a header exercise, a linked one and a kernel, behind the fence
+/// of `grading`. Throws MissingError, "this machine cannot grade: ...", with the compiler's words.
+void expect_fit_to_grade(const Grading& grading);
+
+/// Why the library's own text for this exercise does not pass here; empty: it does.
+std::string why_reference_fails(const Exercise& exercise, const Grading& grading);
+
+/// The exception that says so.
+[[noreturn]] void refuse_to_grade(const Exercise& exercise, const Grading& grading, const std::string& why);
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,96 @@
+#include <tests/catch.h>
+
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/place.h>
+#include <lessons/classroom/process.h>
+#include <optional>
+
+// What leaves its place, however it is spelled. Each spelling is shown to g++ as well: what it takes for a
+// directive has to be refused, and what it does not take may stand.
+namespace tinymp::test {
+namespace {
+
+using namespace classroom;
+using namespace std::string_literals;
+
+/// Whether the compiler's preprocessor puts `hit` in the place of Q behind this text. Empty: there is no g++.
+std::optional<bool> defines_q(const std::string& text, const Scratch& scratch) {
+  write_file(scratch.path() / "a.h", text + "\nQ\n");
+  const Finished finished =
+      run({"g++", "-std=c++20", "-E", "-P", (scratch.path() / "a.h").string()}, {.seconds = 20});
+  if (finished.code == 127) return {};
+  return finished.output.find("\nhit") != std::string::npos || finished.output.starts_with("hit");
+}
+
+const std::string directives[] = {"#define Q hit",
+                                  "# \t define Q hit",
+                                  "\v#define Q hit",
+                                  "\f#define Q hit",
+                                  "\r#define Q hit",
+                                  "\0#define Q hit"s,
+                                  "int a;\r#define Q hit",
+                                  "%:define Q hit",
+                                  "%\\\n:define Q hit",
+                                  "/**/ #define Q hit",
+                                  "/**/#/**/define Q hit /**/",
+                                  "/* a */ /* b */ # /* c */ define Q hit",
+                                  "/* a\nb */ /* c\n*/ #define Q hit",
+                                  "/\\\n* a *\\\n/ #define Q hit",
+                                  "// /*\n#define Q hit",
+                                  "/\\\n/ c\n#define Q hit",
+                                  "\"/*\"\n#define Q hit\n\"*/\"",
+                                  "'\n#define Q hit",
+                                  "1'000'\"/*\"\n#define Q hit",
+                                  "\\\n#define Q hit",
+                                  "#\\\ndefine Q hit",
+                                  "#\\ \ndefine Q hit",
+                                  "#\\\t\ndefine Q hit",
+                                  "#\\\v\ndefine Q hit",
+                                  "#\\\f\ndefine Q hit",
+                                  "#\\\r\ndefine Q hit",
+                                  "#\\ \v\f\t\ndefine Q hit",
+                                  "#\\\rdefine Q hit",
+                                  "#de\\\nfine Q hit",
+                                  "\"a\\\n\"\n#define Q hit"};
+
+const std::string no_directives[] = {"// #define Q hit",          "/*\n#define Q hit\n*/",
+                                     "// a \\\n#define Q hit",    "\"\\\n#define Q hit\"",
+                                     "?\?=define Q hit",          "int a; /* \" */ int b; // '",
+                                     "// a \\ \v\n#define Q hit", "int a = 1'000; char c = '\"'; int b = 2;"};
+
+}  // namespace
+
+TEST_CASE("place: what g++ takes for a directive is refused, in 30 spellings") {
+  const Scratch scratch("place");
+  for (const std::string& text : directives) {
+    CAPTURE(text);
+    CHECK(defines_q(text, scratch).value_or(true));
+    CHECK_FALSE(leaves_its_place(text).empty());
+  }
+}
+
+TEST_CASE("place: what g++ takes for none may stand") {
+  const Scratch scratch("place");
+  for (const std::string& text : no_directives) {
+    CAPTURE(text);
+    CHECK_FALSE(defines_q(text, scratch).value_or(false));
+    CHECK(leaves_its_place(text) == "");
+  }
+}
+
+TEST_CASE("place: brackets and words that a splice, a comment or a literal would hide") {
+  for (const std::string& text :
+       {"// \\\v\n{\n}\n"s, "}"s, "// a \\\v\nx /*\n} // */"s, "\"a\\\nb\" }"s, "'{' }"s, "1'0; '{'; }"s,
+        "#pragma unroll /*\n\" */ } namespace x { /* \" */"s, "R\"(})\" x"s, "u8R\"x(})x\""s, "int a<%1%>;"s,
+        "_Pragma(\"GCC optimize(3)\") int a;"s, "import std;"s, "  module x;"s, "export int a;"s,
+        "namespace x {}"s, "#pragma GCC poison x"s, "#pragma unroll 4 x"s}) {
+    CAPTURE(text);
+    CHECK_FALSE(leaves_its_place(text).empty());
+  }
+  CHECK(leaves_its_place("#pragma unroll\n#pragma unroll (4)\nint f() { return 1; }\r\n") == "");
+  CHECK(notable_words("sys\\\vx\ntem") == std::vector<std::string>{});
+  CHECK(notable_words("sys\\ \v\ntem(1); // fork\n\"abort\"") == std::vector<std::string>{"system"});
+  CHECK(notable_words("// /*\nfork(); /* */") == std::vector<std::string>{"fork"});
+}
+
+}  // namespace tinymp::test
