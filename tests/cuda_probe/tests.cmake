@@ -2,6 +2,7 @@
 foreach(case fails garbage ancient host_compiler missing on_ancient on_missing off real)
   add_test(NAME "cuda_probe: ${case}"
     COMMAND ${CMAKE_COMMAND} -DCASE=${case} "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DCXX=${CMAKE_CXX_COMPILER}"
+            "-DGENERATOR=${CMAKE_GENERATOR}"
             "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/cuda_probe" -P ${CMAKE_CURRENT_SOURCE_DIR}/cuda_probe/run.cmake)
   set_tests_properties("cuda_probe: ${case}" PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\]")
 endforeach()
