@@ -71,7 +71,7 @@ struct Child {
                 : command;
     for (std::string& word : owned) words.push_back(word.data());
     words.push_back(nullptr);
-    temporary = "TMPDIR=" + where.folder.string();
+    no_start = concat("start ", command[0]);
   }
 
   static constexpr int filter_end = 9;
@@ -83,7 +83,8 @@ struct Child {
   pid_t parent = getpid();
   std::vector<std::string> owned;
   std::vector<char*> words;
-  std::string temporary;
+  std::string no_start;  ///< what to say when there is no such program
+  std::string temporary = "TMPDIR=" + place.folder.string();
   std::string path = "PATH=/usr/local/bin:/usr/bin:/bin", language = "LC_ALL=C.UTF-8";
   std::array<char*, 4> environment{path.data(), language.data(), temporary.data(), nullptr};
 };
@@ -156,7 +157,7 @@ void stop_being_root() {
     execvpe(child.words[0], child.words.data(), child.environment.data());
   else
     execvp(child.words[0], child.words.data());
-  give_up(concat("start ", child.words[0]).c_str());
+  give_up(child.no_start.c_str());
 }
 
 /// Appends what can be read now; false at the end.

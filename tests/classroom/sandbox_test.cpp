@@ -195,20 +195,36 @@ TEST_CASE("sandbox: a compiler that would never end is stopped") {
   }
 }
 
-TEST_CASE("sandbox: an honest answer passes behind the fence, and a forged verdict does not") {
+TEST_CASE("sandbox: an honest answer passes behind each fence") {
+  const Ground ground;
+  for (const Fence fence : {Fence::limits, Fence::landlock, Fence::bubblewrap}) {
+    if (!works(ground, fence)) continue;  // whether one does is the business of the tests above
+    const Verdict honest = judged("", fence, ground.scratch(), {.compile = 60, .run = 20});
+    CAPTURE(name_of(fence), honest.message);
+    CHECK(honest.passed());
+  }
+}
+
+TEST_CASE("sandbox: a program behind a fence writes its temporary files where it may") {
+  const Ground ground;
+  for (const Fence fence : {Fence::limits, Fence::landlock, Fence::bubblewrap}) {
+    if (!works(ground, fence)) continue;
+    const Finished finished =
+        run({"/bin/sh", "-c", "echo $TMPDIR"}, {.seconds = 10}, "", {fence, ground.scratch(), true});
+    CHECK(finished.output == ground.scratch().string() + "\n");
+  }
+}
+
+TEST_CASE("sandbox: a forged verdict does not pass") {
   const Ground ground;
   const fs::path scratch = ground.scratch();
   const Fence fence = best_fence(scratch, true);
-  const Patience patience{.compile = 60, .run = 10};
-  const Verdict honest = judged("", fence, scratch, patience);
-  CAPTURE(name_of(fence), honest.message);
-  CHECK(honest.passed());
   // Before main() it reads the word, and writes what the check would.
   const Verdict forged =
       judged(outside("[[gnu::constructor(101)]] inline void forge() { std::string w(256, ' ');\n"
                      "w.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(0, w.data(), 256))));\n"
                      "w += \"passed 65550\\n\"; if (write(3, w.data(), w.size()) > 0) _exit(0); }"),
-             fence, scratch, patience);
+             fence, scratch, {.compile = 60, .run = 10});
   CHECK_FALSE(forged.passed());
 }
 
