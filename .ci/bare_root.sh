@@ -22,14 +22,14 @@ bare_make() { # about 400 MB; 3 GB once tinymp is built in it
   apt-config dump | grep -E '^(Acquire|APT::Sandbox)::' | grep -v '^Acquire::IndexTargets' >"$bare.apt"
   # The hook and its package, since usrmerge would bring Perl along.
   mmdebstrap --quiet --variant=minbase --include=sudo,usr-is-merged --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
-    --aptopt="$bare.apt" bookworm "$bare" "${sources[@]}" || return 1
+    --aptopt="$bare.apt" bookworm "$bare" "${sources[@]}" >"$bare.log" 2>&1 || { tail -n 20 "$bare.log" && return 1; }
   cp /etc/hosts /etc/resolv.conf "$bare/etc/"
   echo "127.0.0.1 $(uname -n)" >>"$bare/etc/hosts"
   chroot "$bare" useradd --create-home --shell /bin/bash $bare_user || return 1
   echo "$bare_user ALL=(ALL) NOPASSWD: ALL" >"$bare/etc/sudoers.d/$bare_user"
   mkdir -p "$bare$bare_tree"
   # The working tree as it is, without what git does not know: an archive that somebody unpacked.
-  git archive "$(git stash create | grep . || echo HEAD)" | tar -x -C "$bare$bare_tree" || return 1
+  git archive "$(git -c user.name=ci -c user.email=ci@localhost stash create | grep . || echo HEAD)" | tar -x -C "$bare$bare_tree" || return 1
   chroot "$bare" chown -R $bare_user: /home/$bare_user
   bare_packages >"$bare.had"
   printf 'A bare root of %s packages: %s\n' "$(wc -l <"$bare.had")" "$(tr '\n' ' ' <"$bare.had")"
@@ -79,6 +79,6 @@ bare_remove() { # its mounts are its processes' own, and end with them
   [ -n "$bare" ] || return 0
   if [ -n "$bare_child" ]; then kill -KILL "$bare_child" 2>/dev/null && wait "$bare_child" 2>/dev/null; fi
   bare_child=
-  rm -rf --one-file-system "$bare" "$bare.apt" "$bare.had"
+  rm -rf --one-file-system "$bare" "$bare.apt" "$bare.had" "$bare.log"
   bare=
 }
