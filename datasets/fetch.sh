@@ -361,13 +361,14 @@ what_of() {  # NAME: what a folder must hold, in words
 }
 
 give_up() {  # NAME FILE
-  local package="" code=3
+  local package="" code=3 way="connect to a network"
+  case $reasons in *"neither curl nor wget"*) way="install curl or wget" ;; esac
   if [ "$1" = fashion ]; then package=", or install Debian's package dataset-fashion-mnist"; fi
   if [ -n "$from" ]; then
     if [ "$wrong_bytes" = yes ]; then code=1; fi
     die $code "$1: no right copy of $2 in ${reasons#; }; give --from a folder or URL that holds $(what_of "$1") as published, or leave it out"
   fi
-  die 3 "$1: $2 is missing and could not be fetched (${reasons#; }). Mend it one of three ways: connect to a network and run ./learn data $1 again; or copy $(what_of "$1") from another machine and run ./learn data $1 --from FOLDER; or set TINYMP_MIRROR=http://SERVER to a machine that serves them$package"
+  die 3 "$1: $2 is missing and could not be fetched (${reasons#; }). Mend it one of three ways: $way and run ./learn data $1 again; or copy $(what_of "$1") from another machine and run ./learn data $1 --from FOLDER; or set TINYMP_MIRROR=http://SERVER to a machine that serves them$package"
 }
 
 # Where the set belongs: sets `folder`. Returns 0 when it is complete and right already, there or where else it is read.

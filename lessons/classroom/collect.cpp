@@ -114,7 +114,7 @@ int collect(int argc, const char* const* argv) {
   app.add_option("--alike", least, "From which likeness on a pair is listed")->capture_default_str();
   homework.add_flags(app);
   app.add_option("--due", homework.due, "Until when it was due, 2026-11-30T23:59: says who is late");
-  app.add_flag("--trust", trust, "As root without a fence: all of it is known to be harmless");
+  app.add_flag("--trust", trust, "Where no fence works: all of it is known to be harmless");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   if (lies_in(out, folder)) throw UsageError("--out lies among the submissions; name a folder elsewhere");
 

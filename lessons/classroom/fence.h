@@ -25,10 +25,10 @@ struct Place {
   std::vector<std::filesystem::path> reads{};  ///< what it sees beside the folders of the system
 };
 
-/// The best that works here, tried with a program that does nothing, in `folder`. Where only limits do, root
-/// is refused (Error) unless `trust` says that all submissions are harmless.
+/// The best that works here, tried with a program that does nothing, in `folder`. Where only limits do,
+/// nobody's submission is judged (MissingError) unless `trust` says that all of them are harmless.
 Fence best_fence(const std::filesystem::path& folder, bool trust);
-Fence best_of(bool bubblewrap, bool landlock, bool root, bool trust);
+Fence best_of(bool bubblewrap, bool landlock, bool trust);
 
 /// `command` as bubblewrap starts it. `filter` is the file of the system calls that it refuses, -1 for none.
 std::vector<std::string> bubblewrap_command(const Place& place, const std::vector<std::string>& command,

@@ -37,7 +37,7 @@ int grade_command(int argc, const char* const* argv) {
   app.add_option("--id", student, "Whose they are; chooses the questions");
   app.add_option("--mine", folder, "A folder that was handed in (your own)");
   homework.add_flags(app);
-  app.add_flag("--trust", trust, "As root without a fence: all of it is known to be harmless");
+  app.add_flag("--trust", trust, "Where no fence works: all of it is known to be harmless");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   std::error_code failed;
   if (!folder.empty() && !std::filesystem::is_directory(folder, failed))

@@ -187,12 +187,12 @@ TEST_CASE("sandbox: with limits alone, too, no other process is reached") {
             .signal == SIGABRT);
 }
 
-TEST_CASE("sandbox: the better fence is taken, and root needs one") {
-  CHECK(best_of(true, true, true, false) == Fence::bubblewrap);
-  CHECK(best_of(false, true, true, false) == Fence::landlock);
-  CHECK(best_of(false, false, false, false) == Fence::limits);
-  CHECK(best_of(false, false, true, true) == Fence::limits);
-  CHECK_THROWS_WITH(best_of(false, false, true, false), Catch::Contains("install bubblewrap"));
+TEST_CASE("sandbox: the better fence is taken, and without one there is no grading but with --trust") {
+  CHECK(best_of(true, true, false) == Fence::bubblewrap);
+  CHECK(best_of(false, true, false) == Fence::landlock);
+  CHECK(best_of(false, false, true) == Fence::limits);
+  CHECK_THROWS_AS(best_of(false, false, false), MissingError);
+  CHECK_THROWS_WITH(best_of(false, false, false), Catch::Contains("Install bubblewrap"));
 }
 
 TEST_CASE("sandbox: a compiler that would never end is stopped") {

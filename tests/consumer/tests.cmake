@@ -18,6 +18,7 @@ function(tinymp_consumer_test name script case)
   set_tests_properties("${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\]" PROCESSORS 2)
 endfunction()
 tinymp_consumer_test("consumer: find_package" consumer find_package)
+set_tests_properties("consumer: find_package" PROPERTIES LABELS cuda)  # what nvcc made is installed, too
 tinymp_consumer_test("consumer: add_subdirectory" consumer add_subdirectory)
 tinymp_consumer_test("readme_program" consumer readme)
 foreach(case headers sources offline never hash)

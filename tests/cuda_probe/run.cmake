@@ -1,4 +1,4 @@
-# cmake -DSOURCE=tree -DWORK=folder -DCASE=name [-DCXX=compiler] -P run.cmake
+# cmake -DSOURCE=tree -DWORK=folder -DCASE=name -DGENERATOR=name [-DCXX=compiler] -P run.cmake
 # Configures tinymp with an nvcc that fails in some way. AUTO must go on without CUDA and say so in one line; ON must
 # stop and say why.
 cmake_minimum_required(VERSION 3.24)
@@ -66,7 +66,7 @@ if(script)
   file(CHMOD "${nvcc}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endif()
 execute_process(
-  COMMAND ${CMAKE_COMMAND} -S "${SOURCE}" -B "${WORK}/${CASE}/build" "-DCMAKE_CUDA_COMPILER=${nvcc}"
+  COMMAND ${CMAKE_COMMAND} -S "${SOURCE}" -B "${WORK}/${CASE}/build" -G "${GENERATOR}" "-DCMAKE_CUDA_COMPILER=${nvcc}"
           "-DCMAKE_CXX_COMPILER=${CXX}" -DTINYMP_CUDA=${mode} -DTINYMP_TESTS=OFF -DTINYMP_LESSONS=OFF
   OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
 

@@ -2,8 +2,9 @@
 foreach(case fails garbage ancient host_compiler missing on_ancient on_missing off real)
   add_test(NAME "cuda_probe: ${case}"
     COMMAND ${CMAKE_COMMAND} -DCASE=${case} "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DCXX=${CMAKE_CXX_COMPILER}"
+            "-DGENERATOR=${CMAKE_GENERATOR}"
             "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/cuda_probe" -P ${CMAKE_CURRENT_SOURCE_DIR}/cuda_probe/run.cmake)
-  set_tests_properties("cuda_probe: ${case}" PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\]")
+  set_tests_properties("cuda_probe: ${case}" PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\]" LABELS cuda)
 endforeach()
 
 if(TINYMP_HAS_CUDA)
@@ -14,5 +15,6 @@ if(TINYMP_HAS_CUDA)
   set_target_properties(cuda_same_bits PROPERTIES LINKER_LANGUAGE CXX)  # nvcc's host compiler may be another
   add_test(NAME "cuda_probe: the formulas give the bits of the CPU" COMMAND cuda_same_bits)
   set_tests_properties("cuda_probe: the formulas give the bits of the CPU" PROPERTIES
-                       SKIP_REGULAR_EXPRESSION "\\[skipped\\]")
+                       SKIP_REGULAR_EXPRESSION "\\[skipped\\]" LABELS cuda)
+  add_dependencies(test_cuda cuda_same_bits)
 endif()

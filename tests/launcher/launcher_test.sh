@@ -272,7 +272,7 @@ check 'an old cmake: exit code 3' ends_with 3
 check 'an old cmake: says where there is a newer one' says 'pip install cmake'
 # python3 -m venv FOLDER makes a pip that makes a new cmake.
 fake "$work" pip 'cp "'"$work"'/installable/cmake" "$(dirname "$0")"'
-fake "$bin" python3 'mkdir -p "$3/bin" && { [ -e "$3/bin/pip" ] || cp "'"$work"'/pip" "$3/bin/pip"; }'
+fake "$bin" python3 '[ "$1" = -c ] && exit 0; mkdir -p "$3/bin" && { [ -e "$3/bin/pip" ] || cp "'"$work"'/pip" "$3/bin/pip"; }'
 learn quickstart
 check 'an old cmake, no answer: asks first' not_called venv
 learn quickstart --yes
