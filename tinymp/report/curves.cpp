@@ -133,17 +133,18 @@ Scale loss_scale(const Panel& panel) {
 
 std::vector<Group> group_by_recipe(std::span<const Run> runs) {
   std::vector<Group> groups;
+  std::map<std::pair<std::string, std::vector<std::string>>, std::vector<std::size_t>> alike;
   for (const Run& run : runs) {
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      const train::RunHeader& other = group.runs[0]->header;
-      return other.name == run.header.name && other.recipe == run.header.recipe &&
-             traits(other) == traits(run.header);
-    });
-    if (same == groups.end()) {
-      groups.push_back({run.header.name.empty() ? describe(run.header.recipe) : run.header.name, {&run}});
-    } else {
-      same->runs.push_back(&run);
+    const train::RunHeader& header = run.header;
+    std::vector<std::size_t>& candidates = alike[{header.name, traits(header)}];
+    const auto same = std::ranges::find_if(
+        candidates, [&](std::size_t i) { return groups[i].runs[0]->header.recipe == header.recipe; });
+    if (same != candidates.end()) {
+      groups[*same].runs.push_back(&run);
+      continue;
     }
+    candidates.push_back(groups.size());
+    groups.push_back({header.name.empty() ? describe(header.recipe) : header.name, {&run}});
   }
   tell_apart(groups);
   return groups;
