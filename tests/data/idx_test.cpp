@@ -216,7 +216,7 @@ TEST_CASE("read_idx: every wrong file is refused with one message") {
     const auto began = std::chrono::steady_clock::now();
     CHECK(images(bomb).find(": too long, or its count is wrong: the header promises 2 x 28 x 28 bytes, but "
                             "more follow") != std::string::npos);
-    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(2));
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
   }
   SECTION("no regular file") {
     std::filesystem::remove(path);
