@@ -31,7 +31,7 @@ tinymp_dependency(nlohmann_json VERSION 3.10 TARGET nlohmann_json::nlohmann_json
   URL https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
   SHA256 d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
 
-if(TINYMP_LESSONS)
+if(TINYMP_LESSONS OR TINYMP_FUZZ)
   tinymp_dependency(CLI11 VERSION 2.1 TARGET CLI11::CLI11 HEADERS include  # command lines
     APT libcli11-dev  DNF cli11-devel  BREW cli11
     URL https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.4.2.tar.gz

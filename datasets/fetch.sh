@@ -67,6 +67,14 @@ sum_of() {  # NAME FILE: SHA-256 of the unpacked file, of an archive as it is
   esac
 }
 
+largest_of() {  # NAME FILE: KB, more than it has, packed or not
+  case "$1/$2" in
+    text/*) echo 2048 ;;
+    *.tar.gz) echo 184320 ;;
+    *) echo 65536 ;;
+  esac
+}
+
 mirrors_of() {  # NAME: where FILE.gz lies, best first; of an archive or a single file its own address
   case "$1" in
     mnist) echo https://ossci-datasets.s3.amazonaws.com/mnist https://storage.googleapis.com/cvdf-datasets/mnist ;;
@@ -136,7 +144,7 @@ all_right() {  # NAME FOLDER
 
 # ---- Getting one file -----------------------------------------------------------------------------------------------
 
-transfer_pid="" http_code_file=""
+transfer_pid="" http_code_file="" largest=0
 clear_meter() { if [ -t 2 ]; then printf '\r\033[K' >&2; fi; }
 interrupted() {
   if [ -n "$transfer_pid" ]; then kill "$transfer_pid" 2>/dev/null; fi
@@ -147,12 +155,12 @@ trap interrupted INT TERM HUP
 
 # transfer URL PART: goes on after what PART already holds. Sets `outcome`: ok, dropped (the connection broke),
 # unreachable, refused (then `reason` says what the server answers), norange (it cannot go on from the middle), full,
-# notool.
+# endless (PART would hold more than `largest` KB), notool.
 transfer() {
   local status code
   if command -v curl >/dev/null 2>&1; then
     http_code_file=$(mktemp "${TMPDIR:-/tmp}/tinymp-fetch.XXXXXX") || die 1 "cannot write to ${TMPDIR:-/tmp}: full or read-only"
-    curl -fsL --connect-timeout 10 --speed-limit 1024 --speed-time 30 -C - -w '%{http_code}' -o "$2" "$1" \
+    limited curl -fsL --max-redirs 10 --proto-redir =http,https --connect-timeout 10 --speed-limit 1024 --speed-time 30 -C - -w '%{http_code}' -o "$2" "$1" \
       >"$http_code_file" &
     wait_for $! "$2"
     status=$?
@@ -160,7 +168,10 @@ transfer() {
     rm -f "$http_code_file"
     case "$status/$code" in
       0/*) outcome=ok ;;
-      23/*) outcome=full ;;
+      23/*) is_full "$2" ;;
+      63/*) outcome=endless ;;
+      47/*) outcome=refused reason="redirects without end" ;;
+      1/*) outcome=refused reason="leads to an address that is neither http nor https" ;;
       22/416 | 33/* | 36/*) outcome=norange ;;
       22/403 | 22/404 | 22/410 | 37/* | 78/*) outcome=refused reason="has no such file" ;;
       22/*) outcome=refused reason="answers HTTP $code" ;;
@@ -169,14 +180,15 @@ transfer() {
     esac
   elif command -v wget >/dev/null 2>&1; then
     http_code_file=$(mktemp "${TMPDIR:-/tmp}/tinymp-fetch.XXXXXX") || die 1 "cannot write to ${TMPDIR:-/tmp}: full or read-only"
-    wget -nv -S -c -T 20 -t 1 -O "$2" "$1" 2>"$http_code_file" &
+    limited wget -nv -S -c --max-redirect=10 -T 20 -t 1 -O "$2" "$1" 2>"$http_code_file" &
     wait_for $! "$2"
     status=$?
     code=$(awk '$1 ~ /^HTTP\// { code = $2 } END { print code }' "$http_code_file")
     rm -f "$http_code_file"
     case "$status/$code" in
       0/*) outcome=ok ;;
-      3/*) outcome=full ;;
+      3/*) is_full "$2" ;;
+      8/30*) outcome=refused reason="redirects without end" ;;
       8/403 | 8/404 | 8/410) outcome=refused reason="has no such file" ;;
       8/416 | 8/2*) outcome=norange ;; # the whole file, though only its rest was asked for
       8/*) outcome=refused reason="answers HTTP $code" ;;
@@ -186,6 +198,13 @@ transfer() {
     outcome=notool
   fi
 }
+
+limited() {  # COMMAND...: can write no file of more than `largest` KB: then a write fails, as on a full disk
+  trap '' XFSZ
+  ulimit -f "$largest" 2>/dev/null
+  exec "$@"
+}
+is_full() { if [ "$(size_of "$1")" -ge $((largest * 1024)) ]; then outcome=endless; else outcome=full; fi; }  # PART
 
 wait_for() {  # PID PART: its exit status; meanwhile, on a terminal, how far it is
   transfer_pid=$1
@@ -233,6 +252,11 @@ from_url() {
         if [ "$(size_of "$2")" -le "$before" ]; then return 1; fi  # a slow server may break off often, but gets on
         if [ "$(size_of "$2")" -lt $((before + 1048576)) ]; then broken=$((broken + 1)); fi ;;
       full) rm -f "$2" && cannot_write "$(dirname -- "$2")" ;;
+      endless)
+        rm -f "$2"
+        reason="sends more than the file has"
+        wrong_bytes=yes
+        return 1 ;;
       refused) return 1 ;;
       notool) reason="neither curl nor wget is installed" && return 1 ;;
       *) reason="no connection" && unreachable="$unreachable|$source|" && return 1 ;;
@@ -283,6 +307,7 @@ candidates() {
 get_file() {
   local sum part place name source
   sum=$(sum_of "$1" "$2")
+  largest=$(largest_of "$1" "$2")
   case "$2" in
     *.tar.gz) part="$3/$2.part" ;;
     *) part="$3/$2.gz.part" ;;

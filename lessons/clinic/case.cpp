@@ -1,12 +1,14 @@
 #include <lessons/clinic/case.h>
 #include <lessons/clinic/hand_loop.h>
 #include <lessons/learn/command_line.h>
+#include <tinymp/base/foreign_text.h>
 #include <tinymp/train/run_log_fields.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <span>
 
 namespace tinymp::clinic {
@@ -16,12 +18,19 @@ namespace fs = std::filesystem;
 std::string folder() { return TINYMP_SOURCE_DIR "/lessons/clinic"; }
 
 Json read_json(const std::string& path) {
+  constexpr std::uintmax_t longest = 1 << 20;
+  std::error_code failed;
+  expect(fs::is_regular_file(path, failed), "cannot read ", path, ": no regular file");
+  expect(fs::file_size(path) <= longest, path, ": more than ", longest >> 20,
+         " MB; no file of the clinic is that long");
   std::ifstream in(path);
   expect(in.is_open(), "cannot read ", path);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  expect(!is_too_deep(text), path, ": nested more than ", deepest_json, " deep");
   try {
-    return Json::parse(in);
+    return Json::parse(text);
   } catch (const Json::exception& error) {
-    throw Error(concat(path, ": ", error.what()));
+    throw Error(concat(path, ": ", excerpt(error.what(), 200)));
   }
 }
 

@@ -1,4 +1,5 @@
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/interrupt.h>
 #include <tinymp/base/float_environment.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
@@ -147,6 +148,7 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
 }
 
 int guarded(const std::function<int()>& work) {
+  survive_file_limits();
   try {
     check_float_environment();
     const int code = work();

@@ -20,7 +20,12 @@ extern "C" void say_and_end(int signal) {
   std::raise(signal);
 }
 
+// A handler of our own, for programs that are started inherit what is ignored.
+extern "C" void do_nothing(int) {}
+
 }  // namespace
+
+void survive_file_limits() { std::signal(SIGXFSZ, do_nothing); }
 
 LastWords::LastWords(const std::string& sentence) {
   const std::string text = "\n" + sentence + "\n";

@@ -4,6 +4,10 @@
 
 namespace tinymp::lab {
 
+/// Past the limit of `ulimit -f` a write fails, and is told as any other is, instead of ending the program
+/// without a word. Programs started from here are not affected.
+void survive_file_limits();
+
 /// While it lives, Ctrl-C says a last sentence before the program ends as it would have anyway.
 class LastWords {
  public:

@@ -8,6 +8,7 @@
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
@@ -74,12 +75,17 @@ Ended spawned(const Sibling& lesson, std::vector<std::string> arguments, bool si
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   std::array<char, 4096> piece{};
-  for (ssize_t n = 0; started && (n = read(pipe_ends[0], piece.data(), piece.size())) > 0;) {
-    ended.output.append(piece.data(), static_cast<std::size_t>(n));
+  while (started) {
+    const ssize_t n = read(pipe_ends[0], piece.data(), piece.size());
+    if (n > 0) ended.output.append(piece.data(), static_cast<std::size_t>(n));
+    if (n == 0 || (n < 0 && errno != EINTR)) break;  // a signal, SIGWINCH say, is no end
   }
   close(pipe_ends[0]);
   int status = 0;
-  if (started && waitpid(child, &status, 0) == child && WIFEXITED(status)) ended.code = WEXITSTATUS(status);
+  pid_t waited = -1;
+  while (started && (waited = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+  }
+  if (started && waited == child && WIFEXITED(status)) ended.code = WEXITSTATUS(status);
   return ended;
 }
 

@@ -1,6 +1,7 @@
 #include <lessons/clinic/diagnosis.h>
 #include <lessons/clinic/print.h>
 #include <tests/catch.h>
+#include <tests/data/files.h>
 #include <tests/lessons/chapter_check.h>
 #include <filesystem>
 #include <fstream>
@@ -205,6 +206,24 @@ TEST_CASE("clinic: the ward quotes the logs") {
     const std::string file = cause.taught.substr(0, cause.taught.find('#'));
     CHECK(fs::exists(fs::path(folder()) / file));
   }
+}
+
+TEST_CASE("JSON of the clinic: bounded, and refused with a short message") {
+  const files::Folder folder;
+  const std::string path = folder / "answer.json";
+  const auto complaint = [&](const std::string& text) {
+    files::write(path, files::Bytes(text.begin(), text.end()));
+    const std::string message = files::message<Error>([&] { clinic::read_json(path); });
+    CHECK(message.size() < path.size() + 250);
+    return message;
+  };
+  CHECK(complaint("{\"cure\":{}}").empty());
+  CHECK(complaint(std::string(500'000, '[') + std::string(500'000, ']')) ==
+        path + ": nested more than 64 deep");
+  CHECK(complaint(std::string(2 << 20, ' ')).find("more than 1 MB") != std::string::npos);
+  CHECK(complaint("\"" + std::string(1000, 'x')).find("parse error") != std::string::npos);
+  CHECK(files::message<Error>([&] { clinic::read_json("/dev/zero"); }) ==
+        "cannot read /dev/zero: no regular file");
 }
 
 }  // namespace tinymp::test

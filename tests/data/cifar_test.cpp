@@ -77,7 +77,7 @@ TEST_CASE("read_cifar: every wrong file is refused with one message") {
   files::write(path, bytes);
   CHECK(error(path, 4) ==
         path + ": cut short: 9219 bytes, expected 12292 (4 records of 3073)" + mend);  // at a whole record
-  CHECK(error(path, 2) == path + ": too long: 9219 bytes, expected 6146 (2 records of 3073)" + mend);
+  CHECK(error(path, 2) == path + ": too long: more than the expected 6146 bytes (2 records of 3073)" + mend);
   files::write(path, Bytes(bytes.begin(), bytes.end() - 1));
   CHECK(error(path, 3) == path + ": cut short: 9218 bytes, expected 9219 (3 records of 3073)" + mend);
   files::write(path, {});

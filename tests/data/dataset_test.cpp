@@ -150,6 +150,33 @@ TEST_CASE("load_images: Debian's Fashion-MNIST") {
   CHECK(per_class(split.test) == std::array{1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000});
 }
 
+TEST_CASE("load_images: a link that leads nowhere is told, and no other copy taken") {
+  namespace fs = std::filesystem;
+  const files::Folder folder, other;
+  const files::Environment here("TINYMP_DATA", folder.path.c_str()),
+      there("TINYMP_DATASETS", other.path.c_str());
+  files::write_set(other, "mnist", 20, 10);
+  const auto error = [] { return files::message<MissingError>([] { data::load_images("mnist"); }); };
+  const auto nowhere = [&](const std::string& name) {
+    return "the data set \"mnist\": " + (folder / name) +
+           " is a link that leads nowhere; mend it, or remove it";
+  };
+  fs::create_symlink(folder / "gone", folder / "mnist");
+  CHECK(error() == nowhere("mnist"));
+  fs::remove(folder / "mnist");
+  fs::create_symlink("mnist", folder / "mnist");  // to itself
+  CHECK(error() == nowhere("mnist"));
+  fs::remove(folder / "mnist");
+  files::write_set(folder, "mnist", 20, 10);
+  const std::string file = "mnist/t10k-images-idx3-ubyte.gz";
+  fs::remove(folder / file);
+  fs::create_symlink("gone", folder / file);
+  CHECK(error() == nowhere(file));
+  fs::remove(folder / file);
+  fs::create_symlink(other / file, folder / file);
+  CHECK(error().empty());
+}
+
 TEST_CASE("load_images: the cut that comes with tinymp") {
   const files::Environment none("TINYMP_DATA", nullptr);
   const Split split = data::load_images("cut");

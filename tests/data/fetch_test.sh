@@ -74,7 +74,7 @@ for file in "$plain"/*; do
 done
 python3 "$root/tests/data/mirror.py" "$tmp/served" "$tmp/log" >"$tmp/port" &
 server_pid=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do if [ -s "$tmp/port" ]; then break; fi; sleep 0.5; done
+for _ in {1..120}; do if [ -s "$tmp/port" ]; then break; fi; sleep 0.5; done # a busy machine
 port=$(cat "$tmp/port")
 mirror=http://127.0.0.1:$port
 nobody=http://127.0.0.1:9 # the discard port: refuses
@@ -173,6 +173,16 @@ scene "TINYMP_MIRROR goes first, then the public ones" good nobody
 TINYMP_MIRROR=$mirror/error run 0 mnist
 requests 1 "^error mnist/$images"
 complete "$here"
+scene "a server without end: a few MB are taken, then the next place" endless good
+run 0 mnist
+complete "$here"
+run 1 text --from "$mirror/endless/karpathy/tinyshakespeare.txt"
+says "endless/karpathy/tinyshakespeare.txt: sends more than the file has"
+scene "redirects without end, and to a file of this machine" loop astray
+run 3 mnist
+says "/loop/mnist: redirects without end"
+says "/astray/mnist: leads to an address that is neither http nor https"
+[ -z "$(find "$here" -type f)" ] || fail "keeps what no server sent"
 scene "TINYMP_MIRROR alone" nobody nobody
 TINYMP_MIRROR=$mirror/good/ run 0 mnist
 complete "$here"

@@ -1,8 +1,11 @@
+#include <sys/stat.h>
+
 #include <tests/catch.h>
 #include <tests/data/files.h>
 #include <tinymp/base/error.h>
 #include <tinymp/data/idx.h>
 #include <array>
+#include <chrono>
 #include <cmath>
 
 using namespace tinymp;
@@ -128,14 +131,14 @@ TEST_CASE("read_idx: every wrong file is refused with one message") {
     longer.push_back(0);
     const std::string expected =
         path +
-        ": too long, or its count is wrong: the header promises 2 x 28 x 28 bytes, but 1569 "
+        ": too long, or its count is wrong: the header promises 2 x 28 x 28 bytes, but more "
         "follow (expected 1568)" +
         mend;
     CHECK(images(longer) == expected);
     CHECK(images(gzip(longer)) == expected);
     CHECK(images(idx(0x803, {0, 28, 28}, {1})) ==
           path +
-              ": too long, or its count is wrong: the header promises 0 x 28 x 28 bytes, but 1 follow "
+              ": too long, or its count is wrong: the header promises 0 x 28 x 28 bytes, but more follow "
               "(expected 0)" +
               mend);
   }
@@ -204,6 +207,25 @@ TEST_CASE("read_idx: every wrong file is refused with one message") {
     Bytes packed = gzip(right);
     packed.insert(packed.end(), {'j', 'u', 'n', 'k'});
     CHECK(images(packed) == path + ": damaged: its gzip cannot be unpacked (incorrect header check)" + mend);
+  }
+  SECTION("a gzip bomb: no more than the header promises is unpacked") {
+    Bytes bomb;
+    const Bytes zeros = gzip(Bytes(32u << 20)), header = gzip(Bytes(right.begin(), right.begin() + 16));
+    bomb = header;
+    for (int i = 0; i < 128; ++i) bomb.insert(bomb.end(), zeros.begin(), zeros.end());  // 4 GB
+    const auto began = std::chrono::steady_clock::now();
+    CHECK(images(bomb).find(": too long, or its count is wrong: the header promises 2 x 28 x 28 bytes, but "
+                            "more follow") != std::string::npos);
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
+  }
+  SECTION("no regular file") {
+    std::filesystem::remove(path);
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    CHECK(image_error(path) == path + ": no regular file" + mend);
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink("/dev/zero", path);
+    CHECK(image_error(path) == path + ": no regular file" + mend);
+    CHECK(files::message<Error>([&] { data::count_idx_images(path); }) == path + ": no regular file" + mend);
   }
   SECTION("label out of range") {
     CHECK(labels(idx(0x801, {4}, {9, 0, 10, 255})) == path + ": label 2 is 10, expected 0 to 9" + mend);

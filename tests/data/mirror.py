@@ -5,6 +5,8 @@
   good     ranges work                     norange  answers every request with the whole file
   drop     closes the connection half way through what was asked for; ranges work
   short    a file cut in half that claims to be whole          wrong  a web page instead of the file
+  endless  zeros until the client hangs up                     loop     redirects to itself
+  astray   redirects to a file of this machine
   slow     64 KB, then nothing more; ranges work               error  HTTP 503
 """
 
@@ -25,6 +27,16 @@ class Mirror(http.server.BaseHTTPRequestHandler):
         with open(LOG, "a") as log:
             log.write(f"{mode} {path} {first}\n")
         file = ROOT / path
+        if mode in ("loop", "astray"):
+            self.send_response(302)
+            self.send_header("Location", self.path if mode == "loop" else "file:///etc/passwd")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        if mode == "endless":
+            self.send_response(200)
+            self.end_headers()
+            while True:
+                self.wfile.write(bytes(1 << 16))
         if mode == "error":
             return self.send_error(503)
         if not file.is_file():

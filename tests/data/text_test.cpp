@@ -83,6 +83,10 @@ TEST_CASE("read_text: plain, gzip, and what is no text") {
     write_text(path, wrong);
     CHECK(error() == path + ": byte 6 is no UTF-8 text" + mend);
   }
+  for (const char* const nothing : {"", "\xef\xbb\xbf", " \n\t\n"}) {
+    write_text(path, nothing);
+    CHECK(error() == path + ": an empty text" + mend);
+  }
   write_text(path, std::string("to be \0 or", 10));
   CHECK(error() == path + ": byte 6 is no UTF-8 text" + mend);
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# usage: learn_test.sh PROGRAM use|runs|disks
+# usage: learn_test.sh PROGRAM use|runs|limits|disks
 #   use    wrong words, flags and values: one message, the right exit code, nothing written
 #   runs   train, compare, a lesson and quickstart, a few steps each, on the images that come with tinymp
+#   limits files that may not grow (ulimit -f)
 #   disks  full and read-only disks, on small tmpfs mounts; exits 77 (skipped) where they cannot be mounted
 set -u
-program=${1:?usage: learn_test.sh PROGRAM use|runs|disks}
-part=${2:?usage: learn_test.sh PROGRAM use|runs|disks}
+program=${1:?usage: learn_test.sh PROGRAM use|runs|limits|disks}
+part=${2:?usage: learn_test.sh PROGRAM use|runs|limits|disks}
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 unset TINYMP_DATA TINYMP_DATASETS NO_COLOR
 export LC_ALL=C.UTF-8
@@ -309,6 +310,13 @@ runs() {
   if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under --plain'; fi
 }
 
+limits() { # files of 16 KB at most
+  printf '#!/bin/bash\nulimit -f 16\nexec "%s" "$@"\n' "$program" >limited
+  chmod +x limited
+  program=./limited learn 1 train --data cut --steps 400 --log-every 1 --out limited.out
+  complains 'cannot write the run log limited.out/.*File too large.*ulimit -f'
+}
+
 disks() {
   skip() { echo "[skipped] $1" && exit 77; }
   mkdir full.disk tight.disk frozen.disk
@@ -349,6 +357,7 @@ disks() {
 case $part in
   use) use ;;
   runs) runs ;;
+  limits) limits ;;
   disks) disks ;;
   *) echo "no part '$part'" && exit 2 ;;
 esac

@@ -8,6 +8,7 @@
 #include <tests/report/pseudo_terminal.h>
 #include <tinymp/report/number.h>
 #include <tinymp/report/terminal.h>
+#include <chrono>
 #include <limits>
 
 using namespace tinymp::report;
@@ -50,6 +51,18 @@ TEST_CASE("shortening and wrapping keep to the columns") {
   CHECK(pad("é", 3) == "é  ");
   CHECK(pad("é", 3, Align::right) == "  é");
   CHECK(pad("long", 2) == "long");
+}
+
+TEST_CASE("a word of half a million letters is wrapped at once") {
+  const auto began = std::chrono::steady_clock::now();
+  for (const std::string& letter : {std::string("x"), std::string("\u0301"), std::string("漢")}) {
+    std::string word;
+    for (int i = 0; i < 500'000; ++i) word += letter;
+    std::string joined;
+    for (const std::string& line : wrap("a " + word + "  b", 10)) joined += line;
+    CHECK(joined.find(word) != std::string::npos);
+  }
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
 }
 
 TEST_CASE("what a terminal can do is read from the environment") {

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <tests/catch.h>
 #include <tests/data/files.h>
 #include <tests/train/small_disk.h>
@@ -325,6 +327,53 @@ TEST_CASE("a file that is no run log: the message names file and line") {
   check_says(files::message<Error>([&] { load_run(folder.path.string()); }), {"folder"});
 }
 
+TEST_CASE("a hostile log: depth, length and names are bounded, messages stay short") {
+  files::Folder folder;
+  const std::string good = small_log(folder), path = folder / "bad.jsonl";
+  const auto complaint = [&](const std::string& text) {
+    write_text(path, text);
+    const std::string message = files::message<Error>([&] { load_run(path); });
+    CHECK(message.size() < path.size() + 300);
+    return message;
+  };
+  const auto nested = [](int depth, const std::string& key) {
+    const auto many = static_cast<std::size_t>(depth);
+    return concat("{\"tinymp_run\":1,\"", key, "\":", std::string(many, '['), std::string(many, ']'), "}\n");
+  };
+  for (const int depth : {100, 20'000, 1'000'000})
+    for (const char* const key : {"lesson", "steps", "kind", "sizes", "loss"}) {
+      check_says(complaint(nested(depth, key)), {path + ":1:", "nested more than 64 deep"});
+      check_says(complaint(good + nested(depth, key)), {path + ":3:", "nested more than 64 deep"});
+    }
+  check_says(complaint(nested(60, "lesson")), {path + ":1:", "wrong type: [[[["});
+  std::string odd = good;
+  odd.replace(odd.find("\"steps\":400"), 11, "\"steps\":\"\\u001b[2J" + std::string(3000, 'x') + "\"");
+  check_says(complaint(odd), {":1:", "\"steps\" has the wrong type", "u001b[2Jxxx", "xxx..."});
+  check_says(complaint(good + std::string(5 << 20, ' ') + "\n"), {path + ":3:", "more than 4 MB"});
+  check_says(complaint(std::string(5 << 20, '{')), {path + ":1:", "more than 4 MB"});
+  for (const std::size_t length : {4094u, 4095u, 4096u, 8190u, 1u << 20}) {  // blocks of the reader
+    const std::string step = "{\"step\":2,\"loss\":1}";
+    write_text(path, good + std::string(length - step.size(), ' ') + step + "\n{\"step\":3,\"loss\":1}");
+    CHECK(load_run(path).steps.size() == 3);
+  }
+
+  std::string long_names = good;
+  const std::string name = "\"name\":\"", letters = "aé";
+  long_names.insert(long_names.find(name) + name.size(), std::string(100'000, 'n'));
+  write_text(path, long_names);
+  CHECK(load_run(path).header.name == std::string(119, 'n') + "…");
+  long_names = good;
+  for (int i = 0; i < 100; ++i) long_names.insert(long_names.find(name) + name.size(), letters);
+  write_text(path, long_names);
+  CHECK(load_run(path).header.name.substr(0, 6) == "aéaé");
+  CHECK(load_run(path).header.name.size() == 119 + 59 + 3);
+
+  std::filesystem::remove(path);
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  check_says(files::message<Error>([&] { load_run(path); }), {path, "no regular file"});
+  check_says(files::message<Error>([&] { load_run("/dev/zero"); }), {"/dev/zero", "no regular file"});
+}
+
 TEST_CASE("keys that an older run lacks keep their defaults, unknown ones are passed over") {
   files::Folder folder;
   write_text(
@@ -483,6 +532,8 @@ TEST_CASE("sizes that are none: the message names file and line") {
     check_says(complaint("\"first\":-31", std::string("\"first\":") + none),
                {path + ":3:", "\"first\"", none});
   }
+  for (const char* none : {"1000000000001", "9223372036854775807"})
+    check_says(complaint("[3,0,14]", concat("[", none, "]")), {path + ":3:", "\"counts\"", none});
   check_says(complaint("[3,0,14]", "{\"3\":0}"), {path + ":3:", "\"counts\""});
   check_says(complaint("\"parameters\":[{", "\"parameters\":{\"a\":1},\"b\":[{"),
              {path + ":3:", "\"parameters\""});

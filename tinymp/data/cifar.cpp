@@ -9,11 +9,11 @@ CifarImages read_cifar(const std::string& path, std::int64_t records, const std:
   constexpr auto channels = static_cast<std::size_t>(cifar_shape.channels);
   constexpr std::size_t record = 1 + channels * plane;
   const auto count = static_cast<std::size_t>(records);
-  const std::vector<std::uint8_t> bytes = read_maybe_gzip(path, mend);
+  const std::vector<std::uint8_t> bytes = read_maybe_gzip(path, mend, count * record + 1);
   expect(bytes.size() >= count * record, path, ": cut short: ", bytes.size(), " bytes, expected ",
          count * record, " (", count, " records of ", record, "); ", mend);
-  expect(bytes.size() == count * record, path, ": too long: ", bytes.size(), " bytes, expected ",
-         count * record, " (", count, " records of ", record, "); ", mend);
+  expect(bytes.size() == count * record, path, ": too long: more than the expected ", count * record,
+         " bytes (", count, " records of ", record, "); ", mend);
 
   CifarImages images;
   images.labels.reserve(count);

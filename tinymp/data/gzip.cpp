@@ -7,8 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
-#include <memory>
+#include <span>
 
 namespace tinymp::data {
 namespace {
@@ -17,26 +16,40 @@ using Bytes = std::vector<std::uint8_t>;
 
 std::string reason() { return errno != 0 ? std::strerror(errno) : "the system gives no reason"; }
 
-Bytes read_file(const std::string& path, const std::string& mend) {
+std::ifstream open_file(const std::string& path, const std::string& mend) {
   std::error_code failure;
   const std::filesystem::file_status status = std::filesystem::status(path, failure);
   if (status.type() == std::filesystem::file_type::not_found)
     throw MissingError(concat(path, ": no such file; ", mend));
-  expect(status.type() != std::filesystem::file_type::directory, path,
-         ": a folder where a file was expected; ", mend);
+  expect(!std::filesystem::is_directory(status), path, ": a folder where a file was expected; ", mend);
+  expect(!std::filesystem::is_other(status), path, ": no regular file; ", mend);
 
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   expect(in.is_open(), path, ": cannot be opened: ", reason(), "; ", mend);
-  Bytes bytes;
-  std::vector<char> block(1 << 16);
-  while (in) {
-    in.read(block.data(), static_cast<std::streamsize>(block.size()));
-    bytes.insert(bytes.end(), block.begin(), block.begin() + in.gcount());
-  }
-  expect(!in.bad(), path, ": cannot be read after ", bytes.size(), " bytes: ", reason(), "; ", mend);
-  return bytes;
+  return in;
 }
+
+/// A file in blocks; the last is empty.
+class Blocks {
+ public:
+  Blocks(const std::string& path, const std::string& mend)
+      : path_(path), mend_(mend), in_(open_file(path, mend)), block_(1 << 16) {}
+  std::span<std::uint8_t> next() {
+    in_.read(reinterpret_cast<char*>(block_.data()), static_cast<std::streamsize>(block_.size()));
+    expect(!in_.bad(), path_, ": cannot be read after ", size_, " bytes: ", reason(), "; ", mend_);
+    const auto got = static_cast<std::size_t>(in_.gcount());
+    size_ += got;
+    return std::span(block_).first(got);
+  }
+  std::size_t size() const { return size_; }  ///< of all blocks so far
+
+ private:
+  const std::string &path_, &mend_;
+  std::ifstream in_;
+  Bytes block_;
+  std::size_t size_ = 0;
+};
 
 /// zlib's stream, released whatever happens.
 struct Inflater {
@@ -50,70 +63,47 @@ struct Inflater {
   Inflater& operator=(const Inflater&) = delete;
 };
 
-/// The unpacked length as the last four bytes give it: a hint that saves growing, bounded by deflate's best
-/// ratio.
-std::size_t length_hint(const Bytes& packed) {
-  if (packed.size() < 18) return 0;  // the shortest gzip: 10 bytes of header, 8 of trailer
-  std::size_t length = 0;
-  for (std::size_t i = 1; i <= 4; ++i) length = length << 8 | packed[packed.size() - i];
-  return std::min(length, packed.size() * 1032);
-}
-
 /// One gzip member after another, as RFC 1952 allows; zlib checks each one's CRC-32 and length.
-Bytes unpack(const Bytes& packed, const std::string& path, const std::string& mend) {
+Bytes unpack(Blocks& blocks, std::span<std::uint8_t> packed, std::size_t most, const std::string& path,
+             const std::string& mend) {
   Inflater inflater;
   z_stream& z = inflater.stream;
   Bytes out, block(1 << 16);
-  out.reserve(length_hint(packed));
-  std::size_t fed = 0;
   int state = Z_OK;
-  while (true) {
-    if (z.avail_in == 0 && fed < packed.size()) {
-      const std::size_t piece = std::min<std::size_t>(packed.size() - fed, std::numeric_limits<uInt>::max());
-      z.next_in = const_cast<Bytef*>(packed.data() + fed);
-      z.avail_in = static_cast<uInt>(piece);
-      fed += piece;
+  while (out.size() < most) {
+    if (z.avail_in == 0) {
+      if (z.next_in != nullptr) packed = blocks.next();
+      z.next_in = packed.data();
+      z.avail_in = static_cast<uInt>(packed.size());
+      if (packed.empty() && state == Z_STREAM_END) return out;
     }
+    if (state == Z_STREAM_END) inflateReset(&z);
     z.next_out = block.data();
-    z.avail_out = static_cast<uInt>(block.size());
+    z.avail_out = static_cast<uInt>(std::min(block.size(), most - out.size()));
     state = inflate(&z, Z_NO_FLUSH);
     out.insert(out.end(), block.data(), z.next_out);
-    const bool all_used = z.avail_in == 0 && fed == packed.size();
-    if (state == Z_STREAM_END) {
-      if (all_used) return out;
-      inflateReset(&z);
-    } else if (state == Z_BUF_ERROR || (state == Z_OK && all_used && z.avail_out != 0)) {
-      throw Error(concat(path, ": cut short: its gzip ends after ", packed.size(),
-                         " bytes, before all is unpacked; ", mend));
-    } else if (state != Z_OK) {
-      throw Error(concat(path, ": damaged: its gzip cannot be unpacked (",
-                         z.msg != nullptr ? z.msg : "zlib gives no reason", "); ", mend));
-    }
+    const bool is_cut = state == Z_BUF_ERROR || (state == Z_OK && packed.empty() && z.avail_out != 0);
+    expect(!is_cut, path, ": cut short: its gzip ends after ", blocks.size(),
+           " bytes, before all is unpacked; ", mend);
+    expect(state == Z_OK || state == Z_STREAM_END, path, ": damaged: its gzip cannot be unpacked (",
+           z.msg != nullptr ? z.msg : "zlib gives no reason", "); ", mend);
   }
+  return out;
 }
-
-/// For zlib's own reader, which looks for gzip too and passes other files through.
-struct CloseFile {
-  void operator()(gzFile file) const { gzclose(file); }
-};
 
 }  // namespace
 
-std::vector<std::uint8_t> read_maybe_gzip(const std::string& path, const std::string& mend) {
-  Bytes bytes = read_file(path, mend);
-  const bool gzip = bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
-  return gzip ? unpack(bytes, path, mend) : bytes;
-}
-
-std::vector<std::uint8_t> read_beginning(const std::string& path, std::size_t count,
-                                         const std::string& mend) {
-  errno = 0;
-  const std::unique_ptr<gzFile_s, CloseFile> in(gzopen(path.c_str(), "rb"));
-  expect(in != nullptr, path, ": cannot be opened: ", reason(), "; ", mend);
-  Bytes bytes(count);
-  const int got = gzread(in.get(), bytes.data(), static_cast<unsigned>(count));
-  expect(got >= 0, path, ": cannot be read or unpacked; ", mend);
-  bytes.resize(static_cast<std::size_t>(got));
+std::vector<std::uint8_t> read_maybe_gzip(const std::string& path, const std::string& mend,
+                                          std::size_t most) {
+  Blocks blocks(path, mend);
+  std::span<std::uint8_t> block = blocks.next();
+  if (block.size() >= 2 && block[0] == 0x1f && block[1] == 0x8b)
+    return unpack(blocks, block, most, path, mend);
+  Bytes bytes;
+  for (; !block.empty() && bytes.size() < most; block = blocks.next()) {
+    const std::span<std::uint8_t> wanted = block.first(std::min(block.size(), most - bytes.size()));
+    bytes.insert(bytes.end(), wanted.begin(), wanted.end());
+  }
   return bytes;
 }
 

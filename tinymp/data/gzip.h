@@ -7,13 +7,15 @@
 
 namespace tinymp::data {
 
-/// All bytes of a file, unpacked when it is gzip (seen by its first bytes, not by its name).
-/// Throws MissingError when there is no such file, Error when it cannot be read or its gzip is damaged or cut
-/// short; the message names the file and ends with `mend`.
-std::vector<std::uint8_t> read_maybe_gzip(const std::string& path, const std::string& mend);
+/// More than any data set has, and what a few MB of gzip can become.
+inline constexpr std::size_t largest_file = std::size_t{1} << 30;
 
-/// The first `count` bytes of that, or fewer when there are no more. Unpacks no more than it needs, and so
-/// does not see what is wrong further on.
-std::vector<std::uint8_t> read_beginning(const std::string& path, std::size_t count, const std::string& mend);
+/// The bytes of a file, unpacked when it is gzip (seen by its first bytes, not by its name): the first `most`
+/// of them, or all when there are fewer. Unpacks no more than that, and so does not see what is wrong further
+/// on: whoever wants exactly n bytes asks for n + 1.
+/// Throws MissingError when there is no such file, Error when it is no regular file, cannot be read, or its
+/// gzip is damaged or cut short; the message names the file and ends with `mend`.
+std::vector<std::uint8_t> read_maybe_gzip(const std::string& path, const std::string& mend,
+                                          std::size_t most = largest_file);
 
 }  // namespace tinymp::data

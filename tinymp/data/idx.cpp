@@ -1,9 +1,11 @@
 #include <tinymp/base/error.h>
 #include <tinymp/data/gzip.h>
 #include <tinymp/data/idx.h>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 namespace tinymp::data {
 namespace {
@@ -50,49 +52,55 @@ void check_beginning(const Bytes& bytes, std::uint32_t magic, const std::string&
          header, "; ", mend);
 }
 
-/// Checks everything but the elements and gives the extents of the dimensions.
-std::vector<std::int64_t> read_header(const Bytes& bytes, std::uint32_t magic, const std::string& path,
-                                      const std::string& mend) {
-  check_beginning(bytes, magic, path, mend);
+struct Idx {
+  std::vector<std::int64_t> extents;
+  Bytes elements;
+};
+
+/// Reads no more than the header promises, and one byte.
+Idx read_idx(const std::string& path, std::uint32_t magic, const std::string& mend) {
   const std::size_t rank = magic & 0xff, header = 4 + 4 * rank;
+  const Bytes beginning = read_maybe_gzip(path, mend, header);
+  check_beginning(beginning, magic, path, mend);
   std::vector<std::int64_t> extents;
   std::string promised;  // "60000 x 28 x 28"
   std::uint64_t elements = 1;
   for (std::size_t i = 0; i < rank; ++i) {
-    const std::uint32_t extent = big_endian(bytes, 4 + 4 * i);
+    const std::uint32_t extent = big_endian(beginning, 4 + 4 * i);
     extents.push_back(extent);
     promised += (i == 0 ? "" : " x ") + std::to_string(extent);
     // The product of three 32-bit counts can pass 2^64: stay at the largest number, which no file reaches.
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     elements = extent != 0 && elements > most / extent ? most : elements * extent;
   }
+  const std::uint64_t wanted = std::min<std::uint64_t>(elements, largest_file);
+  Bytes bytes = read_maybe_gzip(path, mend, header + wanted + 1);
   const std::size_t found = bytes.size() - header;
+  expect(found <= largest_file, path, ": larger than any data set: more than ", largest_file >> 20, " MB; ",
+         mend);
   expect(found >= elements, path, ": cut short, or its count is wrong: the header promises ", promised,
          " bytes, but only ", found, " follow (expected ", elements, "); ", mend);
   expect(found == elements, path, ": too long, or its count is wrong: the header promises ", promised,
-         " bytes, but ", found, " follow (expected ", elements, "); ", mend);
-  return extents;
+         " bytes, but more follow (expected ", elements, "); ", mend);
+  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(header));
+  return {std::move(extents), std::move(bytes)};
 }
 
 }  // namespace
 
 std::int64_t count_idx_images(const std::string& path, const std::string& mend) {
-  const Bytes bytes = read_beginning(path, 16, mend);
+  const Bytes bytes = read_maybe_gzip(path, mend, 16);
   check_beginning(bytes, images_magic, path, mend);
   return big_endian(bytes, 4);
 }
 
 IdxImages read_idx_images(const std::string& path, const std::string& mend) {
-  Bytes bytes = read_maybe_gzip(path, mend);
-  const std::vector<std::int64_t> extents = read_header(bytes, images_magic, path, mend);
-  bytes.erase(bytes.begin(), bytes.begin() + 16);
-  return {extents[0], extents[1], extents[2], std::move(bytes)};
+  Idx file = read_idx(path, images_magic, mend);
+  return {file.extents[0], file.extents[1], file.extents[2], std::move(file.elements)};
 }
 
 std::vector<std::uint8_t> read_idx_labels(const std::string& path, int classes, const std::string& mend) {
-  Bytes bytes = read_maybe_gzip(path, mend);
-  read_header(bytes, labels_magic, path, mend);
-  bytes.erase(bytes.begin(), bytes.begin() + 8);
+  Bytes bytes = read_idx(path, labels_magic, mend).elements;
   for (std::size_t i = 0; i < bytes.size(); ++i)
     expect(bytes[i] < classes, path, ": label ", i, " is ", static_cast<int>(bytes[i]), ", expected 0 to ",
            classes - 1, "; ", mend);

@@ -23,6 +23,19 @@ std::vector<fs::path> places(const Source& source) {
   return found;
 }
 
+/// A link that leads nowhere, or in a circle: somebody wanted that copy, so no other is taken in its place.
+void refuse_broken_links(const Source& source, const fs::path& folder) {
+  std::vector<fs::path> paths{folder.parent_path(), folder};
+  for (const char* file : source.files)
+    for (const char* suffix : {"", ".gz"}) paths.push_back(folder / (std::string(file) + suffix));
+  for (const fs::path& path : paths) {
+    std::error_code ignored;
+    if (fs::is_symlink(fs::symlink_status(path, ignored)) && !fs::exists(path, ignored))
+      throw MissingError(concat("the data set \"", source.name, "\": ", path.string(),
+                                " is a link that leads nowhere; mend it, or remove it"));
+  }
+}
+
 }  // namespace
 
 std::string path_of(const std::filesystem::path& folder, const char* file) {
@@ -37,6 +50,7 @@ std::string path_of(const std::filesystem::path& folder, const char* file) {
 std::filesystem::path find_folder(const Source& source) {
   std::string looked;
   for (const fs::path& folder : places(source)) {
+    refuse_broken_links(source, folder);
     std::string lacking;
     int there = 0;
     for (const char* file : source.files) {

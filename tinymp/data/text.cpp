@@ -64,12 +64,16 @@ std::vector<std::string> most_frequent(const std::vector<std::string>& tokens, s
 
 Text read(std::string name, const std::string& path, std::int64_t vocabulary, TextUnit unit,
           const std::string& mend) {
-  const std::vector<std::uint8_t> bytes = read_maybe_gzip(path, mend);
+  constexpr std::size_t longest = std::size_t{256} << 20;
+  const std::vector<std::uint8_t> bytes = read_maybe_gzip(path, mend, longest + 1);
+  expect(bytes.size() <= longest, path, ": a text of more than ", longest >> 20, " MB; take a part of it");
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::size_t bad = first_bad(text);
   if (bad != std::string_view::npos) throw Error(concat(path, ": byte ", bad, " is no UTF-8 text; ", mend));
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos)
+    throw Error(concat(path, ": an empty text; ", mend));
   return text_from(std::move(name), text, vocabulary, unit);
 }
 

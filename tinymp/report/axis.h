@@ -15,17 +15,20 @@ struct Tick {
 
 class Axis {
  public:
-  /// An axis that shows every finite value of [low, high] and has between 2 and about `wanted_ticks` round
-  /// ticks. On a logarithmic axis values that are not positive have no place (NaN). `low` > `high`: nothing
-  /// to show, 0 .. 1.
+  /// An axis that shows every finite value of [low, high] and has between 2 and about `wanted_ticks` ticks,
+  /// which go up and have different labels. The ticks are round numbers, except where the values or their
+  /// spread come near the limits of double. On a logarithmic axis values that are not positive have no place
+  /// (NaN). `low` > `high`: nothing to show, 0 .. 1.
   Axis(Scale scale, double low, double high, int wanted_ticks);
 
-  /// 0 at the lower end, 1 at the upper; NaN for NaN, infinities and what a logarithm cannot show.
+  /// 0 at the lower end and below, 1 at the upper end and above; NaN for NaN, infinities and what a logarithm
+  /// cannot show.
   double position(double value) const;
 
   const std::vector<Tick>& ticks() const { return ticks_; }
 
  private:
+  void make_room();
   void set_linear_ticks(int wanted);
   void set_log_ticks(int wanted);
 

@@ -1,6 +1,7 @@
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/exp_log.h>
 #include <tinymp/report/curves.h>
+#include <tinymp/report/mean.h>
 #include <tinymp/report/number.h>
 #include <algorithm>
 #include <cmath>
@@ -44,23 +45,23 @@ void tell_apart(std::vector<Group>& groups) {
 struct Point {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
-  double sum = 0, sum_of_logs = 0;
-  int finite = 0;
+  Mean values;
+  double sum_of_logs = 0;
 
   void add(double value) {
     if (!std::isfinite(value)) return;
     low = std::min(low, value);
     high = std::max(high, value);
-    sum += value;
+    values.add(value);
     sum_of_logs += tinymp::log(value);
-    ++finite;
   }
 
   /// Loss scales differ by factors: the middle of 1024 and 65536 is 8192.
   double mean(Quantity quantity) const {
-    if (finite == 0) return nan;
     if (low == high) return low;
-    return quantity == Quantity::scale && low > 0 ? tinymp::exp(sum_of_logs / finite) : sum / finite;
+    if (quantity == Quantity::scale && low > 0 && values.count() > 0)
+      return tinymp::exp(sum_of_logs / values.count());
+    return values.value();
   }
 };
 
@@ -132,17 +133,18 @@ Scale loss_scale(const Panel& panel) {
 
 std::vector<Group> group_by_recipe(std::span<const Run> runs) {
   std::vector<Group> groups;
+  std::map<std::pair<std::string, std::vector<std::string>>, std::vector<std::size_t>> alike;
   for (const Run& run : runs) {
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      const train::RunHeader& other = group.runs[0]->header;
-      return other.name == run.header.name && other.recipe == run.header.recipe &&
-             traits(other) == traits(run.header);
-    });
-    if (same == groups.end()) {
-      groups.push_back({run.header.name.empty() ? describe(run.header.recipe) : run.header.name, {&run}});
-    } else {
-      same->runs.push_back(&run);
+    const train::RunHeader& header = run.header;
+    std::vector<std::size_t>& candidates = alike[{header.name, traits(header)}];
+    const auto same = std::ranges::find_if(
+        candidates, [&](std::size_t i) { return groups[i].runs[0]->header.recipe == header.recipe; });
+    if (same != candidates.end()) {
+      groups[*same].runs.push_back(&run);
+      continue;
     }
+    candidates.push_back(groups.size());
+    groups.push_back({header.name.empty() ? describe(header.recipe) : header.name, {&run}});
   }
   tell_apart(groups);
   return groups;
@@ -192,8 +194,8 @@ Curve make_curve(const Group& group, Quantity quantity) {
   for (const auto& [step, point] : points) {
     curve.step.push_back(static_cast<double>(step));
     curve.mean.push_back(point.mean(quantity));
-    curve.low.push_back(point.finite > 0 ? point.low : nan);
-    curve.high.push_back(point.finite > 0 ? point.high : nan);
+    curve.low.push_back(point.values.count() > 0 ? point.low : nan);
+    curve.high.push_back(point.values.count() > 0 ? point.high : nan);
   }
   return curve;
 }
@@ -221,7 +223,7 @@ Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points) {
       point.add(curve.mean[i]);
       steps += curve.step[i];
     }
-    const bool gap = point.finite == 0;
+    const bool gap = point.values.count() == 0;
     thinned.step.push_back(steps / static_cast<double>(end - begin));
     thinned.mean.push_back(point.mean(quantity));
     for (std::size_t i = begin; i < end; ++i) {

@@ -1,4 +1,5 @@
 #include <tinymp/base/error.h>
+#include <tinymp/report/mean.h>
 #include <tinymp/report/number.h>
 #include <tinymp/report/table.h>
 #include <algorithm>
@@ -25,9 +26,9 @@ std::vector<double> figures(const Group& group, const Figure& figure) {
 }
 
 double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (double value : values) sum += value;
-  return values.empty() ? nan : sum / static_cast<double>(values.size());
+  Mean mean;
+  for (double value : values) mean.add(value);
+  return mean.value();
 }
 
 double skips(const Run& run) {

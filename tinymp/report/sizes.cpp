@@ -43,7 +43,7 @@ int first_advice(const GradientSizes& all) { return std::clamp(all.overflows_fro
 /// nothing overflows.
 int enough(const GradientSizes& all) {
   int k = 0;
-  while (k + 1 < all.overflows_from() && 1000 * all.below_fp16(k) > all.sizes.nonzero()) ++k;
+  while (k + 1 < all.overflows_from() && all.below_fp16(k) > all.sizes.nonzero() / 1000) ++k;
   return k;
 }
 
@@ -60,7 +60,8 @@ std::string about_saving(const GradientSizes& all, double scale) {
 /// A gradient that FP16 could hold and that is zero all the same lost what it is a sum of.
 std::string about_flushed(const GradientSizes& all) {
   const std::string share = share_text(all.flushed, all.sizes.nonzero());
-  const bool on_the_way = all.flushed > 2 * all.below_fp16() && 100 * all.flushed >= all.sizes.nonzero();
+  const bool on_the_way =
+      all.flushed > 2 * all.below_fp16() && all.flushed >= (all.sizes.nonzero() + 99) / 100;
   return concat(
       "In this run ", share, " of them are zero",
       on_the_way ? ": most of those could be held, but what they are made of was flushed on its way." : ".");

@@ -122,10 +122,15 @@ std::vector<std::string> wrap(std::string_view text, int width) {
   std::vector<std::string> lines(1);
   int used = 0;
   while (!text.empty()) {
-    // The next word with the spaces before it.
+    // The next word with the spaces before it, no farther than until it is too long.
     const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const int needed = display_width(text.substr(0, end));
+    std::size_t end = 0;
+    int needed = 0;
+    while (end < text.size() && (end < begin || text[end] != ' ') && used + needed <= width) {
+      const CodePoint c = first_code_point(text.substr(end));
+      needed += width_of(c.value);
+      end += c.bytes;
+    }
     if (used + needed <= width) {
       lines.back() += text.substr(0, end);
       used += needed;

@@ -1,18 +1,16 @@
 #include <tinymp/base/error.h>
 #include <tinymp/report/axis.h>
 #include <tinymp/report/canvas.h>
+#include <tinymp/report/mean.h>
 #include <tinymp/report/number.h>
 #include <tinymp/report/terminal_curves.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace tinymp::report {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Axes {
   Axis step, value;
@@ -27,15 +25,14 @@ int cell_of(double position, int count) {
 /// For each dot across: the mean of the values whose steps fall on it, NaN where there is none.
 std::vector<double> columns_of(const Curve& curve, const std::vector<double>& values, const Axis& axis,
                                int across) {
-  std::vector<double> sum(static_cast<std::size_t>(across), 0.0), count(sum);
+  std::vector<Mean> means(static_cast<std::size_t>(across));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) continue;
-    const auto column = static_cast<std::size_t>(cell_of(axis.position(curve.step[i]), across));
-    sum[column] += values[i];
-    count[column] += 1;
+    means[static_cast<std::size_t>(cell_of(axis.position(curve.step[i]), across))].add(values[i]);
   }
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = count[i] > 0 ? sum[i] / count[i] : nan;
-  return sum;
+  std::vector<double> columns;
+  for (const Mean& mean : means) columns.push_back(mean.value());
+  return columns;
 }
 
 struct Spot {
@@ -124,7 +121,7 @@ std::string bottom_axis(const Axis& axis, int label_width, int columns, bool uni
     const int column = cell_of(axis.position(tick.value), columns);
     rule[static_cast<std::size_t>(column)] = unicode ? "┬" : "+";
     const int width = display_width(tick.label);
-    const int start = std::clamp(column - width / 2, 0, columns - width);
+    const int start = std::clamp(column - width / 2, 0, std::max(0, columns - width));
     const int used = display_width(labels);
     if (start > used || labels.empty()) labels += spaces(start - used) + tick.label;
   }
@@ -192,7 +189,7 @@ std::string terminal_chart(const Panel& panel, const TerminalStyle& style, const
     label_width = std::max(label_width, display_width(tick.label));
   }
 
-  const int columns = width - label_width - 2;
+  const int columns = std::max(8, width - label_width - 2);
   Canvas canvas(columns, rows, style);
   for (std::size_t i = 0; i < panel.curves.size(); ++i) draw_curve(canvas, panel, i, axes, options.band);
   for (std::size_t i = 0; i < panel.curves.size(); ++i) mark_curve(canvas, panel, i, axes, style);

@@ -22,14 +22,16 @@ class Pool {
  public:
   std::byte* acquire(std::size_t size, Device device) {
     const std::lock_guard lock(mutex_);
-    auto& waiting = blocks_[{device, size}];
+    Blocks& blocks = blocks_[{device, size}];
     std::byte* block = nullptr;
-    if (!waiting.empty()) {
-      block = waiting.back();
-      waiting.pop_back();
+    if (!blocks.waiting.empty()) {
+      block = blocks.waiting.back();
+      blocks.waiting.pop_back();
       ++statistics_.from_pool;
     } else {
+      if (blocks.waiting.capacity() == blocks.all) blocks.waiting.reserve(2 * blocks.all + 1);
       block = from_system(size, device);  // throws: then nothing is counted
+      ++blocks.all;
       ++statistics_.from_system;
     }
     statistics_.bytes_in_use += size;
@@ -39,7 +41,8 @@ class Pool {
   void release(std::byte* block, std::size_t size, Device device) {
     const std::lock_guard lock(mutex_);
     statistics_.bytes_in_use -= size;
-    blocks_[{device, size}].push_back(block);
+    blocks_.find({device, size})
+        ->second.waiting.push_back(block);  // there is room: a destructor cannot throw
   }
 
   void clear() {
@@ -54,9 +57,10 @@ class Pool {
 
  private:
   void release_waiting() {
-    for (auto& [key, waiting] : blocks_) {
-      for (std::byte* block : waiting) allocator(key.first).release(block, key.second);
-      waiting.clear();
+    for (auto& [key, blocks] : blocks_) {
+      for (std::byte* block : blocks.waiting) allocator(key.first).release(block, key.second);
+      blocks.all -= blocks.waiting.size();
+      blocks.waiting.clear();
     }
   }
 
@@ -72,8 +76,13 @@ class Pool {
     }
   }
 
+  /// Of one size on one device.
+  struct Blocks {
+    std::vector<std::byte*> waiting;  ///< with room for all of them
+    std::size_t all = 0;              ///< in use or waiting
+  };
   std::mutex mutex_;
-  std::map<std::pair<Device, std::size_t>, std::vector<std::byte*>> blocks_;
+  std::map<std::pair<Device, std::size_t>, Blocks> blocks_;
   PoolStatistics statistics_;
 };
 

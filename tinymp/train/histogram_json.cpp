@@ -1,4 +1,5 @@
 #include <tinymp/base/error.h>
+#include <tinymp/base/foreign_text.h>
 #include <tinymp/train/histogram_json.h>
 #include <tinymp/train/number_json.h>
 #include <nlohmann/json.hpp>
@@ -32,23 +33,24 @@ Out json_of(const UpdateSizes& u) {
 std::int64_t integer_of(const In& json, const char* what, std::int64_t low, std::int64_t high) {
   const bool wraps = json.is_number_unsigned() && json.get<std::int64_t>() < 0;
   const bool fits = json.is_number_integer() && !wraps && json >= low && json <= high;
-  expect(fits, '"', what, "\" is no integer from ", low, " to ", high, ": ", json.dump());
+  expect(fits, '"', what, "\" is no integer from ", low, " to ", high, ": ", excerpt(json.dump()));
   return json.get<std::int64_t>();
 }
 
-std::int64_t count_of(const In& json, const char* what) {
-  return integer_of(json, what, 0, std::numeric_limits<std::int64_t>::max());
-}
+/// More than a step can have of anything; the sum of all that a line of the log can hold fits 64 bits.
+constexpr std::int64_t largest_count = 1'000'000'000'000;
+
+std::int64_t count_of(const In& json, const char* what) { return integer_of(json, what, 0, largest_count); }
 
 double number_of(const In& json, const char* key) {
   const std::optional<double> number = number_from(json.at(key));
-  expect(number.has_value(), '"', key, "\" is not a number: ", json.at(key).dump());
+  expect(number.has_value(), '"', key, "\" is not a number: ", excerpt(json.at(key).dump()));
   return *number;
 }
 
 Histogram histogram_from(const In& json) {
   const In& counts = json.at("counts");
-  expect(counts.is_array() && counts.size() < 20000, "\"counts\" is no list, or one of ", counts.size());
+  expect(counts.is_array() && counts.size() <= 601, "\"counts\" is no list, or one of ", counts.size());
   Histogram h{.zeros = count_of(json.at("zeros"), "zeros"),
               .nonfinite = count_of(json.at("nonfinite"), "nonfinite"),
               .first = static_cast<int>(integer_of(json.at("first"), "first", -9999, 9999))};
@@ -58,7 +60,7 @@ Histogram histogram_from(const In& json) {
 
 ParameterSizes parameter_from(const In& json) {
   const In& g = json.at("gradients");
-  ParameterSizes parameter{.name = json.at("name").get<std::string>(),
+  ParameterSizes parameter{.name = cut_to(json.at("name").get<std::string>(), 120),
                            .gradients = {.sizes = histogram_from(g),
                                          .largest = number_of(g, "largest"),
                                          .subnormal = count_of(g.at("subnormal"), "subnormal"),
@@ -85,9 +87,10 @@ Out json_of(const StepSizes& sizes) {
 }
 
 StepSizes sizes_from(const In& json) {
-  StepSizes sizes{.step = count_of(json.at("step"), "step"), .scale = number_of(json, "scale")};
+  constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  StepSizes sizes{.step = integer_of(json.at("step"), "step", 0, last), .scale = number_of(json, "scale")};
   const In& parameters = json.at("parameters");
-  expect(parameters.is_array(), "\"parameters\" is no list: ", parameters.dump());
+  expect(parameters.is_array(), "\"parameters\" is no list: ", excerpt(parameters.dump()));
   for (const In& p : parameters) sizes.parameters.push_back(parameter_from(p));
   return sizes;
 }

@@ -53,6 +53,7 @@ std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::
 std::string write_failure(const std::string& what, const std::string& path, int error_number) {
   std::string mend = "write elsewhere: --out DIR";
   if (error_number == ENOSPC || error_number == EDQUOT) mend = "free some space, or " + mend;
+  if (error_number == EFBIG) mend = "raise the limit (ulimit -f), or " + mend;
   if (error_number == EEXIST) mend = "nothing is ever written over: move it away, or " + mend;
   if (error_number == ENOENT) mend = "make its folder first, or " + mend;
   return concat("cannot write ", what, " ", path, ": ", std::strerror(error_number), "; ", mend);

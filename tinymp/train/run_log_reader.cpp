@@ -1,8 +1,10 @@
 #include <tinymp/base/error.h>
+#include <tinymp/base/foreign_text.h>
 #include <tinymp/train/histogram_json.h>
 #include <tinymp/train/number_json.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/run_log_fields.h>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -11,11 +13,22 @@
 #include <utility>
 
 // Reading. A key that is missing leaves the default, so that older runs stay readable; a key of the wrong
-// type, an unknown format or scaling, a line that is no step: an error that names file and line.
+// type, an unknown format or scaling, a line that is no step, more than a run can hold: an error that names
+// file and line.
 namespace tinymp::train {
 namespace {
 
 using Json = nlohmann::json;
+
+// More than any run of tinymp writes. What a log of somebody else holds beyond is refused, or, of a text,
+// cut.
+constexpr std::size_t longest_line = std::size_t{4} << 20;  // bytes
+constexpr int most_lines = 10'000'000;
+constexpr std::size_t most_findings = 100, longest_name = 120, longest_text = 4000;
+
+std::string shown(const Json& json) {
+  return excerpt(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 /// A JSON object that knows which line it came from.
 class FromJson {
@@ -34,7 +47,10 @@ class FromJson {
   }
 
   void operator()(const char* key, std::string& value) const {
-    if (const Json* json = find(key, &Json::is_string)) value = json->get<std::string>();
+    const Json* json = find(key, &Json::is_string);
+    if (json == nullptr) return;
+    const bool is_name = std::string_view(key) == "name" || std::string_view(key) == "metric";
+    value = cut_to(json->get<std::string>(), is_name ? longest_name : longest_text);
   }
   void operator()(const char* key, bool& value) const {
     if (const Json* json = find(key, &Json::is_boolean)) value = json->get<bool>();
@@ -48,13 +64,13 @@ class FromJson {
     if (json == nullptr) return;
     const auto wide = json->get<std::int64_t>();
     const bool wrapped = json->is_number_unsigned() && wide < 0;
-    if (wrapped || !std::in_range<Int>(wide)) fail(concat('"', key, "\" is out of range: ", *json));
+    if (wrapped || !std::in_range<Int>(wide)) fail(concat('"', key, "\" is out of range: ", shown(*json)));
     value = static_cast<Int>(wide);
   }
   void operator()(const char* key, double& value) const {
     if (!has(key)) return;
     const std::optional<double> number = number_from(json_.at(key));
-    if (!number) fail(concat('"', key, "\" is not a number: ", json_.at(key)));
+    if (!number) fail(concat('"', key, "\" is not a number: ", shown(json_.at(key))));
     value = *number;
   }
   void operator()(const char* key, float& value) const {
@@ -68,7 +84,7 @@ class FromJson {
     try {
       value = dtype_from_name(name);
     } catch (const UsageError& error) {
-      fail(concat('"', key, "\": ", error.what()));
+      fail(concat('"', key, "\": ", excerpt(error.what(), 200)));
     }
   }
   void operator()(const char* key, Recipe& recipe) const { fields(recipe, object(key)); }
@@ -78,7 +94,7 @@ class FromJson {
     inner("kind", kind);
     if (!(inner.read_as<NoScaling>(kind, scaling) || inner.read_as<StaticScaling>(kind, scaling) ||
           inner.read_as<DynamicScaling>(kind, scaling))) {
-      fail(concat("unknown kind of loss scaling \"", kind, "\" (none, static, dynamic)"));
+      fail(concat("unknown kind of loss scaling \"", excerpt(kind), "\" (none, static, dynamic)"));
     }
   }
 
@@ -95,7 +111,7 @@ class FromJson {
   const Json* find(const char* key, bool (Json::*is_right)() const noexcept) const {
     if (!has(key)) return nullptr;
     const Json& json = json_.at(key);
-    if (!(json.*is_right)()) fail(concat('"', key, "\" has the wrong type: ", json));
+    if (!(json.*is_right)()) fail(concat('"', key, "\" has the wrong type: ", shown(json)));
     return &json;
   }
 
@@ -130,7 +146,7 @@ void read_sizes(const FromJson& line, std::vector<StepSizes>& all) {
   try {
     sizes = sizes_from(line.json().at("sizes"));
   } catch (const std::exception& error) {
-    line.fail(concat("\"sizes\" is not what a run log has: ", error.what()));
+    line.fail(concat("\"sizes\" is not what a run log has: ", excerpt(error.what(), 200)));
   }
   if (!all.empty() && sizes.step <= all.back().step) line.fail("\"sizes\": steps must go up");
   all.push_back(std::move(sizes));
@@ -147,6 +163,7 @@ void read_line(const FromJson& line, bool is_first, Run& run) {
     read_sizes(line, run.sizes);
   } else if (line.has("finding")) {
     const FromJson finding = line.object("finding");
+    if (run.findings.size() == most_findings) line.fail(concat("more than ", most_findings, " findings"));
     fields(run.findings.emplace_back(), finding);
     traced_fields(run.findings.back(), finding);
   } else {
@@ -154,25 +171,51 @@ void read_line(const FromJson& line, bool is_first, Run& run) {
   }
 }
 
-}  // namespace
+/// As std::getline, of a line that is short enough.
+bool read_text(std::istream& in, std::string& line, const std::string& where) {
+  std::array<char, 4096> block{};
+  line.clear();
+  for (;;) {
+    in.getline(block.data(), block.size());
+    const auto got = static_cast<std::size_t>(in.gcount());
+    const bool has_end = !in.eof() && !in.fail();
+    line.append(block.data(), has_end ? got - 1 : got);
+    if (has_end || in.bad()) return has_end;
+    if (in.eof()) return !line.empty();
+    in.clear();  // the block was full
+    expect(line.size() <= longest_line, where, ": a line of more than ", longest_line >> 20,
+           " MB; no run of tinymp writes that");
+  }
+}
 
-Run load_run(const std::string& path) {
+std::ifstream open_log(const std::string& path) {
   std::error_code unknown;
-  expect(!std::filesystem::is_directory(path, unknown), "cannot read the run log ", path,
+  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
+  expect(!std::filesystem::is_directory(status), "cannot read the run log ", path,
          ": it is a folder; name a file in it");
+  expect(!std::filesystem::is_other(status), "cannot read the run log ", path,
+         ": it is no regular file; copy what it gives into one");
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   expect(in.is_open(), "cannot read the run log ", path, ": ", std::strerror(errno));
+  return in;
+}
 
+}  // namespace
+
+Run load_run(const std::string& path) {
+  std::ifstream in = open_log(path);
   Run run;
   run.path = path;
   int number = 0;
-  for (std::string line; std::getline(in, line);) {
+  std::string where = concat(path, ":1");
+  for (std::string line; read_text(in, line, where); where = concat(path, ":", number + 1)) {
     ++number;
     const bool has_newline = !in.eof();
+    expect(number <= most_lines, where, ": more than ", most_lines, " lines; record fewer: --log-every");
+    expect(!is_too_deep(line), where, ": not a line of a run log (nested more than ", deepest_json, " deep)");
     const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (json.is_discarded() && !has_newline && number > 1) break;  // cut short by an interruption
-    const std::string where = concat(path, ":", number);
     expect(!json.is_discarded(), where, ": not a line of a run log (not JSON)");
     read_line({json, where}, number == 1, run);
   }

@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t most_runs = 10'000;  // a page of more could not be read
 constexpr Lesson lesson{"compare", "Recorded runs side by side",
                         "Table, curves and page over runs that were recorded."};
 
@@ -63,6 +64,8 @@ class Reader {
     for (const fs::path& log : logs_below(path)) {
       try {
         add(log.string());
+      } catch (const UsageError&) {
+        throw;
       } catch (const Error& error) {
         std::cerr << "left out: " << error.what() << "\n";
       }
@@ -79,6 +82,8 @@ class Reader {
       ++again_;
       return;
     }
+    if (runs_.size() == most_runs)
+      throw UsageError(concat("more than ", most_runs, " runs; name a folder that holds fewer"));
     runs_.push_back(train::load_run(path));
     seen_.insert(real);
   }

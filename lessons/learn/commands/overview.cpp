@@ -6,6 +6,7 @@
 #include <tinymp/data/dataset.h>
 #include <tinymp/report/table.h>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -22,9 +23,12 @@ const std::string runs_folder = Options{}.out;
 /// A smoke run does not count, nor one whose technique was turned off: the first line of a log tells the
 /// command behind it.
 bool counts(const fs::path& log) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(log, ignored)) return false;
   std::ifstream in(log);
-  std::string header;
-  std::getline(in, header);
+  std::array<char, 8192> line{};  // a whole header, but for one that no run of tinymp has
+  in.getline(line.data(), line.size());
+  const std::string_view header(line.data());
   return header.find(" --smoke") == std::string::npos && header.find(" --sabotage") == std::string::npos;
 }
 

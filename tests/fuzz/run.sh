@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# usage: run.sh [SECONDS [NAME...]]
+# Builds the fuzzers with clang++, ASan and UBSan in build/fuzz and runs each for so long (10 s). What they find lies in
+# build/fuzz/found; what is new stays in build/fuzz/corpus. Exit code 77 without clang++ or its libFuzzer.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+seconds=${1:-10}
+[ $# -gt 0 ] && shift
+if [ $# -eq 0 ]; then set -- logs notes submissions; fi
+build=$root/build/fuzz
+probe=$(mktemp -d) || exit 1
+printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n' >"$probe/a.cpp"
+clang++ -fsanitize=fuzzer,address "$probe/a.cpp" -o "$probe/a" 2>/dev/null
+has_fuzzer=$?
+rm -rf "$probe"
+if [ $has_fuzzer != 0 ]; then echo "[skipped] clang++ with libFuzzer is not here" && exit 77; fi
+
+mkdir -p "$build/found"
+cmake -S "$root" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release \
+  "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -g1" -DTINYMP_FUZZ=ON -DTINYMP_SANITIZE=address -DTINYMP_TESTS=OFF \
+  -DTINYMP_LESSONS=OFF -DTINYMP_CUDA=OFF >"$build/configure.log" 2>&1 || { cat "$build/configure.log" && exit 1; }
+cmake --build "$build" --target fuzzers >"$build/build.log" 2>&1 || { tail -n 40 "$build/build.log" && exit 1; }
+
+failures=0
+for name; do
+  mkdir -p "$build/corpus/$name"
+  echo "fuzz: $name, $seconds s"
+  "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=1024 \
+    -print_final_stats=1 -artifact_prefix="$build/found/$name-" "$build/corpus/$name" "$root/tests/fuzz/seeds/$name" \
+    >"$build/$name.log" 2>&1
+  code=$?
+  sed -n 's/^stat::number_of_executed_units: */  runs: /p' "$build/$name.log"
+  if [ $code != 0 ]; then
+    grep -aE 'ERROR|SUMMARY|runtime error|Test unit written' "$build/$name.log"
+    failures=$((failures + 1))
+  fi
+done
+exit $((failures > 0))
