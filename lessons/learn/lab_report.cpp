@@ -3,6 +3,7 @@
 #include <lessons/learn/lab.h>
 #include <lessons/learn/lab_state.h>
 #include <lessons/learn/results.h>
+#include <lessons/learn/words.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/number.h>
 #include <tinymp/train/provenance.h>
@@ -58,7 +59,7 @@ void Lab::say(const std::string& text) {
   std::istringstream lines(text + "\n");
   for (std::string line; std::getline(lines, line);) {
     impl_->said.push_back(line);
-    std::cout << report::printable(line, impl_->style.unicode) << "\n";
+    std::cout << fitted(report::printable(line, impl_->style.unicode), impl_->style.width) << "\n";
   }
   std::cout.flush();
 }
