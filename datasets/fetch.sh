@@ -268,7 +268,12 @@ from_url() {
 # from_folder PATH PART SUM
 from_folder() {
   local complaint
-  if [ ! -f "$1" ]; then reason="has no such file" && return 1; fi
+  if [ ! -f "$1" ]; then
+    case "$reason" in *.xz\'*) return 1 ;; esac
+    reason="has no such file"
+    if [ -f "$1.xz" ]; then reason="has it packed only: xz -dk '$1.xz'"; fi
+    return 1
+  fi
   if ! complaint=$(cp -- "$1" "$2" 2>&1); then rm -f "$2" && cannot_write "$(dirname -- "$2")" "$complaint"; fi
   if is_right "$2" "$3"; then return 0; fi
   rm -f "$2"

@@ -3,6 +3,7 @@
 #include <kernels/step.h>
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/recipe.h>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 

@@ -2,11 +2,30 @@
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/question.h>
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/words.h>
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <sstream>
+#include <utility>
 
 // ./learn question: a student's own.
 namespace tinymp::classroom {
+namespace {
+
+/// A question is written in lines of a screen. They become one paragraph, but for formulas, which are
+/// indented, and the last line, which says what to answer.
+std::string in_paragraphs(const std::string& text) {
+  std::istringstream lines(text.substr(0, text.rfind('\n')));
+  std::string all;
+  bool formula = true;
+  for (std::string line; std::getline(lines, line);) {
+    const bool was_formula = std::exchange(formula, line.rfind(' ', 0) == 0);
+    all += (all.empty() ? "" : was_formula || formula ? "\n" : " ") + line;
+  }
+  return all + text.substr(text.rfind('\n'));
+}
+
+}  // namespace
 
 int question_command(int argc, const char* const* argv) {
   int chapter = 0;
@@ -19,8 +38,8 @@ int question_command(int argc, const char* const* argv) {
   app.add_option("--id", student, "Who you are: as your teacher knows you")->required();
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   for (int n = chapter == 0 ? first_question : chapter; n <= (chapter == 0 ? last_question : chapter); ++n)
-    std::cout << fmt::format("Question {}. {}\nIn mine/answers.txt: {} ...\n\n", n, question(n, student).text,
-                             n);
+    std::cout << lab::fitted(fmt::format("Question {}. {}\nIn mine/answers.txt: {} ...\n\n", n,
+                                         in_paragraphs(question(n, student).text), n));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <lessons/classroom/attempt.h>
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/similarity.h>
+#include <lessons/learn/words.h>
 
 namespace tinymp::classroom {
 
@@ -47,15 +48,15 @@ std::string told(const Exercise& exercise, const Attempt& attempt, const Workboo
   if (const std::string refused = leaves_its_place(read_file(workbook.path(exercise))); !refused.empty())
     text += "./learn grade would refuse this file. " + refused + "\n\n";
   if (verdict.passed())
-    return text +
-           fmt::format(
-               "{0} {1}: passed, {2} cases in {3:.1f} s.\n"
-               "How tinymp does it: ./learn solution {0}    Train with yours: ./learn run {4} --mine\n",
-               exercise.number(), exercise.title, verdict.cases, verdict.seconds, exercise.chapter);
-  return text + fmt::format(
-                    "{0} {1}: not yet.\n\n{2}\n\nYour file: {3}\n"
-                    "Once more: ./learn check {0}    A hint: ./learn hint {0}\n",
-                    exercise.number(), exercise.title, verdict.message, shown(workbook.path(exercise)));
+    return lab::fitted(
+        text +
+        fmt::format("{0} {1}: passed, {2} cases in {3:.1f} s.\n"
+                    "How tinymp does it: ./learn solution {0}    Train with yours: ./learn run {4} --mine\n",
+                    exercise.number(), exercise.title, verdict.cases, verdict.seconds, exercise.chapter));
+  return lab::fitted(text + fmt::format("{0} {1}: not yet.\n\n{2}\n\nYour file: {3}\n"
+                                        "Once more: ./learn check {0}    A hint: ./learn hint {0}\n",
+                                        exercise.number(), exercise.title, verdict.message,
+                                        shown(workbook.path(exercise))));
 }
 
 }  // namespace tinymp::classroom

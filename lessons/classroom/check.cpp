@@ -1,8 +1,13 @@
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <lessons/classroom/attempt.h>
 #include <lessons/classroom/commands.h>
+#include <lessons/classroom/waiting.h>
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/error.h>
+#include <tinymp/report/terminal.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -14,20 +19,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The exercises in columns. The last, the file, is there where all fit beside it.
 int list(const Workbook& workbook, const lab::Progress& progress) {
   const std::vector<Exercise> all = exercises();
+  std::vector<std::pair<std::string, std::string>> rows;  // without the file, and the file
+  bool fits = true;
   for (const Exercise& exercise : all) {
     const char* const state = has_passed(exercise, progress) ? "passed"
                               : workbook.has(exercise)       ? "begun"
                                                              : "";
-    std::cout << fmt::format("  {:<4} {:<44} {:<8} {}\n", exercise.number(), exercise.title, state,
-                             exercise.own_file().string());
+    rows.emplace_back(fmt::format("  {:<3}  {:<32}  {:<6}  {:>2} min  {:<6}", exercise.number(),
+                                  exercise.title, exercise.level, exercise.minutes, state),
+                      exercise.own_file().filename().string());
+    const auto width = static_cast<int>(rows.back().first.size() + 2 + rows.back().second.size());
+    fits = fits && width <= report::terminal_width(STDOUT_FILENO);
   }
-  std::cout << "\nYour files lie in " << shown(workbook_folder())
-            << ", where check puts one to begin with.\n";
+  for (const auto& [row, file] : rows) std::cout << (fits ? row + "  " + file : row) << "\n";
+  std::cout << lab::fitted(
+      fmt::format("\nYour files lie in {}, where check puts one to begin with.\n", shown(workbook_folder())));
   if (const Exercise* next = next_of(all, progress))
     std::cout << fmt::format("Next: ./learn check {}\n", next->number());
   return 0;
+}
+
+/// As attempt(); meanwhile the terminal says so.
+Attempt attempt_aloud(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress) {
+  if (isatty(STDERR_FILENO) != 1) return attempt(exercise, workbook, progress);
+  Waiting waiting(exercise.number());
+  return attempt(exercise, workbook, progress, {.unwanted = [&waiting] {
+                   waiting.tick();
+                   return false;
+                 }});
 }
 
 Json as_json(const Exercise& exercise, const Verdict& verdict, const Workbook& workbook) {
@@ -58,7 +80,7 @@ int check(int argc, const char* const* argv) {
   Json verdicts = Json::array();
   bool all = true;
   for (const Exercise& exercise : exercises_named(which)) {
-    const Attempt made = attempt(exercise, workbook, progress);
+    const Attempt made = attempt_aloud(exercise, workbook, progress);
     all = all && made.verdict.passed();
     verdicts.push_back(as_json(exercise, made.verdict, workbook));
     if (json) continue;

@@ -37,7 +37,9 @@ Exercise read(const fs::path& folder) {
                 .links = json.at("links"),
                 .cases = json.at("cases"),
                 .stub_says = json.at("stub_says"),
-                .hints = json.at("hints")};
+                .hints = json.at("hints"),
+                .level = json.at("level"),
+                .minutes = json.at("minutes")};
   } catch (const nlohmann::json::exception& error) {
     throw Error(concat(path.string(), ": ", error.what(), "; git checkout brings it back"));
   }

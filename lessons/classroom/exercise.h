@@ -25,6 +25,8 @@ struct Exercise {
   std::int64_t cases = 0;            ///< a check that counted fewer has not run
   std::string stub_says{};           ///< a regular expression: what the stub fails with
   std::vector<std::string> hints{};  ///< a nudge, where to look, nearly the code
+  std::string level{};               ///< "easy", "medium", "hard"
+  int minutes = 0;                   ///< that a first try takes who has read the chapter
 
   std::string number() const;  ///< "1.1"
   /// stub.h, stub.cpp or stub.cuh: as the file in which it stands.

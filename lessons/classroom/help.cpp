@@ -4,6 +4,7 @@
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/overlay.h>
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/words.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -31,8 +32,8 @@ int hint(int argc, const char* const* argv) {
   lab::Progress progress(lab::progress_path());
   const auto seen = static_cast<std::size_t>(progress.count(progress_key(exercise), "hint"));
   const std::size_t i = std::min(seen, exercise.hints.size() - 1);
-  std::cout << fmt::format("{}, hint {} of {}\n\n{}\n", exercise.number(), i + 1, exercise.hints.size(),
-                           exercise.hints[i]);
+  std::cout << lab::fitted(fmt::format("{}, hint {} of {}\n\n{}\n", exercise.number(), i + 1,
+                                       exercise.hints.size(), exercise.hints[i]));
   if (seen < exercise.hints.size()) progress.add(progress_key(exercise), "hint");
   return 0;
 }
@@ -48,10 +49,10 @@ int solution(int argc, const char* const* argv) {
   lab::Progress progress(lab::progress_path());
   const bool passed = has_passed(exercise, progress);
   if (!passed && !give_up) {
-    std::cout << fmt::format(
-        "Yours does not pass yet: ./learn hint {0} helps; ./learn solution {0} --give-up shows it all the "
-        "same.\n",
-        exercise.number());
+    std::cout << lab::fitted(fmt::format(
+        "Yours does not pass yet: ./learn hint {0} helps; ./learn solution {0} --give-up shows it "
+        "all the same.\n",
+        exercise.number()));
     return 1;
   }
   if (!passed) progress.add(progress_key(exercise), "gave_up");

@@ -7,10 +7,14 @@
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/process.h>
+#include <lessons/classroom/waiting.h>
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/words.h>
+#include <tinymp/report/terminal.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <iostream>
 #include <optional>
 #include <tuple>
@@ -50,6 +54,14 @@ class Keys {
   bool on_;
 };
 
+/// "12:03:45"
+std::string clock_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
 /// The exercise whose file is watched, and what it said when it was judged last.
 class Watch {
  public:
@@ -62,8 +74,8 @@ class Watch {
     workbook_.begin(exercise_);
     judged_ = text();
     try {
-      const Attempt made = attempt(exercise_, workbook_, progress_, {.unwanted = [this] { return saved(); }});
-      std::cout << "\n" << told(exercise_, made, workbook_) << std::flush;
+      const Attempt made = judged_aloud();
+      std::cout << heading(made.verdict.passed()) << "\n" << told(exercise_, made, workbook_) << std::flush;
       return made.verdict.passed();
     } catch (const Unwanted&) {
       return {};
@@ -74,6 +86,27 @@ class Watch {
   const Exercise& exercise() const { return exercise_; }
 
  private:
+  Attempt judged_aloud() {
+    Waiting waiting(exercise_.number());
+    return attempt(exercise_, workbook_, progress_, {.unwanted = [this, &waiting] {
+                     waiting.tick();
+                     return saved();
+                   }});
+  }
+  /// A rule that parts this attempt from the last: "---- 12:03:45  attempt 3 of 1.2  passed ----"
+  std::string heading(bool passed) {
+    const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO);
+    const std::string words =
+        fmt::format("{}  attempt {} of {}  ", clock_time(), ++looks_, exercise_.number());
+    const std::string verdict = passed ? "passed" : "not yet";
+    const std::string dash = style.unicode ? "─" : "-";
+    const int rest = std::max(0, std::min(style.width, 100) - report::display_width(words + verdict) - 6);
+    std::string rule = "\n" + dash + dash + " " + words;
+    rule += style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", passed ? "1;32" : "1;31", verdict) : verdict;
+    rule += " ";
+    for (int i = 0; i < rest; ++i) rule += dash;
+    return rule + "\n";
+  }
   std::string text() const {
     try {
       return read_file(workbook_.path(exercise_));
@@ -85,6 +118,7 @@ class Watch {
   const Workbook& workbook_;
   lab::Progress& progress_;
   std::string judged_;
+  int looks_ = 0;
 };
 
 /// The one that is named, or the next that has not passed.
@@ -113,9 +147,12 @@ void give_hint(const Exercise& exercise) {
   hint(2, words.data());
 }
 
-void prompt(const Watch& watch, const Workbook& workbook, const Keys& keys) {
-  std::cout << fmt::format("\nWatching {}{}", shown(workbook.path(watch.exercise())),
-                           keys.on() ? "   h: a hint   n: the next exercise   q: ends\n" : "\n")
+void prompt(const Watch& watch, const Workbook& workbook, const lab::Progress& progress, const Keys& keys) {
+  const std::vector<Exercise> all = exercises();
+  const auto passed = std::ranges::count_if(all, [&](const Exercise& e) { return has_passed(e, progress); });
+  std::cout << lab::fitted(fmt::format("\nWatching {}   {} of {} pass\n{}",
+                                       shown(workbook.path(watch.exercise())), passed, all.size(),
+                                       keys.on() ? "h: a hint   n: the next exercise   q: ends\n" : ""))
             << std::flush;
 }
 
@@ -140,7 +177,7 @@ int watch(int argc, const char* const* argv) {
   } else {
     watch->look();
   }
-  prompt(*watch, workbook, keys);
+  prompt(*watch, workbook, progress, keys);
   for (;;) {
     const char key = keys.wait();
     if (interrupted()) return 130;
@@ -154,13 +191,13 @@ int watch(int argc, const char* const* argv) {
       }
       watch.emplace(*next, workbook, progress);
       watch->look();
-      prompt(*watch, workbook, keys);
+      prompt(*watch, workbook, progress, keys);
     }
     if (!watch->saved()) continue;
     const std::optional<bool> passes = watch->look();
     if (!passes) continue;
     if (once) return *passes ? 0 : 1;
-    prompt(*watch, workbook, keys);
+    prompt(*watch, workbook, progress, keys);
   }
 }
 

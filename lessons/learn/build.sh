@@ -1,7 +1,25 @@
-# Configuring and building in the right folder, one at a time, as parallel as the memory allows.
+# Configuring and building in the right folder, one build of a folder at a time, as parallel as the memory allows.
 # Sourced by ./learn after install.sh; sees its variables: root, cuda, sanitize, and
 # shellcheck shell=bash
-: "${build_root=}" "${overlay=}" "${tests=OFF}" "${microbench=OFF}" "${jobs=1}" "${packages=}"
+: "${cuda=}" "${build_root=}" "${build=}" "${overlay=}" "${locked=}" "${tests=OFF}" "${microbench=OFF}" "${jobs=1}" "${packages=}"
+
+# ---- where it can be built ----
+
+# CMake, Ninja or nvcc take these characters of a path for something else, and say so in words that help nobody.
+expect_usual_path() {
+  local path character mend odd=('#' '[' ']' ';' '"' "\\" $'\n')
+  if [ "$cuda" = ON ] || { [ "$cuda" = AUTO ] && command -v nvcc >/dev/null; }; then odd+=("'" ','); fi
+  for path in "$root" "$build_root"; do
+    mend='move or rename that folder'
+    if [ "$path" = "$build_root" ]; then mend="name another build folder: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ..."; fi
+    for character in "${odd[@]}"; do
+      case $path in *"$character"*) ;; *) continue ;; esac
+      case $character in $'\n') character='a line break' ;; *) character="the character $character" ;; esac
+      case $character in *[\',]) mend="$mend; or leave CUDA out: --cuda off" ;; esac
+      die 2 "CMake cannot build in a path with $character: $path; $mend"
+    done
+  done
+}
 
 # ---- how many files at once ----
 
@@ -75,7 +93,8 @@ optional_parts() { # what tinymp does without, and takes when it was installed s
 }
 
 configured() {
-  [ "$(cat "$build/configured" 2>/dev/null)" = "$signature" ] && command -v cmake >/dev/null &&
+  [ -e "$build/CMakeCache.txt" ] && { [ -e "$build/build.ninja" ] || [ -e "$build/Makefile" ] || [ -n "${CMAKE_GENERATOR:-}" ]; } &&
+    [ "$(cat "$build/configured" 2>/dev/null)" = "$signature" ] && command -v cmake >/dev/null &&
     [ "$(cat "$build/configured.parts" 2>/dev/null)" = "$(optional_parts)" ] &&
     { [ "$tests" = OFF ] || grep -q '^TINYMP_TESTS:BOOL=ON' "$build/CMakeCache.txt"; } &&
     { [ "$microbench" = OFF ] || grep -q '^TINYMP_MICROBENCH:BOOL=ON' "$build/CMakeCache.txt"; }
@@ -83,7 +102,7 @@ configured() {
 
 configure() {
   local log=$build/configure.log first=()
-  if [ "$(cat "$build/configured" 2>/dev/null)" != "$signature" ]; then
+  if [ "$(cat "$build/configured" 2>/dev/null)" != "$signature" ] || [ ! -e "$build/CMakeCache.txt" ]; then
     first=(--fresh)
     if [ -z "${CMAKE_GENERATOR:-}" ] && command -v ninja >/dev/null; then first+=(-G Ninja); fi
     if command -v ccache >/dev/null; then first+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
@@ -143,54 +162,100 @@ expect_room() { # the reason behind many a failure, and one that a log on the sa
   rm -f "$trial"
 }
 
-# ---- one build at a time ----
+# ---- one build of a folder at a time ----
 
 alive() { kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null 2>&1; }
 
-lock_holder() { readlink "$build_root/lock" 2>/dev/null; }
+born() { # PID: when it started, in one word; nothing where the system does not tell
+  if [ -r "/proc/$1/stat" ]; then
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+  else
+    ps -o lstart= -p "$1" 2>/dev/null | tr -cd 'A-Za-z0-9'
+  fi
+}
+
+lock_holder() { readlink "$locking.lock" 2>/dev/null; }
+
+holds_it() { # HOLDER: PID@START. Another program may have that number by now, and then it started at another time.
+  local pid=${1%%@*} start=
+  alive "$pid" || return 1
+  case $1 in *@?*) start=$(born "$pid") ;; esac
+  [ -z "$start" ] || [ "$start" = "${1#*@}" ]
+}
 
 # Of all who see a lock that was left behind, only the one that makes this folder may remove it.
 remove_lock_of() { # HOLDER
-  mkdir "$build_root/lock.stale" 2>/dev/null || return 1
-  if [ "$(lock_holder)" = "$1" ]; then rm -f "$build_root/lock"; fi
-  rmdir "$build_root/lock.stale"
+  mkdir "$locking.lock.stale" 2>/dev/null || return 1
+  if [ "$(lock_holder)" = "$1" ]; then rm -f "$locking.lock"; fi
+  rmdir "$locking.lock.stale"
 }
 
-lock() { # a link to the number of the process that holds it: made with that number in one step, or not at all
-  local waited=0 holder
-  until ln -s $$ "$build_root/lock" 2>/dev/null; do
+lock() { # FOLDER: FOLDER.lock is a link to the process that holds it: made with its number in one step, or not at all
+  local waited=0 holder own
+  own=$$@$(born $$)
+  locking=$1
+  until ln -s "$own" "$locking.lock" 2>/dev/null; do
     holder=$(lock_holder)
     # Our own number: in a container an earlier ./learn may have had the same.
-    if [ -z "$holder" ] || [ "$holder" = $$ ] || ! alive "$holder"; then
-      if ! ln -s $$ "$build_root/lock.$$" 2>/dev/null; then cannot_write; fi # the disk takes no link at all
-      rm -f "$build_root/lock.$$"
+    if [ -z "$holder" ] || [ "${holder%%@*}" = $$ ] || ! holds_it "$holder"; then
+      if ! ln -s "$own" "$locking.lock.$$" 2>/dev/null; then cannot_write; fi # the disk takes no link at all
+      rm -f "$locking.lock.$$"
       if [ -n "$holder" ] && remove_lock_of "$holder"; then continue; fi
     fi
-    if [ "$waited" = 1 ]; then say "another ./learn builds; waiting (if none does: rm -r '$build_root'/lock*) ..."; fi
+    if [ "$waited" = 1 ]; then say "another ./learn works in $locking; waiting (if none does: rm -r '$locking'.lock*) ..."; fi
     sleep 1
     waited=$((waited + 1))
   done
-  locked=1
+  locked=$locking
 }
 
 unlock() {
-  if [ "$locked" = 1 ]; then rm -f "$build_root/lock"; fi
-  locked=0
+  if [ -n "$locked" ]; then rm -f "$locked.lock"; fi
+  locked=
+}
+
+# ---- what others built ----
+
+current() { # TARGET: was it built here, and has no source changed since?
+  local stamp=$build/built.$1
+  if [ ! -e "$stamp" ]; then
+    case $1 in learn | lesson_* | clinic | classroom) stamp=$build/built.lessons ;; esac
+  fi
+  [ -e "$stamp" ] && [ -x "$program" ] &&
+    [ -z "$(find "$root/CMakeLists.txt" "$root/cmake" "$root/kernels" "$root/lessons" "$root/tinymp" -type f -newer "$stamp" \
+      ! -name '*.md' ! -name '*.json' 2>/dev/null | head -n 1)" ]
+}
+
+all_current() { # TARGET...
+  local target
+  [ "$tests" = OFF ] && [ "$microbench" = OFF ] && choose_compiler && name_build_folder || return 1
+  for target; do current "$target" || return 1; done
 }
 
 prepare() { # TARGET... are up to date afterwards, whatever it takes
-  if ! mkdir -p "$build_root" 2>/dev/null || [ ! -w "$build_root" ]; then cannot_write; fi
+  local target
+  expect_usual_path
+  if ! mkdir -p "$build_root" 2>/dev/null || [ ! -w "$build_root" ]; then
+    if all_current "$@"; then return; fi # another user's, and whole
+    cannot_write
+  fi
   # ccache and others want a home to write to.
   if [ ! -w "${HOME:-/nonexistent}" ]; then export CCACHE_DIR=$build_root/ccache; fi
-  lock
   use_own_tools
   if choose_compiler; then name_build_folder; fi
-  if [ -z "${build:-}" ] || ! configured; then
+  if [ -z "$build" ] || ! configured; then
+    lock "$build_root/install" # packages and tools/ are for all folders
     install_missing
+    unlock
     name_build_folder
+  fi
+  lock "$build"
+  if ! configured; then
     mkdir -p "$build" 2>/dev/null || cannot_write
     configure
   fi
+  : >"$build/built"
   compile "$@"
+  for target; do cp -p "$build/built" "$build/built.$target"; done
   unlock
 }

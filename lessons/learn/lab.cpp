@@ -73,6 +73,13 @@ std::vector<std::uint64_t> Lab::seeds() const {
   return seeds;
 }
 
+std::string without_pieces(const std::string& name) {
+  const std::size_t mark = name.find(" (YOURS: ");
+  if (mark == std::string::npos) return name;
+  const std::size_t end = std::min(name.find(')', mark), name.size() - 1);
+  return name.substr(0, mark) + name.substr(end + 1);
+}
+
 std::string Lab::marked(const std::string& name) const {
   const std::string mine = yours(train::pieces());
   const std::string text = mine.empty() ? name : concat(name, " (YOURS: ", mine, ")");
@@ -100,7 +107,8 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
   const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal && options.seeds > 1 && last_seed != plan.seed) std::cerr << "Seed " << plan.seed << "\n";
   last_seed = plan.seed;
-  RunProgress progress(plan.name, plan.steps, path, options);
+  print_waiting();
+  RunProgress progress(without_pieces(plan.name), plan.steps, path, options);
   train::Run run = train::run(
       plan, path, [&](const train::Plan&, const train::StepRecord& step) { progress.update(step); }, keep);
   progress.finish();

@@ -94,8 +94,8 @@ class Lab {
   /// ... and what was logged, for verdicts on skips, lost updates, flushed gradients.
   std::vector<const train::Run*> runs(std::string_view question, std::string_view name) const;
 
-  /// The sentence under a question, made from what was measured. Printed at once and again by finish(), and
-  /// put on the page.
+  /// The sentence under a question, made from what was measured. Printed by finish(), before that too when
+  /// more is trained first, and put on the page.
   void verdict(const std::string& question, const std::string& sentence);
   /// The same for what is no verdict: a few steps are enough for it.
   void remark(const std::string& question, const std::string& sentence);

@@ -3,6 +3,7 @@
 #include <lessons/learn/lab.h>
 #include <lessons/learn/lab_state.h>
 #include <lessons/learn/results.h>
+#include <lessons/learn/words.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/number.h>
 #include <tinymp/train/provenance.h>
@@ -35,7 +36,16 @@ void print_item(const std::string& mark, const std::string& text, const report::
 }  // namespace
 
 void Lab::verdict(const std::string& question, const std::string& sentence) {
-  remark(question, options_.smoke ? "(--smoke: too few steps to tell.) " + sentence : sentence);
+  const std::string text = options_.smoke ? "(--smoke: too few steps to tell.) " + sentence : sentence;
+  impl_->verdicts.emplace_back(question, text);
+  impl_->waiting.push_back(text);
+}
+
+/// finish() prints all verdicts. One that is followed by more training is printed before that, too.
+void Lab::Impl::print_waiting() {
+  for (const std::string& sentence : waiting) print_item(style.unicode ? "→" : "->", sentence, style);
+  waiting.clear();
+  std::cout.flush();
 }
 
 void Lab::remark(const std::string& question, const std::string& sentence) {
@@ -58,13 +68,15 @@ void Lab::say(const std::string& text) {
   std::istringstream lines(text + "\n");
   for (std::string line; std::getline(lines, line);) {
     impl_->said.push_back(line);
-    std::cout << report::printable(line, impl_->style.unicode) << "\n";
+    std::cout << fitted(report::printable(line, impl_->style.unicode), impl_->style.width) << "\n";
   }
   std::cout.flush();
 }
 
 std::vector<report::ReportSection> Lab::Impl::sections() const {
-  std::vector<report::ReportSection> sections = report::sections_by_question({runs.begin(), runs.end()});
+  std::vector<train::Run> shown(runs.begin(), runs.end());
+  for (train::Run& run : shown) run.header.name = without_pieces(run.header.name);
+  std::vector<report::ReportSection> sections = report::sections_by_question(std::move(shown));
   for (const auto& verdict : verdicts) {
     auto section = std::ranges::find(sections, verdict.first, &report::ReportSection::question);
     if (section == sections.end()) section = sections.insert(section, {verdict.first, "", {}});
@@ -96,8 +108,9 @@ bool Lab::Impl::write_page(const Options& options) {
     make_folder();
     page = folder + "/report.html";
     const std::string mark = options.sabotaged ? concat("SABOTAGED (", lesson.sabotage, "): ") : "";
-    const std::string pieces = train::pieces().empty() ? "" : concat(" (", train::pieces(), ")");
-    report::write_report(page, concat(mark, lesson.title, pieces), sections());
+    report::HtmlOptions html;
+    if (!train::pieces().empty()) html.note = concat("Pieces: ", train::pieces());
+    report::write_report(page, concat(mark, lesson.title), sections(), html);
   } catch (const Error& error) {
     std::cout.flush();
     std::cerr << "learn: " << error.what() << "\n";

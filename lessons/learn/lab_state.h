@@ -12,6 +12,9 @@ namespace tinymp::lab {
 inline constexpr std::string_view cut_name = "fashion-mnist-cut", course_name = "course";
 
 /// What a lab remembers from its first run to its report.
+/// The name of a curve without the mark of a learner's pieces, which a page and a terminal tell once.
+std::string without_pieces(const std::string& name);
+
 struct Lab::Impl {
   Lesson lesson{};
   report::TerminalStyle style;
@@ -24,6 +27,7 @@ struct Lab::Impl {
   std::set<std::string> paths;             ///< of the logs that were asked for
   std::deque<train::Run> runs;             ///< for the report; they never move, runs() hands out pointers
   std::vector<std::pair<std::string, std::string>> verdicts;  ///< question, sentence
+  std::vector<std::string> waiting;                           ///< verdicts that were not printed yet
   struct Claim {
     bool holds;
     std::string sentence;
@@ -43,6 +47,7 @@ struct Lab::Impl {
 
   train::Run run(train::Plan plan, const std::string& path, const Options& options,
                  std::unique_ptr<nn::Model>* keep);
+  void print_waiting();
   bool comes_along() const;  ///< is it what comes with tinymp, about which no chapter promises anything?
   std::vector<report::ReportSection> sections() const;
   void print_answers(const std::vector<report::ReportSection>& sections) const;

@@ -1,4 +1,5 @@
 #include <lessons/learn/predictions.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/error.h>
 #include <tinymp/report/number.h>
 #include <cmath>
@@ -38,7 +39,7 @@ std::optional<double> number_in(const std::string& line) {
 
 /// False at the end of the input.
 bool ask(Prediction& prediction) {
-  std::cout << prediction.ask << "\n> " << std::flush;
+  std::cout << fitted(prediction.ask) << "\n> " << std::flush;
   for (std::string line; std::getline(std::cin, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) return true;
     prediction.said = number_in(line);
@@ -55,7 +56,7 @@ std::string shown(double value) { return std::isnan(value) ? "NaN" : report::sho
 
 std::vector<Prediction> ask_predictions(const Lesson& lesson) {
   std::vector<Prediction> predictions = read(lesson);
-  std::cout << "Predict first: a number, or nan; Enter alone leaves one out.\n\n";
+  std::cout << fitted("Predict first: a number, or nan; Enter alone leaves one out.\n\n");
   for (Prediction& prediction : predictions)
     if (!ask(prediction)) break;
   std::cout << "\n";
@@ -65,10 +66,12 @@ std::vector<Prediction> ask_predictions(const Lesson& lesson) {
 void compare_predictions(const std::vector<Prediction>& predictions, Lab& lab) {
   for (const Prediction& prediction : predictions) {
     const std::vector<double> results = lab.results(prediction.question, prediction.curve);
-    if (!prediction.said || results.empty()) continue;
-    const double measured = mean(results);
-    lab.remark(prediction.question, concat("You predicted ", shown(*prediction.said), " for ",
-                                           prediction.curve, "; it is ", shown(measured), "."));
+    if (results.empty()) continue;
+    const std::string measured = shown(mean(results));
+    lab.remark(prediction.question,
+               prediction.said ? concat("You predicted ", shown(*prediction.said), " for ", prediction.curve,
+                                        "; it is ", measured, ".")
+                               : concat("You left out ", prediction.curve, "; it is ", measured, "."));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/lab.h>
 #include <lessons/learn/predictions.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
@@ -48,6 +49,7 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   const std::vector<Prediction> predictions = predict ? ask_predictions(lesson) : std::vector<Prediction>{};
   Lab lab(lesson, options);
   lab.say(lesson.title);
+  if (!train::pieces().empty()) std::cout << fitted(concat("Pieces: ", train::pieces())) << "\n";
   if (lab.sabotaged()) lab.say(concat("SABOTAGED: ", lesson.sabotage));
   if (!reads_text(lesson)) {
     lab.data();

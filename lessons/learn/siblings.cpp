@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #if defined(__APPLE__)
@@ -24,6 +25,11 @@ namespace tinymp::lab {
 namespace {
 
 namespace fs = std::filesystem;
+
+void sort_by_number(std::vector<Sibling>& lessons) {
+  std::ranges::sort(
+      lessons, [](const Sibling& a, const Sibling& b) { return std::stoi(a.number) < std::stoi(b.number); });
+}
 
 }  // namespace
 
@@ -48,12 +54,37 @@ std::vector<Sibling> lesson_programs() {
     const std::string number = lesson_number(file.substr(prefix.size()));
     if (!number.empty()) found.push_back({number, entry.path().string()});
   }
-  std::ranges::sort(
-      found, [](const Sibling& a, const Sibling& b) { return std::stoi(a.number) < std::stoi(b.number); });
+  sort_by_number(found);
   return found;
 }
 
 namespace {
+
+/// lessons/NN_name
+std::vector<fs::path> chapters() {
+  std::vector<fs::path> folders;
+  std::error_code failed;
+  for (const fs::directory_entry& entry : fs::directory_iterator(TINYMP_SOURCE_DIR "/lessons", failed)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() > 3 && name[2] == '_' && !lesson_number(name.substr(0, 2)).empty())
+      folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+/// "# Lesson 03 - Accumulation: ..." begins a chapter.
+About about_chapter(const std::string& number) {
+  About told;
+  for (const fs::path& folder : chapters()) {
+    if (lesson_number(folder.filename().string().substr(0, 2)) != number) continue;
+    std::ifstream chapter(folder / "README.md");
+    std::getline(chapter, told.title);
+    const std::size_t dash = told.title.find(" - ");
+    if (dash != std::string::npos) told.title.erase(0, dash + 3);
+    told.name = folder.filename().string();
+  }
+  return told;
+}
 
 Ended spawned(const Sibling& lesson, std::vector<std::string> arguments, bool silent) {
   arguments.insert(arguments.begin(), lesson.path);
@@ -95,7 +126,18 @@ Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
   return spawned(lesson, std::move(arguments), false);
 }
 
+std::vector<Sibling> lessons_of_course() {
+  std::vector<Sibling> all = lesson_programs();
+  for (const fs::path& folder : chapters()) {
+    const std::string number = lesson_number(folder.filename().string().substr(0, 2));
+    if (std::ranges::find(all, number, &Sibling::number) == all.end()) all.push_back({number, ""});
+  }
+  sort_by_number(all);
+  return all;
+}
+
 About about(const Sibling& lesson) {
+  if (lesson.path.empty()) return about_chapter(lesson.number);
   std::istringstream lines(spawned(lesson, {"--about"}, true).output);
   About told;
   std::getline(lines, told.name);

@@ -9,7 +9,7 @@ namespace tinymp::lab {
 
 struct Sibling {
   std::string number;  ///< "6"
-  std::string path;    ///< ".../lesson_06"
+  std::string path;    ///< ".../lesson_06"; empty: not built yet
 };
 
 /// Where this program and the lessons' lie.
@@ -17,6 +17,9 @@ std::filesystem::path own_folder();
 
 /// By number.
 std::vector<Sibling> lesson_programs();
+
+/// All lessons that there are, built or not, by number.
+std::vector<Sibling> lessons_of_course();
 
 /// How a lesson's program ended, and what it wrote to its output. Its messages go where ours go.
 struct Ended {
@@ -28,7 +31,8 @@ Ended run(const Sibling& lesson, std::vector<std::string> arguments);
 struct About {
   std::string name, title, question, sabotage;  ///< of its Lesson
 };
-/// What the lesson says about itself; empty fields when it cannot be started.
+/// What the lesson says about itself; empty fields when it cannot be started. Of one that is not built its
+/// chapter tells the title.
 About about(const Sibling& lesson);
 
 }  // namespace tinymp::lab

@@ -279,6 +279,9 @@ scene "--from a folder without the files" good good
 run 3 mnist --from "$tmp/datasets"
 says "no right copy .* has no such file"
 requests 0 .
+mkdir "$tmp/packed" && : >"$tmp/packed/${images%.gz}.xz"
+run 3 mnist --from "$tmp/packed"
+says "no right copy .* has it packed only: xz -dk '.*/packed/${images%.gz}.xz'"
 
 scene "--into" good nobody
 run 0 mnist --into "$tmp/into"

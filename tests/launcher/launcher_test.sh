@@ -34,6 +34,7 @@ fake_cmake() { # FOLDER VERSION: configuring and building fail with the text of 
       --version) echo "cmake version '"$2"'" ;;
       -S)
         if [ -e "'"$work"'/configure_fails" ]; then cat "'"$work"'/configure_fails"; exit 1; fi
+        : >"$4/build.ninja"
         for word; do
           case "$word" in
             -DTINYMP_TESTS=*) echo "TINYMP_TESTS:BOOL=${word#*=}" >"$4/CMakeCache.txt" ;;
@@ -61,12 +62,12 @@ fake "$work/installable" ninja true
 machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, ninja, libraries; and a fresh tree
   local word tool install='[ ! -e "'$work'/offline" ] && cp "'$work'/installable/"* "'$bin'/" && : >"'$work'/lacks"'
   rm -rf "$bin" "$tree" "$work"/{old_compiler,offline,configure_fails,build_fails,build_takes}
-  mkdir -p "$bin" "$tree/lessons/learn" "$tree/datasets" "$tree/lessons/"{00_why,03_accumulation,06_loss_scaling}
+  mkdir -p "$bin" "$tree/lessons/learn" "$tree/datasets" "$tree/lessons/"{00_why,02_matmul,03_accumulation,06_loss_scaling}
   cp -p "$root/learn" "$tree/learn"
   cp -p "$root/lessons/learn/"*.sh "$tree/lessons/learn/"
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
   : >"$work/calls"
-  for tool in bash sh env awk sed grep cat cp ln mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod; do
+  for tool in bash sh env awk sed grep cat cp ln mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod find head; do
     ln -s "$(command -v $tool)" "$bin/$tool"
   done
   fake "$bin" uname 'echo Linux'
@@ -295,6 +296,7 @@ check 'and says that it builds' says 'building tinymp (first time'
 : >"$work/calls"
 learn run 3
 check 'the second time it does not configure' not_called 'cmake -S'
+check 'run: builds that lesson alone' called '--target learn lesson_03'
 check 'but lets CMake see to edited sources' called 'cmake --build'
 : >"$work/calls"
 learn check
@@ -351,7 +353,7 @@ check 'run --help: which lessons there are' says '42_answer'
 for word in '' 99 six -1 3x --smoke '0 0'; do
   learn run "$word"
   check "run '$word': exit code 2" ends_with 2
-  check "run '$word': which there are" says 'there are 0, 3, 6, 42'
+  check "run '$word': which there are" says 'there are 0, 2, 3, 6, 42'
   check "run '$word': builds nothing" not_called 'cmake -'
 done
 check "run '0 0': says what is none" says "there is no lesson '0 0'"
@@ -389,6 +391,10 @@ learn quickstart
 learn CXX=clang++ quickstart
 check 'back again: both are still there' not_called 'cmake -S'
 : >"$work/calls"
+learn run 2 --smoke
+check 'run 2: builds what it asks ThreadSanitizer with' called '--target learn lesson_02 for_lesson_02'
+learn train
+check 'train: builds no lesson' count_of 1 '--target learn$'
 learn run 6 --mine --smoke
 check 'run 6 --mine: puts the pieces together' says "pieces of overlay $build/release-g++/mine-"
 check 'run 6 --mine: configures another folder with them' called "-B $build/release-g++-mine"
@@ -462,6 +468,77 @@ said=$(cd "$tree" && env -i PATH="$bin" sh learn run 3 2>&1)
 code=$?
 check 'started as sh learn' ends_with 7
 
+# ---- folders ----
+
+for file in build.ninja CMakeCache.txt; do
+  learn quickstart
+  rm "$build/release-g++/$file"
+  : >"$work/calls"
+  learn quickstart
+  check "a build folder that lost its $file: configures again" count_of 1 'cmake -S'
+  check "a build folder that lost its $file: goes on" ends_with 7
+done
+
+odd_path() { # PATH CHARACTER: the tree there is refused
+  mkdir "$work/$1" && mv "$tree" "$work/$1/tree"
+  : >"$work/calls"
+  tree=$work/$1/tree learn check 1
+  check "a tree in '$1': exit code 2" ends_with 2
+  check "a tree in '$1': says why" says "CMake cannot build in a path with $2: $work/$1/tree; move or rename that folder"
+  check "a tree in '$1': CMake is not asked" not_called 'cmake -S'
+  tree=$work/$1/tree learn
+  check "a tree in '$1': what builds nothing goes on" ends_with 0
+  mv "$work/$1/tree" "$tree" && rmdir "$work/$1"
+}
+machine compiler cmake ninja libraries
+odd_path 'C#' 'the character #'
+odd_path '[2026' 'the character ['
+odd_path '2026]' 'the character ]'
+odd_path 'semi;x' 'the character ;'
+odd_path 'a"b' 'the character "'
+# shellcheck disable=SC1003
+odd_path 'back\\slash' 'the character \'
+odd_path $'two\nlines' 'a line break'
+mkdir "$work/o'neil, b"
+learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
+check "an apostrophe without nvcc: goes on" ends_with 7
+fake "$bin" nvcc true
+learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
+check 'an apostrophe with nvcc: exit code 2' ends_with 2
+check 'an apostrophe with nvcc: says how' says "with the character ': $work/o'neil, b; name another build folder: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ...; or leave CUDA out: --cuda off"
+learn TINYMP_BUILD_DIR="$work/o'neil, b" --cuda off run 3
+check 'an apostrophe with --cuda off: goes on' ends_with 7
+rm -r "$work/o'neil, b"
+
+# Another user's tree. For root all is writable, so the folder is no folder of ours by name.
+other_user() { # ARGUMENTS: ./learn, for which -w is false
+  sed "s/\\[ ! -w \"\$build_root\" \\]/true/" "$root/lessons/learn/build.sh" >"$tree/lessons/learn/build.sh"
+  touch -t 200001010000 "$tree/lessons/learn/build.sh"
+  : >"$work/calls"
+  learn "$@"
+  cp -p "$root/lessons/learn/build.sh" "$tree/lessons/learn/"
+  touch -t 200001010000 "$tree/lessons/learn/build.sh"
+}
+machine compiler cmake ninja libraries
+learn quickstart
+find "$tree" -type f ! -path "$build/*" -exec touch -t 200001010000 {} +
+other_user run 6
+check "another user's tree, all built: runs" ends_with 7
+check "another user's tree, all built: builds nothing" not_called 'cmake'
+other_user bench
+check "another user's tree, one program is not built: says so" says "cannot write to $build"
+touch "$tree/lessons/learn/changed.h"
+other_user run 6
+check "another user's tree, a source is newer: says so" says "cannot write to $build"
+
+printf '%s\n' 'env | grep ^PATH=' >"$tree/datasets/fetch.sh"
+said=$(env -i "$(command -v bash)" "$tree/learn" data 2>&1 </dev/null)
+check 'env -i: what it starts has a PATH' says 'PATH='
+# shellcheck disable=SC2317
+said=$(cd() { echo 'a function'; } && export -f cd && PATH=$bin "$tree/learn" run 3 2>&1 </dev/null)
+code=$?
+check 'a function cd in the environment: goes on' ends_with 7
+
 # ---- one at a time --------------------------------------------------------------------------------------------------
 
 machine compiler cmake ninja libraries
@@ -470,29 +547,39 @@ echo 1 >"$work/build_takes"
 (learn quickstart) &
 wait
 check 'two at once: the first configures, the second finds it done' count_of 1 'cmake -S'
-check 'two at once: no lock is left' [ ! -e "$build/lock" ]
+check 'two at once: no lock is left' [ -z "$(find "$build" -name '*.lock*')" ]
 rm "$work/build_takes"
+lock=$build/release-g++.lock
 sh -c 'exit 0' &
-ln -s $! "$build/lock"
+ln -s "$!@1" "$lock"
 wait
 learn quickstart
 check 'a lock left by a killed build: goes on' ends_with 7
+ln -s "$$@1" "$lock" # alive, but it started at another time
 SECONDS=0
-sh -c 'ln -s $$ "'"$build"'/lock"; exec sleep 3' &
-sleep 1
+learn quickstart
+check 'a lock whose number another program has by now: goes on' ends_with 7
+check 'a lock whose number another program has by now: at once' [ "$SECONDS" -lt 3 ]
+started=$(bash -c '. "$1" && born "$2"' born "$root/lessons/learn/build.sh" $$)
+check 'born: tells a start' [ -n "$started" ]
+ln -s "$$@$started" "$lock"
+learn CXX=clang++ run 3
+check 'a lock of another folder: does not wait' is_silent_about 'waiting'
+(sleep 3 && rm "$lock") &
+SECONDS=0
 learn quickstart
 check 'a lock that is held: waits' [ "$SECONDS" -ge 3 ]
-check 'and says so' says 'another ./learn builds'
+check 'and says so' says "another ./learn works in $build/release-g++; waiting"
 check 'and then goes on' ends_with 7
 fake "$bin" ln 'exit 1'
 learn quickstart
 check 'a disk that takes no lock: exit code 1' ends_with 1
 check 'a disk that takes no lock: says what and how' says "cannot write to $build: full or read-only; to build elsewhere: TINYMP_BUILD_DIR="
-check 'a disk that takes no lock: blames nobody' is_silent_about 'another ./learn'
+check 'a disk that takes no lock: blames nobody' is_silent_about 'another ./learn works'
 machine compiler cmake ninja libraries
 echo 'no space' >"$work/configure_fails"
 fake_cmake "$work" 3.25.1
-fake "$bin" cmake 'if [ "$1" = -S ]; then rm "'"$build"'"/lock && rm -r "'"$build"'" && : >"'"$build"'"; exit 1; fi; exec "'"$work"'/cmake" "$@"'
+fake "$bin" cmake 'if [ "$1" = -S ]; then rm -r "'"$build"'" && : >"'"$build"'"; exit 1; fi; exec "'"$work"'/cmake" "$@"'
 learn quickstart
 check 'a disk that fills up while configuring: says so' says "cannot write to $build"
 check 'a disk that fills up while configuring: exit code 1' ends_with 1

@@ -45,7 +45,7 @@ snapshot() { # of all recorded runs: names and contents
 
 exercises() {
   export TINYMP_PROGRESS=$work/exercises.txt TINYMP_MINE=$work/mine
-  learn 0 check && prints '^  1.1  *A float becomes a half .*01_half/float_to_half.h' && prints '^Next: ./learn check 1.1'
+  learn 0 check && prints '^  1.1  *A float becomes a half  *medium  *30 min' && prints '^Next: ./learn check 1.1'
   learn 2 check 1.77 && complains "no exercise '1.77'"
   learn 2 check lesson && complains "no exercise 'lesson'"
   learn 2 hint && complains 'N is required'
@@ -80,6 +80,8 @@ exercises() {
   done
     sed 's/- 15/- 14/' mine/01_half/half_to_float.h >mine/saved && mv mine/saved mine/01_half/half_to_float.h) &
   learn 1 watch 1.2 --once && prints '^Watching mine/01_half/half_to_float.h' && prints '^1.2 A half becomes a float: not yet'
+  prints '^── ..:..:..  attempt 1 of 1.2  not yet ──' && prints '^Watching .* [0-9]* of 21 pass'
+  grep -q '^checking 1.2 ...$' err || fail 'watch does not say that it checks'
   learn 0 reset 1.2 && prints '^Kept: ' && learn 1 check 1.2
 }
 

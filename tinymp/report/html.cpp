@@ -162,6 +162,7 @@ std::string html_report(const std::string& title, std::span<const ReportSection>
   std::string text = head_html(title, live) + "<body>\n<div class=\"page\">\n<header><h1>" +
                      escape_html(title) + "</h1>\n<p class=\"lede\">" + escape_html(lede(sections)) +
                      "</p>\n";
+  if (!options.note.empty()) text += "<p class=\"notice\">" + escape_html(options.note) + "</p>\n";
   if (!live) {
     text +=
         "<p class=\"notice\">These charts are still: dygraphs was not there when tinymp was built, so there "

@@ -12,6 +12,7 @@ namespace tinymp::report {
 struct HtmlOptions {
   /// Live charts (zoom, smoothing, log scale). Without dygraphs the charts are still, and the page says so.
   bool live = !dygraphs_js().empty();
+  std::string note{};  ///< a line under the title
 };
 
 /// For each section: question, verdict, table, findings, charts, and in a fold where the figures come from.

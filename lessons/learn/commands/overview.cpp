@@ -3,6 +3,7 @@
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
 #include <lessons/learn/siblings.h>
+#include <lessons/learn/words.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/report/table.h>
 #include <algorithm>
@@ -80,9 +81,10 @@ void print_data() {
       std::cout << "  " << report::pad(name, 9) << images << " images\n";
     } catch (const MissingError& error) {
       const std::string what = error.what();  // ends in a list of the places where it was looked for
-      std::cout << "  " << report::pad(name, 9) << what.substr(0, what.find(". Looked in")) << "\n";
+      std::cout << fitted(concat("  ", report::pad(name, 9), what.substr(0, what.find(". Looked in"))))
+                << "\n";
     } catch (const Error& error) {
-      std::cout << "  " << report::pad(name, 9) << error.what() << "\n";
+      std::cout << fitted(concat("  ", report::pad(name, 9), error.what())) << "\n";
     }
   }
 }
@@ -97,7 +99,7 @@ int overview(bool plain) {
 
   std::vector<Row> rows;
   std::string next = count["quickstart"] == 0 ? "./learn quickstart" : "";
-  for (const Sibling& lesson : lesson_programs()) {
+  for (const Sibling& lesson : lessons_of_course()) {
     Row row{lesson.number, about(lesson), 0};
     row.runs = count[row.about.name];
     if (row.runs == 0 && next.empty()) next = "./learn run " + row.number;
@@ -114,11 +116,7 @@ int overview(bool plain) {
               << "/; ./learn compare " << runs_folder << "/NAME shows one again.\n";
   }
   std::cout << "Next:  " << report::bold(next, style) << "\n\n";
-  if (rows.empty()) {
-    std::cout << "The lessons are not built yet; ./learn run builds them.\n\n";
-  } else {
-    print_lessons(rows, style);
-  }
+  print_lessons(rows, style);
   print_exercises();
   print_data();
   std::cout << "\n./learn --help tells all commands.\n";

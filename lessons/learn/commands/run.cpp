@@ -36,7 +36,7 @@ int run_command(int argc, char** argv) {
   const std::vector<Sibling> lessons = lesson_programs();
   const std::string word = argc > 1 ? argv[1] : "";
   if (word == "--help" || word == "-h") {
-    print_help(lessons);
+    print_help(lessons_of_course());
     return 0;
   }
   const std::string choices = lessons.empty() ? "none is built" : "there are " + listed(lessons);

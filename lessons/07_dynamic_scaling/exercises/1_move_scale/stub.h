@@ -12,6 +12,8 @@
 // infinite in FP32. (Restored from a run with a longer interval the count may lie beyond this one: then S
 // never grows, until a bad step has begun the count again. PyTorch's GradScaler does the same.)
 //
+// You can use std::isfinite and std::numeric_limits<float>::infinity(); <cmath> and <limits> are included.
+//
 // Growth and backoff are doubles: form the product in double, and round it to float once. After the step,
 // whichever it was, s.bad is false: the next one begins with a clean state.
 TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
