@@ -1,57 +1,38 @@
-#include <unistd.h>
-
 #include <lessons/classroom/judge.h>
-#include <lessons/classroom/sha256.h>
-#include <array>
-#include <charconv>
+#include <lessons/classroom/serve.h>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
-// The main() of every check. Who started it gives a word that nobody can guess on standard input and reads
-// the verdict from file 3; the verdict counts only with its seal, made with that word, and the number of
-// cases: a learner's file that calls exit(0), or prints "passed", has said nothing.
+// The main() of a judge: `judge SEED`. It asks on file 3, hears on file 4 and writes the verdict on standard
+// output: a word, and behind it in lines what there is to say.
 namespace tinymp::exercise {
 namespace {
+
+constexpr int requests = 3, replies = 4;
+constexpr std::size_t longest_verdict = 16 << 10;  // fits a pipe: it is read when the program has ended
 
 struct Wrong {
   std::string message;
 };
+/// The program has ended.
+struct Gone {
+  std::string asked;
+};
 
-constexpr int verdict_file = 3;
-
-std::array<char, 256> given{};
-
-/// Before every static initialiser: this file is linked first. Whoever reads standard input later finds
-/// nothing there.
-void take_word() {
-  std::size_t n = 0;
-  for (ssize_t more = 1; more > 0 && n + 1 < given.size(); n += more > 0 ? static_cast<std::size_t>(more) : 0)
-    more = read(0, given.data() + n, given.size() - 1 - n);
-}
-[[gnu::section(".preinit_array"), gnu::used]] void (*const first)() = take_word;
-
-void tell(const std::string& word, const std::string& verdict) {
-  const std::string text = classroom::sha256(word + "\n" + verdict) + "\n" + verdict + "\n";
-  std::size_t told = 0;
-  while (told < text.size()) {
-    const ssize_t n = write(verdict_file, text.data() + told, text.size() - told);
-    if (n <= 0) std::_Exit(1);
-    told += static_cast<std::size_t>(n);
-  }
-}
-
-std::string judged() {
-  Judge judge;
+std::string judged(Judge& judge) {
   try {
     check(judge);
-    return "passed " + std::to_string(judge.cases());
+    return "passed\n" + std::to_string(judge.cases());
   } catch (const Wrong& wrong) {
     return "wrong\n" + wrong.message;
-  } catch (const std::exception& error) {
-    return "threw\n" + std::string(error.what());
-  } catch (...) {
-    return "threw\nsomething that is no std::exception";
+  } catch (const Gone& gone) {
+    return "gone\n" + gone.asked;
+  } catch (const Threw& threw) {
+    return "threw\n" + std::string(threw.what());
+  } catch (const Malformed& malformed) {
+    return "malformed\n" + std::string(malformed.what());
   }
 }
 
@@ -59,25 +40,35 @@ std::string judged() {
 
 void Judge::fail(const std::string& message) { throw Wrong{message}; }
 
-std::string half_fields(std::uint16_t bits) {
-  std::string text;
-  for (int i = 15; i >= 0; --i) {
-    text += ((bits >> i) & 1) != 0 ? '1' : '0';
-    if (i == 15 || i == 10) text += ' ';
-  }
-  return text;
+void Judge::send(const Message& request) {
+  // When the program is gone, receive() says so.
+  [[maybe_unused]] const bool heard = exercise::send(requests, request);
 }
 
-std::string decimal(float x) {
-  std::array<char, 64> text{};
-  const auto [end, _] = std::to_chars(text.data(), text.data() + text.size(), x);
-  return {text.data(), end};
+Message Judge::receive(const std::function<std::string()>& asked) {
+  Message reply;
+  if (!exercise::receive(replies, reply)) throw Gone{asked ? asked() : ""};
+  switch (reply.take<Served>()) {
+    case Served::answered:
+      return reply;
+    case Served::threw:
+      throw Threw(reply.text().substr(0, 1000));
+  }
+  throw Malformed("a reply is neither an answer nor an error");
+}
+
+Message Judge::ask(const Message& request, const std::function<std::string()>& asked) {
+  send(request);
+  return receive(asked);
 }
 
 }  // namespace tinymp::exercise
 
-int main() {
-  const std::string word(tinymp::exercise::given.data());
-  tinymp::exercise::tell(word.substr(0, word.find('\n')), tinymp::exercise::judged());
-  std::fflush(stdout);
+int main(int argc, char** argv) {
+  tinymp::exercise::keep_memory();
+  std::signal(SIGPIPE, SIG_IGN);
+  tinymp::exercise::Judge judge(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 0);
+  const std::string verdict = tinymp::exercise::judged(judge);
+  std::fwrite(verdict.data(), 1, std::min(verdict.size(), tinymp::exercise::longest_verdict), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
 }

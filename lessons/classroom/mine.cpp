@@ -28,7 +28,8 @@ std::vector<fs::path> judged_with(const Exercise& exercise) {
   std::vector<fs::path> files;
   for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/classroom"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-      if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp")
+      if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp" ||
+          entry.path().filename() == "serve.cpp")
         files.push_back(entry.path());
   std::ranges::sort(files);
   return files;

@@ -26,22 +26,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_output = 64 << 10;
 constexpr int input_end = 0, output_end = 1, error_end = 2, verdict_end = 3;
 
-/// A pipe whose ends close themselves.
-struct Pipe {
-  std::array<int, 2> ends{-1, -1};
-  Pipe() { expect(pipe2(ends.data(), O_CLOEXEC) == 0, "cannot make a pipe: ", std::strerror(errno)); }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  void close_end(std::size_t i) {
-    if (ends[i] >= 0) close(ends[i]);
-    ends[i] = -1;
-  }
-};
-
 /// A file that closes itself; -1: none.
 class Descriptor {
  public:
@@ -217,6 +201,18 @@ void listen(Pipe& output, Pipe& verdict, Watch& watch, Finished& finished) {
 
 }  // namespace
 
+Pipe::Pipe() { expect(pipe2(ends.data(), O_CLOEXEC) == 0, "cannot make a pipe: ", std::strerror(errno)); }
+
+Pipe::~Pipe() {
+  close_end(0);
+  close_end(1);
+}
+
+void Pipe::close_end(std::size_t i) {
+  if (ends[i] >= 0) close(ends[i]);
+  ends[i] = -1;
+}
+
 void mind_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { was_interrupted = 1; };  // and no SA_RESTART: poll() returns
@@ -226,12 +222,12 @@ void mind_interrupts() {
 
 bool interrupted() { return was_interrupted != 0; }
 
-Finished run(const std::vector<std::string>& command, const Limits& limits, const std::string& input,
-             const Place& place) {
+namespace {
+
+Finished run_with(const std::vector<std::string>& command, const Limits& limits, Pipe& in, Pipe& verdict,
+                  const Place& place) {
   const Child program(command, limits, place);
-  Pipe in, out, verdict;
-  // Before anybody can close the other end; it is short, and fits the pipe.
-  [[maybe_unused]] const ssize_t written = write(in.ends[1], input.data(), input.size());
+  Pipe out;
   adopt_orphans();
   const std::vector<pid_t> others = descendants();
   Watch watch(limits, place.fence != Fence::none, others);
@@ -270,6 +266,21 @@ Finished run(const std::vector<std::string>& command, const Limits& limits, cons
     finished.code = -1;
   }
   return finished;
+}
+
+}  // namespace
+
+Finished run(const std::vector<std::string>& command, const Limits& limits, const std::string& input,
+             const Place& place) {
+  Pipe in, verdict;
+  // Before anybody can close the other end; it is short, and fits the pipe.
+  [[maybe_unused]] const ssize_t written = write(in.ends[1], input.data(), input.size());
+  return run_with(command, limits, in, verdict, place);
+}
+
+Finished run_linked(const std::vector<std::string>& command, const Limits& limits, Link& link,
+                    const Place& place) {
+  return run_with(command, limits, link.in, link.out, place);
 }
 
 }  // namespace tinymp::classroom

@@ -2,6 +2,8 @@
 
 #include <lessons/classroom/fence.h>
 #include <tinymp/base/error.h>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -31,6 +33,21 @@ struct Finished {
   std::string verdict{};  ///< what it wrote to file 3
 };
 
+/// A pipe whose ends close themselves. 0: to read from, 1: to write to.
+struct Pipe {
+  std::array<int, 2> ends{-1, -1};
+  Pipe();
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe();
+  void close_end(std::size_t i);
+};
+
+/// How a program talks with another one: `in` becomes its file 0, `out` its file 3.
+struct Link {
+  Pipe in, out;
+};
+
 /// From here on Ctrl-C ends what is run, and run() throws Error; asks interrupted(), where nothing is run.
 void mind_interrupts();
 bool interrupted();
@@ -39,5 +56,25 @@ bool interrupted();
 /// is not root either.
 Finished run(const std::vector<std::string>& command, const Limits& limits, const std::string& input = "",
              const Place& place = {});
+/// The same, but its files 0 and 3 are the ends of `link` that a Companion has left open.
+Finished run_linked(const std::vector<std::string>& command, const Limits& limits, Link& link,
+                    const Place& place);
+
+/// A program of our own that runs beside: it writes to link.in from its file 3 and reads link.out from its
+/// file 4.
+class Companion {
+ public:
+  /// Closes its ends of the link here. Throws Error when it cannot be started.
+  Companion(std::vector<std::string> command, Link& link);
+  Companion(const Companion&) = delete;
+  Companion& operator=(const Companion&) = delete;
+  ~Companion();
+  /// What it has written on standard output, once it has ended; after `seconds` it is ended.
+  std::string output(double seconds);
+
+ private:
+  Pipe out_;
+  int process_ = -1;
+};
 
 }  // namespace tinymp::classroom

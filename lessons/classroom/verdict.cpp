@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/machine_fault.h>
 #include <lessons/classroom/overlay.h>
@@ -27,14 +29,18 @@ std::string unguessable() {
   return word;
 }
 
+/// Without an overlay it compiles what the library has.
 std::vector<std::string> compiler(const fs::path& overlay) {
-  return {TINYMP_CXX,
-          "-std=c++20",
-          "-O2",
-          "-ffp-contract=off",
-          "-fno-diagnostics-color",
-          "-I" + overlay.string(),
-          "-I" + source_folder().string()};
+  std::vector<std::string> command{TINYMP_CXX, "-std=c++20", "-O2", "-ffp-contract=off",
+                                   "-fno-diagnostics-color"};
+  if (!overlay.empty()) command.push_back("-I" + overlay.string());
+  command.push_back("-I" + source_folder().string());
+  return command;
+}
+
+void add_libraries(std::vector<std::string>& command) {
+  std::istringstream libraries(TINYMP_LIBRARIES);
+  for (std::string library; libraries >> library;) command.push_back(library);
 }
 
 /// Where the exercise is no header, check.cpp does not see what the learner wrote: compiled once, it is good
@@ -55,23 +61,74 @@ std::vector<std::string> compile_program(const Exercise& exercise, const fs::pat
   std::vector<std::string> command = compiler(overlay);
   command.insert(command.end(),
                  {"-o", program.string(),
-                  TINYMP_JUDGE,  // first: what it does before main() comes before all else
+                  TINYMP_SEALED,  // first: what it does before main() comes before all else
                   object.empty() ? (exercise.folder / "check.cpp").string() : object.string()});
   for (const std::string& source : exercise.sources) {
     const fs::path own = overlay / source;
     command.push_back((fs::exists(own) ? own : source_folder() / source).string());
   }
   if (exercise.links) command.emplace_back(TINYMP_LIBRARY);
-  std::istringstream libraries(TINYMP_LIBRARIES);
-  for (std::string library; libraries >> library;) command.push_back(library);
+  add_libraries(command);
   return command;
+}
+
+// ---- An exercise with serve.cpp: two programs.
+
+bool is_served(const Exercise& exercise) { return fs::exists(exercise.folder / "serve.cpp"); }
+
+/// The program with the submission in it.
+std::vector<std::string> compile_server(const Exercise& exercise, const fs::path& overlay,
+                                        const fs::path& program) {
+  std::vector<std::string> command = compiler(overlay);
+  command.insert(command.end(),
+                 {"-o", program.string(), (exercise.folder / "serve.cpp").string(), TINYMP_SERVER});
+  for (const std::string& source : exercise.sources) {
+    const fs::path own = overlay / source;
+    command.push_back((fs::exists(own) ? own : source_folder() / source).string());
+  }
+  if (exercise.links) command.emplace_back(TINYMP_LIBRARY);
+  add_libraries(command);
+  return command;
+}
+
+/// What a judge is made of: another text, or another library, and it is made anew.
+std::string contents_of_judge(const Exercise& exercise) {
+  std::string all = TINYMP_CXX;
+  for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/classroom"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp")
+        all += sha256(entry.path().filename().string() + read_file(entry.path())) + "\n";
+  for (const fs::path path : {TINYMP_LIBRARY, TINYMP_JUDGE})
+    all += concat(fs::file_size(path), " ", fs::last_write_time(path).time_since_epoch().count(), "\n");
+  return sha256(all);
+}
+
+/// Made where it is not there yet: in the build folder, or for this time alone where that cannot be written.
+fs::path judge_of(const Exercise& exercise, const fs::path& scratch, const Patience& patience) {
+  const std::string name = exercise.id + "-" + contents_of_judge(exercise).substr(0, 16);
+  const fs::path kept = fs::path(TINYMP_JUDGES) / name, own = scratch.parent_path() / ("judge-" + name);
+  for (const fs::path& there : {kept, own})
+    if (fs::exists(there)) return there;
+  std::error_code failed;
+  fs::create_directories(kept.parent_path(), failed);
+  const bool keeps = access(kept.parent_path().c_str(), W_OK) == 0;
+  const fs::path program = keeps ? kept : own, unfinished = concat(program.string(), ".", getpid());
+  std::vector<std::string> command = compiler({});
+  command.insert(command.end(), {"-o", unfinished.string(), TINYMP_JUDGE,
+                                 (exercise.folder / "check.cpp").string(), TINYMP_LIBRARY});
+  add_libraries(command);
+  const Finished compiled = run(command, {.seconds = 5 * patience.compile, .unwanted = patience.unwanted});
+  expect(compiled.code == 0, "the judge of exercise ", exercise.number(), " does not compile here:\n",
+         compiled.output.substr(0, 2000));
+  fs::rename(unfinished, program);
+  return program;
 }
 
 /// What a compiler sees behind a fence, beside the folders of the system.
 std::vector<fs::path> compiler_reads() {
   const fs::path source = source_folder();
-  std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_JUDGE,
-                              TINYMP_LIBRARY};
+  std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons",
+                              TINYMP_SEALED,     TINYMP_SERVER,      TINYMP_LIBRARY};
   for (const fs::path& path : {fs::path(TINYMP_CXX), fs::canonical(TINYMP_CXX)})
     if (path.native().rfind("/usr/", 0) != 0) paths.push_back(path.parent_path().parent_path());
   std::erase_if(paths, [](const fs::path& path) { return path == "/" || !fs::exists(path); });
@@ -134,6 +191,43 @@ Verdict read_verdict(const Finished& finished, const std::string& word, const Ex
   return verdict;
 }
 
+std::string why_it_ended(const Finished& finished, const std::string& asked, double seconds) {
+  std::string why;
+  if (finished.out_of_time)
+    why = concat("It was still running after ", seconds, " s: a loop that never ends?");
+  else if (finished.out_of_memory)
+    why = "It took more memory than there is for a check.";
+  else if (finished.signal != 0)
+    why = concat("It crashed: ", strsignal(finished.signal), ".");
+  else
+    why = concat("It ended with exit code ", finished.code, " before it was judged: does it call exit()?");
+  return asked.empty() ? why : why + "\n" + asked;
+}
+
+/// What the judge has said; what it has not, the end of the program with the submission tells.
+Verdict read_judge(const std::string& said, const Finished& finished, const Patience& patience) {
+  const std::size_t line = std::min(said.find('\n'), said.size());
+  const std::string outcome = said.substr(0, line), rest = said.substr(std::min(line + 1, said.size()));
+  Verdict verdict{.printed = finished.output};
+  if (outcome == "passed") {
+    verdict.outcome = Outcome::passed;
+    verdict.cases = std::stoll(rest);
+  } else if (outcome == "wrong") {
+    verdict.outcome = Outcome::wrong;
+    verdict.message = rest;
+  } else if (outcome == "threw") {
+    verdict.message = "It threw: " + rest;
+  } else if (outcome == "malformed") {
+    verdict.message = "What came back is no answer: " + rest + ". Does it write to file 3?";
+  } else if (outcome == "gone" || finished.out_of_time || finished.out_of_memory) {
+    verdict.message = why_it_ended(finished, rest, patience.run);
+  } else {
+    verdict.outcome = Outcome::machine;
+    verdict.message = "The judge ended without a verdict.";
+  }
+  return verdict;
+}
+
 std::string why_it_stopped(const Finished& compiler, const Patience& patience) {
   if (compiler.out_of_time) return concat("The compiler did not finish in ", patience.compile, " s.");
   if (compiler.out_of_memory) return "The compiler took too much memory.";
@@ -187,6 +281,19 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
     return Verdict{
         .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
   };
+  if (is_served(exercise)) {
+    const fs::path judge = judge_of(exercise, scratch, patience);
+    if (const auto fault = compile(compile_server(exercise, overlay, program))) return *fault;
+    const std::uint64_t seed = patience.seed.value_or(std::random_device{}());
+    Link link;
+    Companion companion({judge.string(), std::to_string(seed)}, link);
+    const Finished finished = run_linked(
+        {program.string()}, {.seconds = patience.run, .unwanted = patience.unwanted}, link, {fence, scratch});
+    Verdict verdict = read_judge(companion.output(patience.run), finished, patience);
+    verdict.seed = seed;
+    verdict.seconds = seconds();
+    return verdict;
+  }
   const fs::path object = check_object(exercise, scratch);
   if (!object.empty() && !fs::exists(object)) {
     const fs::path unfinished = object.string() + ".new.o";  // a compiler that is ended leaves half a file

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
-/// Compiles the check of an exercise with a text in the place of its region, runs it, and says what came out.
+/// Compiles a text in the place of an exercise's region together with serve.cpp, and lets the exercise's
+/// judge ask that program what comes out for its cases. The judge is a process of its own, made from
+/// check.cpp once and kept in the build folder: nothing that the text does in its process makes a verdict.
 namespace tinymp::classroom {
 
 struct Verdict {
@@ -22,13 +25,15 @@ struct Verdict {
   std::string message{};   ///< for people; empty when it passed
   std::string printed{};   ///< what the learner's code printed itself
   std::int64_t cases = 0;  ///< that were judged, when it passed
+  std::uint64_t seed = 0;  ///< from which the cases came that are not always the same
   double seconds = 0;
   bool passed() const { return outcome == Outcome::passed; }
 };
 
 struct Patience {
-  double compile = 60, run = 60;     ///< seconds by the clock, for each of the two
-  std::function<bool()> unwanted{};  ///< true: judge() throws Unwanted
+  double compile = 60, run = 60;        ///< seconds by the clock, for each of the two
+  std::function<bool()> unwanted{};     ///< true: judge() throws Unwanted
+  std::optional<std::uint64_t> seed{};  ///< of the cases; one that nobody knows when not given
 };
 
 /// `path` is what compilers call the text in their errors. Everything is written into `scratch`, and the

@@ -2,11 +2,11 @@
 // and the nearest is the one whose midpoints to its two neighbours enclose x. Midpoints of halves are floats.
 
 #include <lessons/classroom/judge.h>
-#include <lessons/classroom/sweep.h>
-#include <tinymp/numeric/half_codec.h>
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 namespace tinymp::exercise {
 namespace {
@@ -127,31 +127,42 @@ std::string report(float x, std::uint16_t yours, std::uint16_t right) {
 
 void expect_nearest(Judge& judge, std::uint32_t bits) {
   const auto x = std::bit_cast<float>(bits);
-  const std::uint16_t yours = half_bits_from_float(x), right = nearest(x);
+  Message reply = judge.ask(Message().put(bits).put(std::uint32_t{1}));
+  const std::uint16_t yours = reply.all<std::uint16_t>(1)[0], right = nearest(x);
   judge.expect(yours == right, [&] { return report(x, yours, right); });
 }
 
-/// All floats that belong to one half, both signs.
-void sweep(Judge& judge) {
-  constexpr std::uint64_t halves = infinity_bits + 1, infinite_float = 0x7f80'0000;
-  const auto ok = [](std::uint64_t half) {
-    const std::uint32_t end =
-        half < infinity_bits ? first_of(static_cast<std::uint32_t>(half) + 1) : infinite_float + 1;
-    for (std::uint32_t bits = first_of(static_cast<std::uint32_t>(half)); bits < end; ++bits) {
-      if (half_bits_from_float(std::bit_cast<float>(bits)) != half) return false;
-      if (half_bits_from_float(std::bit_cast<float>(bits | 0x8000'0000)) != (half | 0x8000)) return false;
+/// Those of the floats from `first` on, all of one sign. Floats between two midpoints share a half.
+void expect_all_nearest(Judge& judge, std::uint32_t first, std::span<const std::uint16_t> yours) {
+  const std::uint32_t sign = first & 0x8000'0000, infinite = 0x7f80'0000;
+  const auto end = static_cast<std::uint32_t>((first & 0x7fff'ffff) + yours.size());
+  for (std::uint32_t at = first & 0x7fff'ffff; at < end;) {
+    const std::uint16_t right = nearest(std::bit_cast<float>(at | sign));
+    const std::uint32_t magnitude = right & 0x7fff;
+    std::uint32_t next = magnitude < infinity_bits ? first_of(magnitude + 1)
+                         : at <= infinite          ? infinite + 1
+                                                   : end;
+    next = std::min(next, end);
+    for (; at < next; ++at) {
+      const std::uint16_t one = yours[at - (first & 0x7fff'ffff)];
+      if (one != right) judge.fail(report(std::bit_cast<float>(at | sign), one, right));
     }
-    return true;
-  };
-  const std::uint64_t wrong = first_wrong(halves, ok);
-  const std::uint32_t begin =
-      wrong == halves ? infinite_float + 1 : first_of(static_cast<std::uint32_t>(wrong));
-  const std::uint64_t end = wrong == halves ? std::uint64_t{1} << 31 : std::uint64_t{infinite_float} + 1;
-  for (std::uint64_t bits = begin; bits < end; ++bits) {  // the NaNs, or the half that went wrong once more
-    expect_nearest(judge, static_cast<std::uint32_t>(bits));
-    expect_nearest(judge, static_cast<std::uint32_t>(bits) | 0x8000'0000);
   }
-  judge.count(std::int64_t{2} * (infinite_float + 1));
+  judge.count(static_cast<std::int64_t>(yours.size()));
+}
+
+/// All of them, the positive one and its negative twin in turn. While one block is looked at the next is
+/// made.
+void sweep(Judge& judge) {
+  constexpr std::uint32_t block = 1 << 18, blocks = 1 << 14;  // so long that it stays in a cache
+  const auto first_of_block = [](std::uint32_t n) { return n / 2 * block | (n % 2 << 31); };
+  const auto ask = [&](std::uint32_t n) { judge.send(Message().put(first_of_block(n)).put(block)); };
+  ask(0);
+  for (std::uint32_t n = 0; n < blocks; ++n) {
+    Message reply = judge.receive();
+    if (n + 1 < blocks) ask(n + 1);
+    expect_all_nearest(judge, first_of_block(n), reply.all<std::uint16_t>(block));
+  }
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // Exercise 6.2: norms of every size, also those that are none. The oracle takes its root by halving an
 // interval.
 
-#include <kernels/formulas.h>
+#include <lessons/06_loss_scaling/exercises/2_clip_factor/clip.h>
 #include <lessons/classroom/judge.h>
 #include <bit>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace tinymp::exercise {
 namespace {
@@ -23,10 +24,6 @@ Real root(Real x) {
   }
   return low;
 }
-
-struct Clipped {
-  float norm, factor;
-};
 
 bool near(float a, float b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
@@ -74,47 +71,49 @@ std::string why(double squares, float max_norm, float factor, const Clipped& rig
 
 std::string shown(const Clipped& c) { return "norm " + decimal(c.norm) + ", factor " + decimal(c.factor); }
 
-void clip(Judge& judge, double squares, float max_norm, float factor) {
-  const Clipped right = right_of(squares, max_norm, factor);
-  Clipped yours{0, factor};
-  yours.norm = kernels::clip_factor(squares, max_norm, yours.factor);
-  judge.expect(near(yours, right), [&] {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.6g", squares);
-    return why(squares, max_norm, factor, right, yours) + "\n  sum of squares " + text + ", max_norm " +
-           decimal(max_norm) + ", factor before " + decimal(factor) + "\n  expected = " + shown(right) +
-           "\n  yours    = " + shown(yours);
-  });
+void clip(Judge& judge, const std::vector<Unclipped>& all) {
+  const std::vector<Clipped> answers = judge.ask_each<Clipped>(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto [squares, max_norm, factor] = all[i];
+    const Clipped right = right_of(squares, max_norm, factor), yours = answers[i];
+    judge.expect(near(yours, right), [&, squares = squares, max_norm = max_norm, factor = factor] {
+      char text[40];
+      std::snprintf(text, sizeof text, "%.6g", squares);
+      return why(squares, max_norm, factor, right, yours) + "\n  sum of squares " + text + ", max_norm " +
+             decimal(max_norm) + ", factor before " + decimal(factor) + "\n  expected = " + shown(right) +
+             "\n  yours    = " + shown(yours);
+    });
+  }
 }
 
-double drawn(std::uint64_t& dice, int powers) {
-  dice = dice * 6364136223846793005u + 1442695040888963407u;
-  const auto x = 1 + static_cast<double>(dice >> 40) * 0x1p-24;
-  return std::ldexp(x, static_cast<int>((dice >> 8) % static_cast<unsigned>(2 * powers)) - powers);
+double drawn(Judge& judge, int powers) {
+  const auto x = 1 + static_cast<double>(judge.draw() >> 40) * 0x1p-24;
+  return std::ldexp(x, static_cast<int>(judge.draw_below(2 * powers)) - powers);
 }
 
 }  // namespace
 
 void check(Judge& judge) {
-  clip(judge, 25, 2, 0x1p-10f);
-  clip(judge, 25, 10, 0x1p-10f);
-  clip(judge, 25, 5, 1);
-  clip(judge, 25, 5.001f, 0.3f);
-  clip(judge, 1e-12, 1e-6f, 1);  // where 1e-6 counts: norm and limit are as large
-  clip(judge, 4e-12, 1e-6f, 3);
-  clip(judge, 0, 1, 0.7f);
-  clip(judge, 0, 1e-7f, 0.7f);
-  clip(judge, 1e80, 1, 1e10f);
-  clip(judge, 1e77, 1, 1);
-  clip(judge, 1e308, 3e38f, 1e-3f);
-  for (const double none : {static_cast<double>(INFINITY), static_cast<double>(NAN)})
-    clip(judge, none, 1, 0.25f);
-  std::uint64_t dice = 3;
+  clip(judge, {{25, 2, 0x1p-10f},
+               {25, 10, 0x1p-10f},
+               {25, 5, 1},
+               {25, 5.001f, 0.3f},
+               {1e-12, 1e-6f, 1},  // where 1e-6 counts: norm and limit are as large
+               {4e-12, 1e-6f, 3},
+               {0, 1, 0.7f},
+               {0, 1e-7f, 0.7f},
+               {1e80, 1, 1e10f},
+               {1e77, 1, 1},
+               {1e308, 3e38f, 1e-3f},
+               {static_cast<double>(INFINITY), 1, 0.25f},
+               {static_cast<double>(NAN), 1, 0.25f}});
+  std::vector<Unclipped> all;
   for (int i = 0; i < 100'000; ++i) {
-    const double squares = drawn(dice, 80);
-    const auto factor = static_cast<float>(drawn(dice, 20)), max_norm = static_cast<float>(drawn(dice, 30));
-    clip(judge, squares, max_norm, factor);
+    const double squares = drawn(judge, 80);
+    const auto factor = static_cast<float>(drawn(judge, 20)), max_norm = static_cast<float>(drawn(judge, 30));
+    all.push_back({squares, max_norm, factor});
   }
+  clip(judge, all);
 }
 
 }  // namespace tinymp::exercise

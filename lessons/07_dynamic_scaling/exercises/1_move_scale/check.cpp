@@ -2,6 +2,7 @@
 // count it reads off the whole history anew, and S it multiplies in integers.
 
 #include <kernels/scale_update.h>
+#include <lessons/07_dynamic_scaling/exercises/1_move_scale/moved.h>
 #include <lessons/classroom/judge.h>
 #include <bit>
 #include <cmath>
@@ -142,45 +143,47 @@ std::string report(const Step& step) {
 }
 
 void follow(Judge& judge, const Run& run) {
+  std::vector<ScaleState> before, right;
+  std::vector<bool> grows;
   ScaleState state = run.first;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
-    const bool bad = run.steps[i] == 'b';
-    const auto [count, grows] = count_after(run, i + 1);
-    ScaleState right = state, yours = state;
-    if (bad) right.scale = product(state.scale, run.policy.backoff);
-    if (grows && product(state.scale, run.policy.growth) < infinity)
-      right.scale = product(state.scale, run.policy.growth);
-    right.growth_tracker = static_cast<std::int32_t>(count);
-    yours.bad = bad;
-    kernels::move_scale(run.policy, yours);
-    judge.expect(yours.scale == right.scale && yours.growth_tracker == right.growth_tracker && !yours.bad,
-                 [&] {
-                   return report({run.policy, state, right, yours, bad, grows});
-                 });
-    state = right;
+    state.bad = run.steps[i] == 'b';
+    before.push_back(state);
+    const auto [count, grown] = count_after(run, i + 1);
+    if (state.bad) state.scale = product(state.scale, run.policy.backoff);
+    if (grown && product(state.scale, run.policy.growth) < infinity)
+      state.scale = product(state.scale, run.policy.growth);
+    state.growth_tracker = static_cast<std::int32_t>(count);
+    right.push_back(state);
+    grows.push_back(grown);
+  }
+  Message reply = judge.ask(Message().put(run.policy).put_all(before));
+  const std::vector<Moved> moved = reply.take_all<Moved>(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const ScaleState yours{moved[i].scale, moved[i].growth_tracker, moved[i].bad != 0};
+    const bool same = yours.scale == right[i].scale && yours.growth_tracker == right[i].growth_tracker;
+    judge.expect(same && !yours.bad, [&] {
+      ScaleState was = before[i];
+      was.bad = false;
+      return report({run.policy, was, right[i], yours, run.steps[i] == 'b', grows[i]});
+    });
   }
 }
 
-/// xorshift: histories that look like nothing.
-std::uint64_t random(std::uint64_t& state) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  return state ^= state << 17;
-}
-
-Run random_run(std::uint64_t& dice) {
+Run random_run(Judge& judge) {
   constexpr double growths[] = {2, 1.5, 1.001, 4, 3.3, 1e30}, backoffs[] = {0.5, 0.25, 0.1, 0.999, 0x1p-40};
   constexpr float scales[] = {65536, 1, 1000, 0x1.fffffep127f, 0x1p-140f, 3.7f};
   constexpr int intervals[] = {1, 2, 3, 5, 20, 2000};
-  Run run{{.initial = 0,
-           .growth = growths[random(dice) % 6],
-           .backoff = backoffs[random(dice) % 5],
-           .growth_interval = intervals[random(dice) % 6]},
-          {.scale = scales[random(dice) % 6], .growth_tracker = static_cast<std::int32_t>(random(dice) % 4)},
-          {}};
+  Run run;
+  run.policy = {.initial = 0,
+                .growth = growths[judge.draw_below(6)],
+                .backoff = backoffs[judge.draw_below(5)],
+                .growth_interval = intervals[judge.draw_below(6)]};
+  run.first.scale = scales[judge.draw_below(6)];
+  run.first.growth_tracker = static_cast<std::int32_t>(judge.draw_below(4));
   if (run.policy.growth_interval == 2000) run.first.growth_tracker += 1990;
-  const std::uint64_t one_in = 2 + random(dice) % 60;
-  for (int i = 0; i < 300; ++i) run.steps += random(dice) % one_in == 0 ? 'b' : 'g';
+  const std::int64_t one_in = 2 + judge.draw_below(60);
+  for (int i = 0; i < 300; ++i) run.steps += judge.draw_below(one_in) == 0 ? 'b' : 'g';
   return run;
 }
 
@@ -200,8 +203,7 @@ void check(Judge& judge) {
   follow(judge, {{.growth_interval = 1}, start, "ggbggbb"});
   follow(judge, {{.growth = 1.001, .backoff = 0.1, .growth_interval = 2}, {.scale = 1000}, "ggggbggbgg"});
   follow(judge, {{.growth = 1e40, .growth_interval = 2}, {.scale = 1}, "gggg"});
-  std::uint64_t dice = 7;
-  for (int i = 0; i < 400; ++i) follow(judge, random_run(dice));
+  for (int i = 0; i < 400; ++i) follow(judge, random_run(judge));
 }
 
 }  // namespace tinymp::exercise

@@ -1,0 +1,26 @@
+#include <lessons/classroom/serve.h>
+#include <cstdio>
+#include <exception>
+
+// The main() of the program with a submission in it: answers requests from file 0 on file 3 until the judge
+// has asked enough. The verdict is made in another process: judge.cpp.
+int main() {
+  using namespace tinymp::exercise;
+  constexpr int requests = 0, replies = 3;
+  keep_memory();
+  Message request;
+  while (receive(requests, request)) {
+    Message reply;
+    reply.put(Served::answered);
+    try {
+      serve(request, reply);
+    } catch (const std::exception& error) {
+      reply = Message().put(Served::threw).put_text(error.what());
+    } catch (...) {
+      reply = Message().put(Served::threw).put_text("something that is no std::exception");
+    }
+    if (!send(replies, reply)) return 1;
+  }
+  std::fflush(stdout);
+  return 0;
+}

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <lessons/classroom/wire.h>
+#include <algorithm>
+#include <functional>
+#include <thread>
+#include <vector>
+
+/// What serve.cpp of an exercise is written with: the one file that is compiled together with a submission.
+/// It calls what the submission defines with what it is asked, and hands back what came out. It knows no
+/// right answer, so nothing is gained by reading or writing its memory.
+namespace tinymp::exercise {
+
+enum class Served : std::uint64_t { answered, threw };
+
+/// Each exercise has one. What it throws is handed back as its text.
+void serve(Message& request, Message& reply);
+
+/// reply: what `f` gives for each of the request's list of In.
+template <class In, class F>
+void serve_each(Message& request, Message& reply, F f) {
+  std::vector<decltype(f(In{}))> out;
+  for (const In in : request.all<In>()) out.push_back(f(in));
+  reply.put_all(out);
+}
+
+/// out[i] = f(i), on all cores.
+template <class Out, class F>
+std::vector<Out> on_all_cores(std::size_t n, F f) {
+  std::vector<Out> out(n);
+  const std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  const auto work = [&](std::size_t t) {
+    for (std::size_t i = n * t / threads; i < n * (t + 1) / threads; ++i) out[i] = f(i);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
+  work(0);
+  for (std::thread& other : others) other.join();
+  return out;
+}
+
+}  // namespace tinymp::exercise
