@@ -39,6 +39,16 @@ Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progres
   return made;
 }
 
+namespace {
+
+/// How to see the same cases again.
+std::string repeated(const Exercise& exercise, const Verdict& verdict) {
+  if (!verdict.seed) return "";
+  return fmt::format("The same cases again: ./learn check {} --cases {}\n", exercise.number(), *verdict.seed);
+}
+
+}  // namespace
+
 std::string told(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook) {
   const Verdict& verdict = attempt.verdict;
   std::string text;
@@ -54,9 +64,9 @@ std::string told(const Exercise& exercise, const Attempt& attempt, const Workboo
                     "How tinymp does it: ./learn solution {0}    Train with yours: ./learn run {4} --mine\n",
                     exercise.number(), exercise.title, verdict.cases, verdict.seconds, exercise.chapter));
   return lab::fitted(text + fmt::format("{0} {1}: not yet.\n\n{2}\n\nYour file: {3}\n"
-                                        "Once more: ./learn check {0}    A hint: ./learn hint {0}\n",
+                                        "Once more: ./learn check {0}    A hint: ./learn hint {0}\n{4}",
                                         exercise.number(), exercise.title, verdict.message,
-                                        shown(workbook.path(exercise))));
+                                        shown(workbook.path(exercise)), repeated(exercise, verdict)));
 }
 
 }  // namespace tinymp::classroom

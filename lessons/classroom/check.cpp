@@ -43,23 +43,22 @@ int list(const Workbook& workbook, const lab::Progress& progress) {
 }
 
 /// As attempt(); meanwhile the terminal says so.
-Attempt attempt_aloud(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress) {
-  if (isatty(STDERR_FILENO) != 1) return attempt(exercise, workbook, progress);
+Attempt attempt_aloud(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress,
+                      Patience patience) {
+  if (isatty(STDERR_FILENO) != 1) return attempt(exercise, workbook, progress, patience);
   Waiting waiting(exercise.number());
-  return attempt(exercise, workbook, progress, {.unwanted = [&waiting] {
-                   waiting.tick();
-                   return false;
-                 }});
+  patience.unwanted = [&waiting] {
+    waiting.tick();
+    return false;
+  };
+  return attempt(exercise, workbook, progress, patience);
 }
 
 Json as_json(const Exercise& exercise, const Verdict& verdict, const Workbook& workbook) {
-  return {{"exercise", exercise.number()},
-          {"id", exercise.id},
-          {"outcome", word(verdict.outcome)},
-          {"message", verdict.message},
-          {"cases", verdict.cases},
-          {"seconds", verdict.seconds},
-          {"file", workbook.path(exercise).string()}};
+  return {{"exercise", exercise.number()},    {"id", exercise.id},
+          {"outcome", word(verdict.outcome)}, {"message", verdict.message},
+          {"cases", verdict.cases},           {"cases_seed", verdict.seed},
+          {"seconds", verdict.seconds},       {"file", workbook.path(exercise).string()}};
 }
 
 }  // namespace
@@ -67,8 +66,11 @@ Json as_json(const Exercise& exercise, const Verdict& verdict, const Workbook& w
 int check(int argc, const char* const* argv) {
   std::string which;
   bool json = false;
+  Patience patience;
   CLI::App app("Does your file do what it should? Exit code 0: yes, 1: no, and why not.", "./learn check");
   app.add_option("N", which, "1.2: an exercise, by number or name; 1: those of a chapter (lists all)");
+  app.add_option("--cases", patience.seed,
+                 "The seed of the cases that are drawn, as an earlier verdict says it");
   app.add_flag("--json", json, "For programs");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
 
@@ -80,7 +82,7 @@ int check(int argc, const char* const* argv) {
   Json verdicts = Json::array();
   bool all = true;
   for (const Exercise& exercise : exercises_named(which)) {
-    const Attempt made = attempt_aloud(exercise, workbook, progress);
+    const Attempt made = attempt_aloud(exercise, workbook, progress, patience);
     all = all && made.verdict.passed();
     verdicts.push_back(as_json(exercise, made.verdict, workbook));
     if (json) continue;

@@ -30,6 +30,7 @@ std::string grades_json(const Grades& grades) {
                          {"sha256", grade.sha256},
                          {"likeness_to_reference", grade.likeness},
                          {"notable", grade.notable},
+                         {"cases_seed", grade.cases ? Json(*grade.cases) : Json()},
                          {"seconds", grade.seconds}});
   Json questions = Json::array();
   for (const QuestionGrade& grade : grades.questions)

@@ -61,6 +61,7 @@ void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& g
   grade.outcome = word(verdict.outcome);
   grade.message = verdict.message;
   grade.seconds = verdict.seconds;
+  grade.cases = verdict.seed;
   if (verdict.outcome == Verdict::Outcome::machine) tell_apart(exercise, grading, grade);
 }
 

@@ -23,7 +23,8 @@ struct ExerciseGrade {
   double likeness = 0;   ///< to the reference
   std::vector<std::string> notable{};
   double seconds = 0;
-  std::string text{};  ///< not written down; for the likeness of pairs
+  std::optional<std::uint64_t> cases{};  ///< the seed of those that were drawn: check --cases
+  std::string text{};                    ///< not written down; for the likeness of pairs
 
   bool passed() const { return outcome == "passed"; }
   bool handed_in() const { return outcome != "missing" && outcome != "unwritten"; }

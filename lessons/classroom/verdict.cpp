@@ -104,15 +104,18 @@ std::string contents_of_judge(const Exercise& exercise) {
 }
 
 /// Made where it is not there yet: in the build folder, or for this time alone where that cannot be written.
-fs::path judge_of(const Exercise& exercise, const fs::path& scratch, const Patience& patience) {
+fs::path judge_of(const Exercise& exercise, const Patience& patience) {
   const std::string name = exercise.id + "-" + contents_of_judge(exercise).substr(0, 16);
-  const fs::path kept = fs::path(TINYMP_JUDGES) / name, own = scratch.parent_path() / ("judge-" + name);
-  for (const fs::path& there : {kept, own})
-    if (fs::exists(there)) return there;
   std::error_code failed;
-  fs::create_directories(kept.parent_path(), failed);
-  const bool keeps = access(kept.parent_path().c_str(), W_OK) == 0;
-  const fs::path program = keeps ? kept : own, unfinished = concat(program.string(), ".", getpid());
+  fs::create_directories(TINYMP_JUDGES, failed);
+  fs::path folder = TINYMP_JUDGES;
+  if (!fs::exists(folder / name) && access(folder.c_str(), W_OK) != 0) {
+    static const Scratch own("judges");  // where no submission looks
+    folder = own.path();
+  }
+  const fs::path program = folder / name;
+  if (fs::exists(program)) return program;
+  const fs::path unfinished = concat(program.string(), ".", getpid());
   std::vector<std::string> command = compiler({});
   command.insert(command.end(), {"-o", unfinished.string(), TINYMP_JUDGE,
                                  (exercise.folder / "check.cpp").string(), TINYMP_LIBRARY});
@@ -282,7 +285,7 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
         .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
   };
   if (is_served(exercise)) {
-    const fs::path judge = judge_of(exercise, scratch, patience);
+    const fs::path judge = judge_of(exercise, patience);
     if (const auto fault = compile(compile_server(exercise, overlay, program))) return *fault;
     const std::uint64_t seed = patience.seed.value_or(std::random_device{}());
     Link link;

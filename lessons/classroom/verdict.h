@@ -22,10 +22,10 @@ struct Verdict {
     machine,   ///< the compiler could not start, or could not write: nothing is known of the text
   };
   Outcome outcome = Outcome::stopped;
-  std::string message{};   ///< for people; empty when it passed
-  std::string printed{};   ///< what the learner's code printed itself
-  std::int64_t cases = 0;  ///< that were judged, when it passed
-  std::uint64_t seed = 0;  ///< from which the cases came that are not always the same
+  std::string message{};                ///< for people; empty when it passed
+  std::string printed{};                ///< what the learner's code printed itself
+  std::int64_t cases = 0;               ///< that were judged, when it passed
+  std::optional<std::uint64_t> seed{};  ///< from which the cases came that are not always the same
   double seconds = 0;
   bool passed() const { return outcome == Outcome::passed; }
 };
