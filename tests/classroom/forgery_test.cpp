@@ -1,0 +1,116 @@
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <lessons/classroom/verdict.h>
+#include <tests/catch.h>
+
+#include <filesystem>
+
+// Texts that want a verdict without the work. The filters that refuse many of them before they are compiled
+// are switched off here: judge() is asked at once, so what is tried is the judging.
+namespace tinymp::test {
+namespace {
+
+using namespace classroom;
+using Outcome = Verdict::Outcome;
+
+/// As the answer to 1.2, with what stands before it in no namespace.
+std::string answer(const std::string& before, const std::string& body = "return 0;") {
+  return "}\n#include <unistd.h>\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include "
+         "<cstring>\n" +
+         before +
+         "\nnamespace tinymp {\ninline float float_from_half_bits([[maybe_unused]] std::uint16_t bits) { " +
+         body + " }\n";
+}
+
+std::string before_main(const std::string& body) {
+  return answer("[[gnu::constructor(101)]] inline void forge() { " + body + " }");
+}
+
+/// A reply to the first request, of fourteen halves: its length, "answered", and a list of so many bytes.
+std::string reply(const std::string& list) {
+  return "std::uint64_t ask[64]; ssize_t n = read(0, ask, sizeof ask); (void)n;\n" + list;
+}
+
+Verdict judged(const std::string& text) {
+  static const Scratch scratch("forgery");
+  return judge(exercises_named("half_to_float").front(), text, "answer.h", scratch.path(), {.run = 20});
+}
+
+}  // namespace
+
+TEST_CASE("forgery: what the submission's process says of itself is no verdict") {
+  const std::string texts[] = {
+      // every word that a judge could say, on every file
+      before_main("for (int f = 0; f < 20; ++f) { dprintf(f, \"passed\\n65550\"); } _exit(0);"),
+      before_main("const char v[] = \"passed\\n65550\\n\"; for (int f = 1; f < 64; ++f) if (write(f, v, "
+                  "sizeof v) < 0) continue; "
+                  "_exit(0);"),
+      answer("", "std::printf(\"passed\\n65550\\n\"); std::fflush(stdout); std::quick_exit(0);"),
+      // replies that are none
+      before_main(reply("const std::uint64_t r[] = {~0ull}; if (write(3, r, 8) > 0) _exit(0);")),
+      before_main(reply("const std::uint64_t r[] = {16, 0, 1ull << 61}; if (write(3, r, 24) > 0) _exit(0);")),
+      before_main(reply("const std::uint64_t r[] = {8, 77}; if (write(3, r, 16) > 0) _exit(0);")),
+      before_main(reply("const std::uint64_t r[] = {16, 0, 0}; if (write(3, r, 24) > 0) _exit(0);")),
+      before_main(
+          reply("const std::uint64_t r[] = {24, 1, 6, 0x646573736170}; if (write(3, r, 32) > 0) _exit(0);")),
+      // a reply of the right length that holds what it was asked
+      before_main(reply("std::uint64_t r[10] = {72, 0, 14}; std::memcpy(r + 3, ask + 2, 56); if (write(3, r, "
+                        "80) > 0) _exit(0);")),
+      // two processes answer
+      before_main("if (fork() == 0) for (;;) dprintf(3, \"passed\\n65550\");"),
+      // another std in the place of the exercise: once every comparison was 0 == 0
+      "struct std { using uint32_t = ::uint32_t; using uint16_t = ::uint16_t; template <class To, class "
+      "From>\n"
+      "static constexpr To bit_cast(const From&) { return To{}; } };\n"
+      "constexpr float float_from_half_bits(std::uint16_t) { return 42; }\n",
+      // an indirect function, resolved before anything of the program runs
+      answer(
+          "extern \"C\" { inline int truth() { return 1; }\n"
+          "inline void* pick() { dprintf(3, \"passed\\n65550\"); return reinterpret_cast<void*>(truth); }\n"
+          "int hidden() __attribute__((ifunc(\"pick\"))); }"),
+      // what ends the judge when it believes it
+      answer("", "std::abort();"),
+      answer("", "throw \"passed\\n65550\";"),
+      answer("", "throw 1;"),
+  };
+  for (const std::string& text : texts) {
+    const Verdict verdict = judged(text);
+    CAPTURE(text, verdict.message, verdict.printed);
+    CHECK_FALSE(verdict.passed());
+    CHECK(verdict.outcome != Outcome::machine);
+  }
+}
+
+TEST_CASE("forgery: answers written down from one judging do not pass the next") {
+  const Exercise exercise = exercises_named("clip_factor").front();
+  const Scratch scratch("recorded");
+  // It writes down what the reference makes of the first seed, and knows nothing else.
+  const std::string file = (scratch.path() / "answers").string();
+  const std::string reference =
+      region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  std::string real = reference;
+  const std::string name = "clip_factor(";
+  real.replace(real.find(name), name.size(), "real_clip_factor(");
+  const std::string head = "}\n#include <cstdio>\nnamespace tinymp::kernels {\n";
+  const std::string records =
+      head + real +
+      "inline float clip_factor(double s, float m, float& f) { static std::FILE* out = std::fopen(\"" + file +
+      "\", \"wb\"); const float n = real_clip_factor(s, m, f); const float both[2] = {n, f}; "
+      "std::fwrite(both, 8, 1, out); std::fflush(out); return n; }\n";
+  const std::string repeats =
+      head + "inline float clip_factor(double, float, float& f) { static std::FILE* in = std::fopen(\"" +
+      file +
+      "\", \"rb\"); float both[2] = {}; "
+      "(void)!std::fread(both, 8, 1, in); f = both[1]; return both[0]; }\n";
+  const auto with_seed = [&](const std::string& text, std::uint64_t seed) {
+    return judge(exercise, text, "answer.h", scratch.path(), {.seed = seed});
+  };
+  const Verdict first = with_seed(records, 1);
+  CAPTURE(first.message);
+  REQUIRE(first.passed());
+  CHECK(with_seed(repeats, 1).passed());
+  CHECK(with_seed(repeats, 2).outcome == Outcome::wrong);
+  CHECK(with_seed(repeats, 1).seed == 1);
+}
+
+}  // namespace tinymp::test
