@@ -1,8 +1,9 @@
 // Exercise 1.3: rounding modes. The oracle does not look at bits: it divides signed integers, and compares
 // distances.
 
+#include <lessons/01_half/exercises/3_rounding_modes/question.h>
 #include <lessons/classroom/judge.h>
-#include <tinymp/numeric/small_float_codec.h>
+#include <tinymp/numeric/small_float_codec.h>  // for Rounding
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -114,7 +115,7 @@ std::string show(const Case& of) {
 
 std::string show(std::uint32_t kept) { return binary(kept) + "b (" + std::to_string(kept) + ")"; }
 
-std::vector<Case> cases() {
+std::vector<Case> cases(Judge& judge) {
   std::vector<Case> all;
   const auto add = [&](Rounding mode, int drop, std::uint32_t magnitude) {
     for (const bool negative : {false, true}) all.push_back({mode, drop, magnitude, negative});
@@ -131,55 +132,87 @@ std::vector<Case> cases() {
       }
     }
   }
+  for (int i = 0; i < 10'000; ++i) {
+    const auto mode = static_cast<Rounding>(judge.draw_below(4));
+    const auto drop = static_cast<int>(1 + judge.draw_below(31));
+    add(mode, drop, static_cast<std::uint32_t>(judge.draw()));
+  }
   return all;
 }
 
-std::uint32_t yours(const Case& of) { return without_last_bits(of.magnitude, of.drop, of.negative, of.mode); }
+Question question(const Case& of, std::uint32_t random = 0) {
+  return {of.magnitude, random, of.drop, of.negative ? 1 : 0, static_cast<std::int32_t>(of.mode)};
+}
+
+/// What came out for each of the cases.
+using Answers = std::vector<std::uint32_t>;
 
 /// What has gone wrong in `one`: the misconception that gives the same there, and most often in this mode.
-std::string why(const std::vector<Case>& all, const Case& one) {
+std::string why(const std::vector<Case>& all, const Answers& yours, std::size_t which) {
+  const Case& one = all[which];
   if (one.magnitude % one.step() == 0)
     return "A number that needs no rounding has moved. When no lost bit is 1 it stays, in every mode.";
   std::string best = "The number does not become the one that this mode asks for.";
-  std::ptrdiff_t most = 0;
+  std::int64_t most = 0;
   for (const Misconception& misconception : misconceptions) {
-    if (misconception.gives(one) != yours(one)) continue;
-    const auto agrees = [&](const Case& c) {
-      return c.mode == one.mode && misconception.gives(c) == yours(c);
-    };
-    const std::ptrdiff_t cases = std::count_if(all.begin(), all.end(), agrees);
-    if (cases > most) best = misconception.says;
-    most = std::max(most, cases);
+    if (misconception.gives(one) != yours[which]) continue;
+    std::int64_t agree = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      agree += all[i].mode == one.mode && misconception.gives(all[i]) == yours[i] ? 1 : 0;
+    if (agree > most) best = misconception.says;
+    most = std::max(most, agree);
   }
   return best;
 }
 
-void expect_right(Judge& judge, const std::vector<Case>& all, const Case& one) {
-  judge.expect(yours(one) == right(one), [&] {
-    return why(all, one) + "\n  number   = " + show(one) + ", " + name(one.mode) + ", without its last " +
-           std::to_string(one.drop) + (one.drop == 1 ? " bit" : " bits") +
-           "\n  expected = " + show(right(one)) + "\n  yours    = " + show(yours(one));
+void expect_right(Judge& judge, const std::vector<Case>& all) {
+  std::vector<Question> questions;
+  for (const Case& one : all) questions.push_back(question(one));
+  const Answers yours = judge.ask_each<std::uint32_t>(questions);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Case& one = all[i];
+    judge.expect(yours[i] == right(one), [&] {
+      return why(all, yours, i) + "\n  number   = " + show(one) + ", " + name(one.mode) +
+             ", without its last " + std::to_string(one.drop) + (one.drop == 1 ? " bit" : " bits") +
+             "\n  expected = " + show(right(one)) + "\n  yours    = " + show(yours[i]);
+    });
+  }
+}
+
+void expect_nearest_without_mode(Judge& judge) {
+  const std::vector<Question> questions{{0b10'11, 0, 2, 0, -1}, {0b10'10, 0, 2, 1, -1}};
+  const Answers yours = judge.ask_each<std::uint32_t>(questions);
+  judge.expect(yours[0] == 0b11 && yours[1] == 0b10, [&] {
+    return "Who names no mode gets nearest_even.\n  expected = 11b and 10b for 10.11b and -10.10b\n  yours   "
+           " = " +
+           binary(yours[0]) + "b and " + binary(yours[1]) + "b";
   });
 }
 
 // ---- By lot: which lots lead away from zero is not said, but how many do.
 
-/// What comes before the last `drop` bits of a random number must not matter.
-std::uint32_t lot(const Case& of, std::uint32_t last_bits) {
-  return (last_bits + 1) * 0x9e37'79b9u << of.drop % 32 | last_bits;
-}
+/// Questions whose answers lie one behind the other: to be put first, and looked at in the same order.
+struct Lots {
+  std::vector<Question> questions;
+  Answers yours;
+  std::size_t next = 0;
 
-bool away(Judge& judge, const Case& of, std::uint32_t last_bits) {
-  const std::uint32_t yours =
-      without_last_bits(of.magnitude, of.drop, of.negative, Rounding::stochastic, lot(of, last_bits));
-  const std::uint32_t kept = size(inner(of));
-  judge.expect(yours == kept || yours == kept + 1, [&] {
-    return "By lot too a number becomes one of the two beside it.\n  number   = " + show(of) +
-           ", stochastic\n  expected = " + show(kept) + " or " + show(kept + 1) +
-           "\n  yours    = " + show(yours);
-  });
-  return yours == kept + 1;
-}
+  /// What comes before the last `drop` bits of a random number must not matter.
+  void put(Judge& judge, const Case& of, std::uint32_t last_bits) {
+    questions.push_back(question(of, static_cast<std::uint32_t>(judge.draw()) << of.drop | last_bits));
+  }
+  void ask(Judge& judge) { yours = judge.ask_each<std::uint32_t>(questions); }
+
+  bool away(Judge& judge, const Case& of) {
+    const std::uint32_t one = yours[next++], kept = size(inner(of));
+    judge.expect(one == kept || one == kept + 1, [&] {
+      return "By lot too a number becomes one of the two beside it.\n  number   = " + show(of) +
+             ", stochastic\n  expected = " + show(kept) + " or " + show(kept + 1) +
+             "\n  yours    = " + show(one);
+    });
+    return one == kept + 1;
+  }
+};
 
 std::string wrong_share(const Case& of, std::int64_t rest, std::int64_t yours, std::int64_t lots) {
   std::string why = "A number near to its neighbour has to go there more often than one that is far away.";
@@ -197,51 +230,63 @@ std::string wrong_share(const Case& of, std::int64_t rest, std::int64_t yours, s
 }
 
 void all_lots(Judge& judge, int drop) {
-  for (std::uint32_t magnitude = 0; magnitude < 4u << drop; ++magnitude) {
-    for (const bool negative : {false, true}) {
-      const Case one{Rounding::stochastic, drop, magnitude, negative};
-      const std::int64_t rest = magnitude - inner({one.mode, drop, magnitude, false}) * one.step();
-      std::int64_t yours = 0;
-      for (std::uint32_t i = 0; i < one.step(); ++i) yours += away(judge, one, i) ? 1 : 0;
-      judge.expect(yours == rest, [&] { return wrong_share(one, rest, yours, one.step()); });
-    }
+  std::vector<Case> all;
+  for (std::uint32_t magnitude = 0; magnitude < 4u << drop; ++magnitude)
+    for (const bool negative : {false, true})
+      all.push_back({Rounding::stochastic, drop, magnitude, negative});
+  Lots lots;
+  for (const Case& one : all)
+    for (std::uint32_t i = 0; i < one.step(); ++i) lots.put(judge, one, i);
+  lots.ask(judge);
+  for (const Case& one : all) {
+    const std::int64_t rest = one.magnitude - inner({one.mode, drop, one.magnitude, false}) * one.step();
+    std::int64_t yours = 0;
+    for (std::uint32_t i = 0; i < one.step(); ++i) yours += lots.away(judge, one) ? 1 : 0;
+    judge.expect(yours == rest, [&] { return wrong_share(one, rest, yours, one.step()); });
   }
 }
 
 /// Where the lots are too many: whoever lets the small ones lead away and whoever lets the large ones agree
 /// on each lot together with the one as far from the other end.
 void some_lots(Judge& judge, int drop) {
+  struct Pair {
+    Case of;
+    std::uint32_t rest, lot;
+  };
   const std::uint32_t last = (1u << drop) - 1;
-  for (const std::uint32_t rest : {0u, 1u, last / 3, last / 2, last / 2 + 1, last}) {
+  const auto any = static_cast<std::uint32_t>(1 + judge.draw_below(last - 1));
+  std::vector<Pair> all;
+  Lots lots;
+  for (const std::uint32_t rest : {0u, 1u, last / 3, last / 2, last / 2 + 1, last, any}) {
     const Case one{Rounding::stochastic, drop, (1u << drop) | rest, false};
     for (const std::uint32_t i : {0u, 1u, rest - 1, rest, rest + 1, last / 5, last - 1, last}) {
       if (i > last) continue;
-      const int yours = (away(judge, one, i) ? 1 : 0) + (away(judge, one, last - i) ? 1 : 0);
-      const int expected = (i < rest ? 1 : 0) + (last - i < rest ? 1 : 0);
-      judge.expect(yours == expected, [&] {
-        return "Too many or too few lots lead away from zero: as many of them as the lost bits say, as a "
-               "number.\n  number   = " +
-               show(one) + ", stochastic; of the lots " + std::to_string(i) + " and " +
-               std::to_string(last - i) +
-               " these lead away from zero:\n  expected = " + std::to_string(expected) +
-               "\n  yours    = " + std::to_string(yours);
-      });
+      all.push_back({one, rest, i});
+      lots.put(judge, one, i);
+      lots.put(judge, one, last - i);
     }
+  }
+  lots.ask(judge);
+  for (const auto& [one, rest, i] : all) {
+    int yours = lots.away(judge, one) ? 1 : 0;
+    yours += lots.away(judge, one) ? 1 : 0;
+    const int expected = (i < rest ? 1 : 0) + (last - i < rest ? 1 : 0);
+    judge.expect(yours == expected, [&, &one = one, i = i] {
+      return "Too many or too few lots lead away from zero: as many of them as the lost bits say, as a "
+             "number.\n  number   = " +
+             show(one) + ", stochastic; of the lots " + std::to_string(i) + " and " +
+             std::to_string(last - i) +
+             " these lead away from zero:\n  expected = " + std::to_string(expected) +
+             "\n  yours    = " + std::to_string(yours);
+    });
   }
 }
 
 }  // namespace
 
 void check(Judge& judge) {
-  const std::vector<Case> all = cases();
-  for (const Case& one : all) expect_right(judge, all, one);
-  judge.expect(without_last_bits(0b10'11, 2, false) == 0b11 && without_last_bits(0b10'10, 2, true) == 0b10,
-               [] {
-                 return "Who names no mode gets nearest_even.\n  expected = 11b and 10b for 10.11b and "
-                        "-10.10b\n  yours    = " +
-                        binary(without_last_bits(0b10'11, 2, false)) + "b and " +
-                        binary(without_last_bits(0b10'10, 2, true)) + "b";
-               });
+  expect_right(judge, cases(judge));
+  expect_nearest_without_mode(judge);
   for (const int drop : {2, 3, 4, 5, 6, 7, 8, 1}) all_lots(judge, drop);
   for (int drop = 9; drop <= 31; ++drop) some_lots(judge, drop);
 }

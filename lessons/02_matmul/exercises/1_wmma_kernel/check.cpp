@@ -1,13 +1,11 @@
 // Exercise 2.1: the WMMA kernel, on matrices of small whole numbers: the product in integers is the oracle.
 
-#include <kernels/emu/options.h>
+#include <lessons/02_matmul/exercises/1_wmma_kernel/problem.h>
 #include <lessons/classroom/judge.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <kernels/cuda/gemm/wmma_naive.cuh>
-#include <memory>
 #include <vector>
 
 namespace tinymp::exercise {
@@ -18,7 +16,7 @@ using kernels::Sums;
 using kernels::Trans;
 using kernels::emu::machine::ThreadOrder;
 
-constexpr int untouched = 77, anything = 78;  // what c holds before; what is no whole number
+constexpr int anything = 78;  // what is no whole number
 
 /// A matrix in memory. Behind each row lie `gap` numbers that are none of its own.
 struct Matrix {
@@ -41,9 +39,10 @@ struct Case {
   Trans ta = Trans::no, tb = Trans::no;
   Format format = Format::f16;
   Sums sums = Sums::f32;
+  std::uint32_t salt_of_a = 0, salt_of_b = 0;
 
-  Matrix a() const { return {M, K, gap, ta, 1}; }
-  Matrix b() const { return {K, N, gap, tb, 99}; }
+  Matrix a() const { return {M, K, gap, ta, salt_of_a}; }
+  Matrix b() const { return {K, N, gap, tb, salt_of_b}; }
   int ldc() const { return N + gap; }
 };
 
@@ -95,58 +94,52 @@ std::vector<int> turned(const Case& of, std::vector<int> c) {
 
 // ---- Yours.
 
-template <class T>
-std::unique_ptr<T[], void (*)(T*)> on_gpu(int size) {
-  const auto free = [](T* p) { ::operator delete (p, std::align_val_t{64}); };
-  return {static_cast<T*>(::operator new (static_cast<std::size_t>(size) * sizeof(T), std::align_val_t{64})),
-          +free};
+std::vector<std::int8_t> memory(const Matrix& x, int size) {
+  std::vector<std::int8_t> numbers;
+  for (int i = 0; i < size; ++i) numbers.push_back(static_cast<std::int8_t>(x.number(i)));
+  return numbers;
+}
+
+std::string where(const Case& of) {
+  const auto name = [](Trans t) { return t == Trans::no ? "row by row" : "column by column"; };
+  return concat("\n  (", of.M, ",", of.K, ") . (", of.K, ",", of.N, "), a ", name(of.ta),
+                ", lda = ", of.a().ld(), ", b ", name(of.tb), ", ldb = ", of.b().ld(), ", ",
+                name_of(of.format), " with sums in ", name_of(of.sums));
 }
 
 /// c, with its gaps, rows `ldc` apart.
-template <class T>
 std::vector<int> run(Judge& judge, const Case& of, ThreadOrder order) {
-  kernels::emu::machine::set_options({.order = order});
   constexpr int more = 4096;  // behind the matrices, for tiles that are taken from a wrong place
   const Matrix a = of.a(), b = of.b();
-  const auto left = on_gpu<T>(a.size() + more), right = on_gpu<T>(b.size() + more);
-  const auto c = on_gpu<T>(of.M * of.ldc() + more);
-  for (int i = 0; i < a.size() + more; ++i)
-    left[static_cast<std::size_t>(i)] = T(static_cast<float>(a.number(i)));
-  for (int i = 0; i < b.size() + more; ++i)
-    right[static_cast<std::size_t>(i)] = T(static_cast<float>(b.number(i)));
-  std::fill_n(c.get(), of.M * of.ldc() + more, T(static_cast<float>(untouched)));
+  const auto size_of_c = static_cast<std::size_t>(of.M * of.ldc() + more);
+  Message request;
+  request.put(Problem{.M = of.M,
+                      .N = of.N,
+                      .K = of.K,
+                      .lda = a.ld(),
+                      .ldb = b.ld(),
+                      .ldc = of.ldc(),
+                      .ta = of.ta,
+                      .tb = of.tb,
+                      .format = of.format,
+                      .sums = of.sums,
+                      .order = order,
+                      .size_of_c = size_of_c});
+  request.put_all(memory(a, a.size() + more)).put_all(memory(b, b.size() + more));
+  std::vector<int> values;
   try {
-    kernels::emu::gemm_wmma_naive({.M = of.M,
-                                   .N = of.N,
-                                   .K = of.K,
-                                   .a = left.get(),
-                                   .b = right.get(),
-                                   .c = c.get(),
-                                   .lda = a.ld(),
-                                   .ldb = b.ld(),
-                                   .ldc = of.ldc(),
-                                   .ta = of.ta,
-                                   .tb = of.tb,
-                                   .format = of.format,
-                                   .sums = of.sums},
-                                  nullptr);
-  } catch (const Error& error) {
+    Message reply = judge.ask(request, [&] { return where(of); });
+    for (const float value : reply.all<float>(size_of_c)) {
+      values.push_back(value >= -9999 && value <= 9999 ? static_cast<int>(value) : anything);
+      if (static_cast<float>(values.back()) != value) values.back() = anything;
+    }
+  } catch (const Threw& threw) {
     judge.fail(
         concat("A GPU would not do this.\n  expected = all 32 lanes of the warp make each call, with "
                "addresses of tiles\n  yours    = ",
-               error.what()));
-  }
-  std::vector<int> values;
-  for (int i = 0; i < of.M * of.ldc() + more; ++i) {
-    const auto value = static_cast<float>(c[static_cast<std::size_t>(i)]);
-    values.push_back(value >= -9999 && value <= 9999 ? static_cast<int>(value) : anything);
-    if (static_cast<float>(values.back()) != value) values.back() = anything;
+               threw.what()));
   }
   return values;
-}
-
-std::vector<int> run(Judge& judge, const Case& of, ThreadOrder order) {
-  return of.format == Format::bf16 ? run<bfloat16>(judge, of, order) : run<half>(judge, of, order);
 }
 
 std::string why(Judge& judge, const Case& of, const std::vector<int>& yours,
@@ -178,10 +171,10 @@ std::string why(Judge& judge, const Case& of, const std::vector<int>& yours,
       "The rows of a tile are `ld` apart in memory, the distance in the whole matrix: lda for a, ldb for b.";
   const Matrix a = of.a(), b = of.b();
   std::vector<Misconception> misconceptions{
-      {"Only the last 16 of k count: the sums are cleared, or not handed on, in each round.",
+      {"Your code counts only the last 16 of k: it clears the sums in each round, or does not hand them on.",
        {.first_k = of.K - 16}},
-      {"Only the first 16 of k count: the loop has to go on to K.", {.end_k = 16}},
-      {"Every second tile along k is left out: a tile has 16 of k.", {.step_k = 32}},
+      {"Your code counts only the first 16 of k: the loop has to go on to K.", {.end_k = 16}},
+      {"Your code leaves out every second tile along k: a tile has 16 of k.", {.step_k = 32}},
       {layout, {.a = {.as_rows = true}}},
       {layout, {.b = {.as_rows = true}}},
       {layout, {.a = {.as_rows = true}, .b = {.as_rows = true}}},
@@ -198,7 +191,8 @@ std::string why(Judge& judge, const Case& of, const std::vector<int>& yours,
   for (const Misconception& one : misconceptions)
     if (product(of, one.way) == yours) return one.says;
   if (turned(of, product(of, {})) == yours)
-    return "The tiles of c lie on their side: element i of a tile that lies row by row is in row i / 16, "
+    return "In your c the tiles lie on their side: element i of a tile that lies row by row is in row i / "
+           "16, "
            "column "
            "i % 16.";
   return "The product is another one.";
@@ -210,17 +204,11 @@ void expect_product(Judge& judge, const Case& of, ThreadOrder order) {
   for (int m = 0; m < of.M; ++m)
     yours.insert(yours.end(), in_memory.begin() + m * of.ldc(), in_memory.begin() + m * of.ldc() + of.N);
   const auto text = [](int x) { return x == anything ? std::string("NaN, or no whole number") : concat(x); };
-  const auto where = [&] {
-    const auto name = [](Trans t) { return t == Trans::no ? "row by row" : "column by column"; };
-    return concat("\n  (", of.M, ",", of.K, ") . (", of.K, ",", of.N, "), a ", name(of.ta),
-                  ", lda = ", of.a().ld(), ", b ", name(of.tb), ", ldb = ", of.b().ld(), ", ",
-                  name_of(of.format), " with sums in ", name_of(of.sums), ": ");
-  };
   for (int m = 0; m < of.M; ++m)
     for (int n = 0; n < of.N; ++n) {
       const auto i = static_cast<std::size_t>(m * of.N + n);
       judge.expect(yours[i] == right[i], [&] {
-        return concat(why(judge, of, yours, in_memory), where(), "c(", m, ",", n,
+        return concat(why(judge, of, yours, in_memory), where(of), ": c(", m, ",", n,
                       ")\n  expected = ", right[i],
                       "\n  yours    = ", yours[i] == untouched ? "not written" : text(yours[i]));
       });
@@ -230,7 +218,7 @@ void expect_product(Judge& judge, const Case& of, ThreadOrder order) {
         (i < of.M * of.ldc() && i % of.ldc() < of.N) || in_memory[static_cast<std::size_t>(i)] == untouched,
         [&] {
           return concat(
-              "Something is written beside c, whose rows are ldc apart.", where(), "address c + ", i,
+              "Something is written beside c, whose rows are ldc apart.", where(of), ": address c + ", i,
               "\n  expected = not written\n  yours    = ", text(in_memory[static_cast<std::size_t>(i)]));
         });
 }
@@ -245,7 +233,10 @@ void check(Judge& judge) {
         const auto expect_all = [&](int M, int N, int K, int gap) {
           for (const Trans ta : {Trans::no, Trans::yes})
             for (const Trans tb : {Trans::no, Trans::yes})
-              expect_product(judge, {M, N, K, gap, ta, tb, format, sums}, order);
+              expect_product(judge,
+                             {M, N, K, gap, ta, tb, format, sums, static_cast<std::uint32_t>(judge.draw()),
+                              static_cast<std::uint32_t>(judge.draw())},
+                             order);
         };
         expect_all(16, 16, 16, 0);
         expect_all(16, 16, 16, 8);

@@ -3,10 +3,10 @@
 // is wrong.
 
 #include <lessons/04_autograd/exercises/1_backward_of_matmul/matrix.h>
+#include <lessons/04_autograd/exercises/1_backward_of_matmul/tensors.h>
 #include <lessons/classroom/judge.h>
-#include <tinymp/autograd/tape.h>
 #include <tinymp/base/error.h>
-#include <tinymp/ops/ops.h>
+#include <algorithm>
 #include <iomanip>
 #include <limits>
 #include <sstream>
@@ -30,51 +30,6 @@ std::string shown(double v) {
   return text.str();
 }
 
-Tensor tensor(std::int64_t rows, std::int64_t columns, const Values& values, DType dtype) {
-  if (dtype == DType::f64) return Tensor::from({rows, columns}, std::span<const double>(values));
-  return Tensor::from({rows, columns}, std::vector<float>(values.begin(), values.end()), dtype);
-}
-
-/// Keeps what the op has handed back, also what nobody needs.
-struct Listener final : Observer {
-  std::vector<Tensor> gradients;
-  void forward(const Op&, const std::vector<Tensor>&, const Tensor&) override {}
-  void backward(const std::string& op, const std::vector<Tensor>&, const Tensor&, const Tensor&,
-                const std::vector<Tensor>& handed) override {
-    if (op != "given") gradients = handed;
-  }
-};
-
-struct Asked {
-  Tensor x, w, dy;
-  std::vector<Tensor> gradients;
-  std::string refused;  ///< by the tape
-};
-
-Asked ask(const Case& c) {
-  Asked asked{tensor(c.B, c.I, c.x, c.dtype),
-              tensor(c.I, c.O, c.w, c.dtype),
-              tensor(c.B, c.O, c.dy, c.dtype),
-              {},
-              ""};
-  asked.x.set_requires_grad(c.x_wants);
-  asked.w.set_requires_grad(c.w_wants);
-  Listener listener;
-  Tape tape(&listener);
-  const Tensor bias = tensor(1, c.O, Values(static_cast<std::size_t>(c.O)), c.dtype).viewed_as({c.O});
-  const Tensor y = c.by_linear ? linear(asked.x, asked.w, bias, {.accumulate = c.sums})
-                               : matmul(asked.x, asked.w, {.accumulate = c.sums});
-  const Tensor loss = record("given", {y}, Tensor::from({}, std::vector<float>{0}),
-                             [&](const Tensor&, const Needs&) { return std::vector{asked.dy}; });
-  try {
-    tape.backward(loss);
-  } catch (const Error& error) {
-    asked.refused = error.what();
-  }
-  asked.gradients = listener.gradients;
-  return asked;
-}
-
 std::string shapes(const Case& c) {
   return concat("\n  x", Shape{c.B, c.I}, ", w", Shape{c.I, c.O}, ", dy", Shape{c.B, c.O}, " in ", c.dtype,
                 ", sums in ", c.sums);
@@ -83,6 +38,52 @@ std::string shapes(const Case& c) {
 std::string wanted(const Case& c) {
   return std::string("\n  needs(0) = ") + (c.x_wants ? "true" : "false") +
          ", needs(1) = " + (c.w_wants ? "true" : "false");
+}
+
+/// A tensor that came back. `is_there` is false where there is none, or not that of this shape and format.
+struct Received {
+  bool is_there = false;
+  Values values{};
+};
+
+Received received(Message& reply, Shape shape, DType dtype) {
+  const auto its_dtype = reply.take<std::int32_t>();
+  const std::span<const std::int64_t> extents = reply.all<std::int64_t>();
+  Values values = reply.take_all<double>();
+  const bool fits = its_dtype == static_cast<std::int32_t>(dtype) && std::ranges::equal(extents, shape) &&
+                    static_cast<std::int64_t>(values.size()) == shape.size();
+  return {fits, std::move(values)};
+}
+
+struct Asked {
+  Received x, w, dy;
+  bool some_dx, some_dw;  ///< something came back, of whatever shape
+  Received dx, dw;
+  std::string refused;  ///< by the tape
+};
+
+Asked ask(Judge& judge, const Case& c) {
+  const Shape x{c.B, c.I}, w{c.I, c.O}, dy{c.B, c.O};
+  Message request;
+  request.put(std::int32_t{0});
+  put_tensor(request, tensor_of(x, c.x, c.dtype));
+  put_tensor(request, tensor_of(w, c.w, c.dtype));
+  put_tensor(request, tensor_of(dy, c.dy, c.dtype));
+  request.put(c.x_wants ? 1 : 0).put(c.w_wants ? 1 : 0);
+  request.put(static_cast<std::int32_t>(c.sums)).put(c.by_linear ? 1 : 0);
+  Message reply = judge.ask(request, [&] { return shapes(c).substr(1) + wanted(c); });
+  Asked asked{};
+  asked.refused = reply.text();
+  asked.x = received(reply, x, c.dtype);
+  asked.w = received(reply, w, c.dtype);
+  asked.dy = received(reply, dy, c.dtype);
+  asked.some_dx = reply.take<std::int32_t>() != 0;
+  if (asked.some_dx) asked.dx = received(reply, x, c.dtype);
+  asked.some_dw = reply.take<std::int32_t>() != 0;
+  if (asked.some_dw) asked.dw = received(reply, w, c.dtype);
+  const bool all = (!c.x_wants || asked.dx.is_there) && (!c.w_wants || asked.dw.is_there);
+  if (asked.refused.empty() && !all) asked.refused = "a gradient is not that of its tensor";
+  return asked;
 }
 
 // ---- What people write, and how it gives itself away.
@@ -123,12 +124,12 @@ std::string difference(const char* name, std::int64_t columns, const Values& rig
          "\n  yours    = " + shown(yours[i]);
 }
 
-void expect_untouched(Judge& judge, const Case& c, const char* name, const Tensor& now,
-                      const Values& before) {
-  judge.expect(same(now.to_doubles(), before), [&] {
+void expect_untouched(Judge& judge, const Case& c, const char* name, std::int64_t columns,
+                      const Received& now, const Values& before) {
+  judge.expect(now.is_there && same(now.values, before), [&] {
     return std::string(name) +
            " was written over. It belongs to others, too: what you compute goes into new " + "tensors." +
-           shapes(c) + difference(name, now.shape()[1], before, now.to_doubles());
+           shapes(c) + (now.is_there ? difference(name, columns, before, now.values) : "");
   });
 }
 
@@ -147,7 +148,7 @@ void expect_accepted(Judge& judge, const Case& c, const Asked& asked) {
 }
 
 void expect_only_needed(Judge& judge, const Case& c, const Asked& asked) {
-  judge.expect((c.x_wants || !asked.gradients[0]) && (c.w_wants || !asked.gradients[1]), [&] {
+  judge.expect((c.x_wants || !asked.some_dx) && (c.w_wants || !asked.some_dw), [&] {
     return std::string(
                "A gradient that nobody needs was computed. The first layer's images want none: there ") +
            "it is a third of the step." + shapes(c) + wanted(c) + "\n  expected = an empty " +
@@ -155,25 +156,25 @@ void expect_only_needed(Judge& judge, const Case& c, const Asked& asked) {
   });
 }
 
-void expect_gradients(Judge& judge, Case c, std::uint32_t seed = 1) {
+void expect_gradients(Judge& judge, Case c) {
   if (c.x.empty())
-    c.x = drawn(c.B * c.I, seed), c.w = drawn(c.I * c.O, seed + 1), c.dy = drawn(c.B * c.O, seed + 2);
-  const Asked asked = ask(c);
+    c.x = drawn(judge, c.B * c.I), c.w = drawn(judge, c.I * c.O), c.dy = drawn(judge, c.B * c.O);
+  const Asked asked = ask(judge, c);
   expect_accepted(judge, c, asked);
-  expect_untouched(judge, c, "dy", asked.dy, c.dy);
-  expect_untouched(judge, c, "x", asked.x, c.x);
-  expect_untouched(judge, c, "w", asked.w, c.w);
+  expect_untouched(judge, c, "dy", c.O, asked.dy, c.dy);
+  expect_untouched(judge, c, "x", c.I, asked.x, c.x);
+  expect_untouched(judge, c, "w", c.O, asked.w, c.w);
   expect_only_needed(judge, c, asked);
   const Matrix x{c.B, c.I, c.x}, w{c.I, c.O, c.w}, dy{c.B, c.O, c.dy};
   const Matrix dx = times(dy, w.transposed()), dw = times(x.transposed(), dy);
   if (c.x_wants) {
-    const Values yours = asked.gradients[0].to_doubles();
+    const Values& yours = asked.dx.values;
     judge.expect(same(yours, dx.values), [&] {
       return why_dx(c, yours, x, w, dy) + shapes(c) + difference("dx", c.I, dx.values, yours);
     });
   }
   if (c.w_wants) {
-    const Values yours = asked.gradients[1].to_doubles();
+    const Values& yours = asked.dw.values;
     judge.expect(same(yours, dw.values), [&] {
       return why_dw(c, yours, x, w, dy) + shapes(c) + difference("dw", c.O, dw.values, yours);
     });
@@ -187,14 +188,14 @@ void expect_sums(Judge& judge, DType sums) {
   const Values one{1}, ones(n, 1);
   const Case many_columns{1, 1, n, true, true, DType::f16, sums, false, one, ones, ones};
   const Case many_rows{n, 1, 1, true, true, DType::f16, sums, false, ones, one, ones};
-  const Asked long_dx = ask(many_columns), long_dw = ask(many_rows);
+  const Asked long_dx = ask(judge, many_columns), long_dw = ask(judge, many_rows);
   expect_accepted(judge, many_columns, long_dx);
   expect_accepted(judge, many_rows, long_dw);
-  for (const auto& [name, yours] : {std::pair("dx", long_dx.gradients[0]), {"dw", long_dw.gradients[1]}}) {
-    judge.expect(yours.item() == right, [&, name = name, yours = yours] {
+  for (const auto& [name, yours] : {std::pair("dx", long_dx.dx.values[0]), {"dw", long_dw.dw.values[0]}}) {
+    judge.expect(yours == right, [&, name = name, yours = yours] {
       return concat("The running sum of ", name, " is not kept as forward kept its own: pass `sums` on.\n  ",
                     n, " times 1, sums in ", sums, "\n  expected = ") +
-             shown(right) + "\n  yours    = " + shown(yours.item());
+             shown(right) + "\n  yours    = " + shown(yours);
     });
   }
 }
@@ -207,10 +208,10 @@ void expect_f64(Judge& judge) {  // 4097^2 = 2^24 + 2^13 + 1 is no float
 void expect_not_finite(Judge& judge) {
   const Case overflows{1, 1, 1, true, true, DType::f16, DType::f32, false, {2}, {300}, {300}};
   const Case infinite{1, 1, 2, true, true, DType::f32, DType::f32, false, {2}, {0, 1}, {infinity, 1}};
-  const Asked large = ask(overflows), nan = ask(infinite);
+  const Asked large = ask(judge, overflows), nan = ask(judge, infinite);
   expect_accepted(judge, overflows, large);
   expect_accepted(judge, infinite, nan);
-  const double dx = large.gradients[0].item(), of_nan = nan.gradients[0].item();
+  const double dx = large.dx.values[0], of_nan = nan.dx.values[0];
   judge.expect(dx == infinity, [&] {
     return "300 . 300 is beyond 65504: in FP16 dx is infinite, and the loss scaler wants to see it.\n  "
            "expected "
@@ -226,22 +227,19 @@ void expect_not_finite(Judge& judge) {
 /// y = w . w: both gradients go to one tensor, and the tape adds them.
 void expect_squared(Judge& judge) {
   const Values values{1, 2, 3, 4}, weights{1, -2, 5, 3};
-  const Tensor w = tensor(2, 2, values, DType::f32);
-  w.set_requires_grad(true);
-  {
-    Tape tape;
-    const Tensor y = matmul(w, w);
-    tape.backward(
-        record("given", {y}, Tensor::from({}, std::vector<float>{0}),
-               [&](const Tensor&, const Needs&) { return std::vector{tensor(2, 2, weights, DType::f32)}; }));
-  }
+  Message request;
+  request.put(std::int32_t{1});
+  put_tensor(request, tensor_of({2, 2}, values, DType::f32));
+  put_tensor(request, tensor_of({2, 2}, weights, DType::f32));
+  Message reply = judge.ask(request, [] { return std::string("  y = w . w"); });
+  const Received grad = received(reply, {2, 2}, DType::f32);
   const Matrix m{2, 2, values}, dy{2, 2, weights};
   Values right = times(dy, m.transposed()).values;
   const Values dw = times(m.transposed(), dy).values;
   for (std::size_t i = 0; i < right.size(); ++i) right[i] += dw[i];
-  const Values yours = w.grad().to_doubles();
-  judge.expect(same(yours, right), [&] {
-    return "w . w: dw is w^T . dy + dy . w^T, from both places." + difference("dw", 2, right, yours);
+  judge.expect(grad.is_there && same(grad.values, right), [&] {
+    return "w . w: dw is w^T . dy + dy . w^T, from both places." +
+           (grad.is_there ? difference("dw", 2, right, grad.values) : "");
   });
 }
 
@@ -249,15 +247,15 @@ void expect_squared(Judge& judge) {
 
 void check(Judge& judge) {
   expect_gradients(judge, {1, 1, 1, true, true, DType::f32, DType::f32, false, {2}, {3}, {5}});
-  expect_gradients(judge, {2, 2, 2});
-  expect_gradients(judge, {2, 2, 2, false, true});
-  expect_gradients(judge, {2, 2, 2, true, false});
-  expect_gradients(judge, {2, 3, 5});
+  for (const auto& [x_wants, w_wants] : {std::pair(true, true), {false, true}, {true, false}})
+    expect_gradients(judge, {2, 2, 2, x_wants, w_wants, DType::f32, DType::f32, false, fixed(4, 1),
+                             fixed(4, 2), fixed(4, 3)});
+  expect_gradients(
+      judge, {2, 3, 5, true, true, DType::f32, DType::f32, false, fixed(6, 1), fixed(15, 2), fixed(10, 3)});
   for (const DType sums : {DType::f32, DType::f16}) expect_sums(judge, sums);
   expect_f64(judge);
   expect_not_finite(judge);
   expect_squared(judge);
-  std::uint32_t seed = 10;
   const std::vector<std::array<std::int64_t, 3>> shapes_to_try{{1, 1, 3}, {1, 3, 1}, {3, 1, 1},  {2, 3, 5},
                                                                {5, 3, 2}, {3, 3, 4}, {3, 4, 3},  {4, 3, 3},
                                                                {3, 7, 4}, {0, 3, 2}, {17, 33, 9}};
@@ -269,12 +267,12 @@ void check(Judge& judge) {
           const DType sums = dtype == DType::f64                ? DType::f64
                              : dtype == DType::f16 && by_linear ? DType::f16
                                                                 : DType::f32;
-          expect_gradients(judge, {B, I, O, x_wants, w_wants, dtype, sums, by_linear}, seed += 7);
+          expect_gradients(judge, {B, I, O, x_wants, w_wants, dtype, sums, by_linear});
         }
       }
     }
   }
-  expect_gradients(judge, {70, 300, 130}, seed);  // several tiles
+  expect_gradients(judge, {70, 300, 130});  // several tiles
 }
 
 }  // namespace tinymp::exercise

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lessons/classroom/judge.h>
 #include <cstdint>
 #include <vector>
 
@@ -9,12 +10,21 @@ namespace tinymp::exercise {
 using Values = std::vector<double>;
 
 /// Whole numbers from -4 to 4, none 0, without a pattern that a transposition would keep.
-inline Values drawn(std::int64_t n, std::uint32_t seed) {
+inline Values fixed(std::int64_t n, std::uint32_t seed) {
   Values values;
   for (std::int64_t i = 0; i < n; ++i) {
     seed = seed * 1664525 + 1013904223;
     const int size = 1 + static_cast<int>(seed >> 20) % 4;
     values.push_back(seed >> 31 != 0 ? -size : size);
+  }
+  return values;
+}
+
+inline Values drawn(Judge& judge, std::int64_t n) {
+  Values values;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto size = static_cast<double>(1 + judge.draw_below(4));
+    values.push_back(judge.draw_below(2) != 0 ? -size : size);
   }
   return values;
 }

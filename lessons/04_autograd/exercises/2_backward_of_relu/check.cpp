@@ -1,17 +1,16 @@
-// Exercise 4.2: relu and its backward, on all 65,536 halves and on floats and doubles between them. The
-// oracle reads the bits: a sign, and whether anything but zeros follows it.
+// Exercise 4.2: relu and its backward, on all 65,536 halves and on floats and doubles between them, and on
+// some of any bits. The oracle reads the bits: a sign, and whether anything but zeros follows it.
 
-#include <kernels/formulas.h>
 #include <lessons/classroom/judge.h>
 #include <tinymp/numeric/half_codec.h>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace tinymp::exercise {
 namespace {
-
-using kernels::Relu;
 
 std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
@@ -73,43 +72,75 @@ const char* why_backward(C y, C dy, C yours) {
 std::string shown(float v) { return decimal(v); }
 std::string shown(double v) { return decimal(static_cast<float>(v)); }
 
+/// Forward of each x, and backward of each y with its dy.
 template <class C>
-void expect_forward(Judge& judge, C x) {
-  const C yours = Relu::forward(x), right = y_of(x);
-  judge.expect(same(yours, right), [&] {
-    return why_forward(x, yours) + ("\n  forward(" + shown(x)) + ")\n  expected = " + shown(right) +
-           "\n  yours    = " + shown(yours);
-  });
-}
+struct Cases {
+  std::vector<C> x, y, dy;
+
+  void forward(C of) { x.push_back(of); }
+  void backward(C of, C with) {
+    y.push_back(of);
+    dy.push_back(with);
+  }
+};
 
 template <class C>
-void expect_backward(Judge& judge, C y, C dy) {
-  const C yours = Relu::backward(y, dy), right = dx_of(y, dy);
-  judge.expect(same(yours, right), [&] {
-    return why_backward(y, dy, yours) + ("\n  backward(y = " + shown(y)) + ", dy = " + shown(dy) +
-           ")\n  expected = " + shown(right) + "\n  yours    = " + shown(yours);
-  });
+void expect_right(Judge& judge, const Cases<C>& cases) {
+  Message reply =
+      judge.ask(Message().put(std::uint64_t{sizeof(C)}).put_all(cases.x).put_all(cases.y).put_all(cases.dy));
+  const auto forward = reply.all<C>(cases.x.size()), backward = reply.all<C>(cases.y.size());
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    const C x = cases.x[i], yours = forward[i], right = y_of(x);
+    judge.expect(same(yours, right), [&] {
+      return why_forward(x, yours) + ("\n  forward(" + shown(x)) + ")\n  expected = " + shown(right) +
+             "\n  yours    = " + shown(yours);
+    });
+  }
+  for (std::size_t i = 0; i < backward.size(); ++i) {
+    const C y = cases.y[i], dy = cases.dy[i], yours = backward[i], right = dx_of(y, dy);
+    judge.expect(same(yours, right), [&] {
+      return why_backward(y, dy, yours) + ("\n  backward(y = " + shown(y)) + ", dy = " + shown(dy) +
+             ")\n  expected = " + shown(right) + "\n  yours    = " + shown(yours);
+    });
+  }
+}
+
+/// Any bits: so a NaN of any kind, too.
+template <class C>
+C drawn(Judge& judge) {
+  if constexpr (sizeof(C) == sizeof(float))
+    return std::bit_cast<C>(static_cast<std::uint32_t>(judge.draw()));
+  else
+    return std::bit_cast<C>(judge.draw());
 }
 
 template <class C>
 void expect_all(Judge& judge) {
   constexpr C infinity = std::numeric_limits<C>::infinity(), nan = std::numeric_limits<C>::quiet_NaN();
   constexpr C smallest = std::numeric_limits<C>::denorm_min(), largest = std::numeric_limits<C>::max();
-  for (const C x : {C(1), C(0.5), C(3), C(-2), C(0), -C(0), smallest, -smallest, largest, -largest, infinity,
-                    -infinity, nan, -nan})
-    expect_forward(judge, x);
   const std::array gradients{C(5),      C(-3),   C(1),     C(0),      -C(0), smallest,
                              -smallest, largest, infinity, -infinity, nan};
+  Cases<C> few, halves, any;
+  few.x = {C(1),      C(0.5),  C(3),     C(-2),    C(0),      -C(0), smallest,
+           -smallest, largest, -largest, infinity, -infinity, nan,   -nan};
   for (const C y : {C(2), C(0), C(1), C(0.5), smallest, largest, infinity, nan, -nan})
-    for (const C dy : gradients) expect_backward(judge, y, dy);
+    for (const C dy : gradients) few.backward(y, dy);
+  expect_right(judge, few);
   for (std::uint32_t half = 0; half < 65536; ++half) {
     const C x = float_from_half_bits(static_cast<std::uint16_t>(half));
-    expect_forward(judge, x);
-    expect_forward(judge, x / 3);
+    halves.forward(x);
+    halves.forward(x / 3);
     if (!has_sign(x) || is_nan(x))
-      for (const C dy : gradients) expect_backward(judge, x, dy);
-    for (const C y : {C(0), C(0.25)}) expect_backward(judge, y, x);
+      for (const C dy : gradients) halves.backward(x, dy);
+    for (const C y : {C(0), C(0.25)}) halves.backward(y, x);
   }
+  expect_right(judge, halves);
+  for (int i = 0; i < 50'000; ++i) {
+    any.forward(drawn<C>(judge));
+    const C y = y_of(drawn<C>(judge));
+    any.backward(y, drawn<C>(judge));
+  }
+  expect_right(judge, any);
 }
 
 }  // namespace

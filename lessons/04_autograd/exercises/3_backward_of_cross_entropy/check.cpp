@@ -1,11 +1,11 @@
 // Exercise 4.3: backward of cross-entropy, by the kernel that training runs. The oracle has no logarithm: the
 // softmax of a row as exp(x - largest) / their sum, in double.
 
-#include <kernels/executors.h>
+#include <lessons/04_autograd/exercises/3_backward_of_cross_entropy/tensors.h>
 #include <lessons/classroom/judge.h>
 #include <tinymp/base/error.h>
-#include <tinymp/tensor/tensor.h>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tinymp::exercise {
@@ -27,11 +27,6 @@ struct Case {
   const char* says = nullptr;  ///< of a case that only one mistake fails
 };
 
-Tensor tensor(Shape shape, const Values& values, DType dtype) {
-  if (dtype == DType::f64) return Tensor::from(shape, std::span<const double>(values));
-  return Tensor::from(shape, std::vector<float>(values.begin(), values.end()), dtype);
-}
-
 /// What the oracle and all that people write is made of: of each logit its softmax, and the log_sum of its
 /// row.
 struct Parts {
@@ -45,9 +40,9 @@ Parts parts_of(const Case& c, const Tensor& logits) {
     const auto row = parts.logits.begin() + r * c.columns;
     const double top = *std::max_element(row, row + c.columns);
     double sum = 0;
-    for (std::int64_t i = 0; i < c.columns; ++i) sum += exp(row[i] - top);
-    for (std::int64_t i = 0; i < c.columns; ++i) parts.softmax.push_back(exp(row[i] - top) / sum);
-    parts.log_sums.push_back(top + log(sum));
+    for (std::int64_t i = 0; i < c.columns; ++i) sum += std::exp(row[i] - top);
+    for (std::int64_t i = 0; i < c.columns; ++i) parts.softmax.push_back(std::exp(row[i] - top) / sum);
+    parts.log_sums.push_back(top + std::log(sum));
   }
   return parts;
 }
@@ -57,7 +52,7 @@ double hot(const Case& c, std::int64_t i) {
 }
 
 /// Rounded once, to the format of dlogits.
-double rounded(double v, DType dtype) { return tensor({1}, {v}, dtype).to_doubles()[0]; }
+double rounded(double v, DType dtype) { return tensor_of({1}, {v}, dtype).to_doubles()[0]; }
 
 /// Of a gradient whose softmax is p: a step of the format, where float arithmetic ends up beside a tie; the
 /// error of p, for a log_sum of 30 is itself 2^-20 off; and that of p - 1 at the label.
@@ -85,14 +80,14 @@ std::string why(const Case& c, const Parts& parts, std::int64_t i, double right,
     return "The sign is wrong: softmax minus one-hot, so that the label's logit, which goes against the "
            "gradient, grows.";
   if (is(p * S / B)) return "That is the softmax; the label's logit has 1 less.";
-  if (is((p - 1) * S / B)) return "1 was taken from every logit; only from that of the label.";
-  if (is((p - y) * S)) return "Not divided by the batch: the loss is a mean over its rows.";
+  if (is((p - 1) * S / B)) return "Your code takes 1 from every logit; only that of the label has 1 less.";
+  if (is((p - y) * S)) return "Your code does not divide by the batch: the loss is a mean over its rows.";
   if (is((p - y) * S / static_cast<double>(c.columns)))
-    return "Divided by the number of columns; the loss is a mean over the rows of the batch.";
+    return "Your code divides by the number of columns; the loss is a mean over the rows of the batch.";
   if (is((p - y) / B))
     return "dloss is forgotten: it carries the loss scale, and all that follows has to carry it too.";
   if (is(p - y)) return "Neither divided by the batch, nor multiplied by dloss.";
-  if (is((exp(parts.logits[at]) - y) * S / B) || yours == infinity || yours == -infinity)
+  if (is((std::exp(parts.logits[at]) - y) * S / B) || yours == infinity || yours == -infinity)
     return "exp(logit) is no share of 1: the softmax is exp(logit - log_sum).";
   if (is(((p - y) * S - y * (1 - S)) / B) || is((p * S - y) / B) || is(p * S / B - y))
     return "The one-hot 1 has to be multiplied and divided as the softmax is.";
@@ -132,12 +127,16 @@ std::string shown(const Case& c, const Parts& parts, std::int64_t i) {
 
 void expect_gradients(Judge& judge, const Case& c) {
   const DType wide = c.dtype == DType::f64 ? DType::f64 : DType::f32;
-  const Tensor logits = tensor({c.batch, c.columns}, c.logits, c.dtype), out({c.batch, c.columns}, c.dtype);
+  const Tensor logits = tensor_of({c.batch, c.columns}, c.logits, c.dtype);
   const Parts parts = parts_of(c, logits);
-  const Tensor log_sums = tensor({c.batch}, parts.log_sums, wide), dloss = tensor({}, {c.dloss}, wide);
-  kernels::cpu::fill(out.view(), 77);
-  kernels::cpu::cross_entropy_backward(logits.view(), c.labels, log_sums.view(), dloss.view(), out.view());
-  const Values yours = out.to_doubles();
+  Message request;
+  put_tensor(request, logits);
+  put_tensor(request, tensor_of({c.batch}, parts.log_sums, wide));
+  put_tensor(request, tensor_of({}, {c.dloss}, wide));
+  request.put_all(c.labels);
+  Message reply = judge.ask(request, [&] { return concat("  batch ", c.batch, ", logits in ", c.dtype); });
+  const Values yours = reply.take_all<double>(parts.logits.size());
+  const Values logits_now = reply.take_all<double>(parts.logits.size());
   for (std::int64_t i = 0; i < c.batch * c.columns; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double exact = (parts.softmax[at] - hot(c, i)) * c.dloss / static_cast<double>(c.batch);
@@ -156,20 +155,19 @@ void expect_gradients(Judge& judge, const Case& c) {
                   : "");
     });
   }
-  judge.expect(logits.to_doubles() == parts.logits || c.logits != c.logits, [&] {
+  judge.expect(logits_now == parts.logits || c.logits != c.logits, [&] {
     return std::string(
         "The logits were written over.\n  expected = the logits as they were\n  yours    = others");
   });
 }
 
-Case drawn(std::int64_t batch, std::int64_t columns, double dloss, DType dtype, std::uint32_t seed) {
+Case drawn(Judge& judge, std::int64_t batch, std::int64_t columns, double dloss, DType dtype) {
   Case c{batch, columns, {}, {}, dloss, dtype};
-  const auto next = [&seed] { return (seed = seed * 1664525 + 1013904223) >> 16; };
   for (std::int64_t r = 0; r < batch; ++r) {
-    const double height = static_cast<double>(next() % 64) - 32;  // a row's own: log_sums differ
-    c.labels.push_back(static_cast<std::int32_t>(next() % static_cast<std::uint32_t>(columns)));
+    const auto height = static_cast<double>(judge.draw_below(64) - 32);  // a row's own: log_sums differ
+    c.labels.push_back(static_cast<std::int32_t>(judge.draw_below(columns)));
     for (std::int64_t k = 0; k < columns; ++k)
-      c.logits.push_back(height + static_cast<double>(next() % 1024) / 128);
+      c.logits.push_back(height + static_cast<double>(judge.draw_below(1024)) / 128);
   }
   return c;
 }
@@ -200,13 +198,12 @@ void check(Judge& judge) {
       judge,
       {2, 2, {0, 0, 0, 0}, {0, 1}, 3e38, DType::f32, "dloss / batch is no overflow where dloss is none."});
   expect_gradients(judge, {3, 2, {1, 2, nan, 1, 2, 1}, {0, 0, 0}});
-  std::uint32_t seed = 1;
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
-    expect_gradients(judge, drawn(300, 10, 1, dtype, ++seed));  // several groups of rows
-    expect_gradients(judge, drawn(7, 3, 1024, dtype, ++seed));
-    expect_gradients(judge, drawn(5, 1500, 512, dtype, ++seed));  // a row is longer than a block
-    expect_gradients(judge, drawn(1100, 1, 8, dtype, ++seed));
-    expect_gradients(judge, drawn(1, 64, -3, dtype, ++seed));
+    expect_gradients(judge, drawn(judge, 300, 10, 1, dtype));  // several groups of rows
+    expect_gradients(judge, drawn(judge, 7, 3, 1024, dtype));
+    expect_gradients(judge, drawn(judge, 5, 1500, 512, dtype));  // a row is longer than a block
+    expect_gradients(judge, drawn(judge, 1100, 1, 8, dtype));
+    expect_gradients(judge, drawn(judge, 1, 64, -3, dtype));
   }
 }
 

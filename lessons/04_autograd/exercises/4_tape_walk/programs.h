@@ -1,16 +1,12 @@
 #pragma once
 
-#include <lessons/classroom/judge.h>
-#include <tinymp/autograd/tape.h>
-#include <tinymp/base/error.h>
-#include <algorithm>
-#include <memory>
-#include <optional>
+#include <lessons/classroom/wire.h>
+#include <cstdint>
+#include <string>
+#include <vector>
 
-/// What the tape of exercise 4.4 is tried with: programs of sums with whole factors, and how far their loss
-/// moves.
+/// What the tape of exercise 4.4 is tried with: programs of sums with whole factors, and what is asked.
 namespace tinymp::exercise {
-namespace {
 
 constexpr int no_leaf = -1;
 
@@ -26,133 +22,43 @@ struct Program {
   bool always_all = true;  ///< ops give a gradient for that leaf, too
 };
 
-std::string name(int i) { return "t" + std::to_string(i); }
+inline std::string name(int i) { return "t" + std::to_string(i); }
+inline bool is_leaf(const Program& p, int i) { return p.lines[static_cast<std::size_t>(i)].in.empty(); }
 
-std::string text(const Program& p) {
-  std::string all;
-  for (int i = 0; i < static_cast<int>(p.lines.size()); ++i) {
-    const Line& line = p.lines[static_cast<std::size_t>(i)];
-    all += "\n  " + name(i) + " = ";
-    if (line.in.empty()) all += i == p.data ? "data, requires no gradient" : "a leaf";
-    for (std::size_t k = 0; k < line.in.size(); ++k)
-      all += (k > 0 ? " + " : "") + std::to_string(line.factors[k]) + " " + name(line.in[k]);
-    if (i == p.loss) all += "   the loss";
+inline void put(Message& message, const Program& p) {
+  message.put(p.loss).put(p.data).put(p.always_all ? 1 : 0).put(p.lines.size());
+  for (const Line& line : p.lines) message.put_all(line.in).put_all(line.factors);
+}
+inline Program take_program(Message& message) {
+  Program p;
+  p.loss = message.take<int>();
+  p.data = message.take<int>();
+  p.always_all = message.take<int>() != 0;
+  p.lines.resize(message.take<std::size_t>());
+  for (Line& line : p.lines) {
+    line.in = message.take_all<int>();
+    line.factors = message.take_all<int>();
   }
-  return all;
-}
-
-bool is_leaf(const Program& p, int i) { return p.lines[static_cast<std::size_t>(i)].in.empty(); }
-
-/// How far the loss moves when leaf `moved` moves by 1.
-int slope(const Program& p, int moved) {
-  std::vector<int> by(p.lines.size());
-  for (std::size_t i = 0; i < p.lines.size(); ++i) {
-    by[i] = static_cast<int>(i) == moved ? 1 : 0;
-    for (std::size_t k = 0; k < p.lines[i].in.size(); ++k)
-      by[i] += p.lines[i].factors[k] * by[static_cast<std::size_t>(p.lines[i].in[k])];
-  }
-  return by[static_cast<std::size_t>(p.loss)];
-}
-
-/// Whether a line has a part in the loss.
-std::vector<bool> reaching(const Program& p) {
-  std::vector<bool> reaches(p.lines.size());
-  reaches[static_cast<std::size_t>(p.loss)] = true;
-  for (int i = p.loss; i >= 0; --i)
-    for (const int in : p.lines[static_cast<std::size_t>(i)].in)
-      if (reaches[static_cast<std::size_t>(i)]) reaches[static_cast<std::size_t>(in)] = true;
-  return reaches;
-}
-
-Tensor vector_of(std::initializer_list<float> values, DType dtype = DType::f32) {
-  return Tensor::from({static_cast<std::int64_t>(values.size())}, std::vector<float>(values), dtype);
-}
-Tensor scalar(float value) { return Tensor::from({}, std::vector<float>{value}); }
-
-Tensor times(float factor, const Tensor& dy) {
-  std::vector<float> values = dy.to_floats();
-  for (float& v : values) v *= factor;
-  return Tensor::from(dy.shape(), values, dy.dtype());
-}
-
-/// What happened while a program ran backwards.
-struct Trace {
-  std::vector<int> order;                ///< the ops that were run
-  std::vector<std::weak_ptr<int>> kept;  ///< by each line's backward, null for leaves
-  std::vector<Tensor> tensors;
-  bool without_gradient = false;  ///< an op was run with an empty dy
-  bool wrong_needs = false;
-  int not_freed = no_leaf;  ///< was still there when an older op ran
-  std::optional<std::string> threw;
-  std::size_t left = 0;  ///< lines on the tape at the end
-};
-
-/// Line i as an op. With a factor of 1 it hands on dy itself, as `add` does.
-Tensor record_line(const Program& p, int i, Trace& trace) {
-  const Line& line = p.lines[static_cast<std::size_t>(i)];
-  std::vector<Tensor> inputs;
-  for (const int in : line.in) inputs.push_back(trace.tensors[static_cast<std::size_t>(in)]);
-  auto kept = std::make_shared<int>(i);
-  trace.kept.push_back(kept);
-  return record(name(i), inputs, scalar(0), [&p, &trace, kept, i](const Tensor& dy, const Needs& needs) {
-    const Line& self = p.lines[static_cast<std::size_t>(i)];
-    trace.order.push_back(i);
-    trace.without_gradient |= !dy;
-    for (std::size_t later = static_cast<std::size_t>(i) + 1; later < trace.kept.size(); ++later)
-      if (!trace.kept[later].expired()) trace.not_freed = static_cast<int>(later);
-    std::vector<Tensor> gradients;
-    for (std::size_t k = 0; k < self.in.size(); ++k) {
-      trace.wrong_needs |= needs(k) != trace.tensors[static_cast<std::size_t>(self.in[k])].requires_grad();
-      const bool hand = p.always_all || self.in[k] != p.data;
-      const Tensor from = dy ? dy : scalar(0);
-      gradients.push_back(!hand                  ? Tensor()
-                          : self.factors[k] == 1 ? from
-                                                 : times(static_cast<float>(self.factors[k]), from));
-    }
-    return gradients;
-  });
-}
-
-Trace run(const Program& p, Observer* observer = nullptr) {
-  Trace trace;
-  Tape tape(observer);
-  for (int i = 0; i < static_cast<int>(p.lines.size()); ++i) {
-    if (is_leaf(p, i)) {
-      trace.tensors.push_back(scalar(0).set_requires_grad(i != p.data));
-      trace.kept.emplace_back();
-    } else {
-      trace.tensors.push_back(record_line(p, i, trace));
-    }
-  }
-  try {
-    tape.backward(trace.tensors[static_cast<std::size_t>(p.loss)]);
-  } catch (const std::exception& error) {
-    trace.threw = error.what();
-  }
-  trace.left = tape.size();
-  return trace;
-}
-
-/// Programs by chance: some lines do not reach the loss, tensors are used many times.
-Program drawn(std::uint32_t seed) {
-  const auto below = [&seed](int n) {
-    seed = seed * 1664525 + 1013904223;
-    return static_cast<int>(seed >> 16) % n;
-  };
-  Program p{{{}, {}, {}}, 0, below(4) - 1, below(2) == 0};
-  const int lines = 5 + below(6);
-  for (int i = 3; i < lines; ++i) {
-    Line line;
-    for (int k = 0; k < 1 + below(3); ++k) {
-      line.in.push_back(below(i));
-      line.factors.push_back(std::array{1, 2, 3, -1, -2}[static_cast<std::size_t>(below(5))]);
-    }
-    if (std::ranges::all_of(line.in, [&](int in) { return in == p.data; })) line.in[0] = (p.data + 1) % 3;
-    p.lines.push_back(line);
-  }
-  p.loss = lines - 1 - below(2);
   return p;
 }
 
-}  // namespace
+/// What is asked, and behind it in the request:
+///   program       a Program; the answer is a Trace
+///   accumulated   the gradients of two passes; what x has after the first, after the second, and what the
+///                 tensor holds then that it had after the first
+///   format        a DType and a tensor; three of it are its gradient
+///   bound         what the buffer holds, and three passes; for each, is it x.grad(), and what it holds
+///   refused       a Broken, and what the op is called; what was said
+enum class Asked : std::uint64_t { program, accumulated, format, bound, refused };
+
+enum class Broken : std::uint64_t { none, empty, longer, narrower, two };
+
+/// What happened while a program ran backwards; behind it the ops in the order in which they ran, what was
+/// thrown, a gradient for each line, and what an observer was told.
+struct Trace {
+  std::int64_t threw, wrong_needs;
+  std::int64_t not_freed;  ///< was still there when an older op ran; or no_leaf
+  std::int64_t left;       ///< lines on the tape at the end
+};
+
 }  // namespace tinymp::exercise

@@ -1,12 +1,13 @@
 // Exercise 5.1: steps of SGD on arenas of every format. The oracle moves one weight at a time, by the
 // formulas of sgd.h, each operation in double and rounded to float (which is what a float operation gives).
 
-#include <kernels/executors.h>
+#include <kernels/formulas.h>
+#include <lessons/05_master_weights/exercises/1_master_weights/setting.h>
 #include <lessons/classroom/judge.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
-#include <tinymp/tensor/tensor.h>
 #include <array>
+#include <bit>
 #include <vector>
 
 namespace tinymp::exercise {
@@ -122,20 +123,13 @@ std::string shown(const Setting& s) {
 class Trial {
  public:
   Trial(const Setting& setting, const Floats& masters) : s_(setting) {
-    Floats weights;
     for (const float x : masters) {
       const float master = in(s_.master(), x);
-      weights.push_back(in(s_.weights, master));
-      values_.push_back({master, weights.back(), 0});
+      values_.push_back({master, in(s_.weights, master), 0});
     }
-    const Shape shape{static_cast<std::int64_t>(masters.size())};
-    weights_ = Tensor::from(shape, weights, s_.weights);
-    master_ = s_.has_master ? Tensor::from(shape, masters, s_.copy) : weights_;
-    moment_ = Tensor::from(shape, Floats(masters.size(), 0), s_.state);
   }
 
   void step(Judge& judge, const Floats& gradients) {
-    const Tensor g = Tensor::from(weights_.shape(), gradients, s_.gradients);
     UpdateCounts right;
     std::vector<Value> before = values_;
     for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -143,8 +137,13 @@ class Trial {
       values_[i] = moved.value;
       right += moved.lost;
     }
-    const UpdateCounts yours = run(g);
-    const Floats masters = master_.to_floats(), weights = weights_.to_floats(), moments = moment_.to_floats();
+    Message reply = ask(judge, before, gradients);
+    const std::size_t n = before.size();
+    const auto masters = reply.all<float>(n), weights = reply.all<float>(n), moments = reply.all<float>(n);
+    UpdateCounts yours;
+    yours.values = reply.take<std::int64_t>();
+    yours.underflowed = reply.take<std::int64_t>();
+    yours.absorbed = reply.take<std::int64_t>();
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const Value found{masters[i], weights[i], moments[i]};
       judge.expect(found == values_[i],
@@ -160,16 +159,22 @@ class Trial {
   }
 
  private:
-  UpdateCounts run(const Tensor& g) {
-    kernels::UpdateRule rule = kernels::SgdRule<false>{s_.momentum, s_.decay};
-    if (s_.momentum != 0) rule = kernels::SgdRule<true>{s_.momentum, s_.decay};
-    const kernels::StepState state{.steps = 1, .lr = s_.lr};
-    kernels::StepReport report{.taken = true, .updates = {}};
-    const Device cpu = Device::cpu;
-    kernels::cpu::update(rule, {weights_.view(), master_.view(), g.view(), {moment_.view(), {}}},
-                         Cell<const float>(&s_.factor, cpu), Cell<const kernels::StepState>(&state, cpu),
-                         Cell<kernels::StepReport>(&report, cpu));
-    return report.updates;
+  /// What one step makes of `before`.
+  Message ask(Judge& judge, const std::vector<Value>& before, const Floats& gradients) const {
+    const auto number = [](DType format) { return static_cast<std::int32_t>(format); };
+    Floats masters, weights, moments;
+    for (const Value& value : before) {
+      masters.push_back(value.master);
+      weights.push_back(value.weight);
+      moments.push_back(value.moment);
+    }
+    Message request;
+    request.put(std::uint64_t{0});
+    request.put(Step{number(s_.weights), s_.has_master ? 1 : 0, number(s_.copy), number(s_.gradients),
+                     number(s_.state), s_.lr, s_.momentum, s_.decay, s_.factor});
+    request.put_all(masters).put_all(weights).put_all(moments).put_all(gradients);
+    return judge.ask(
+        request, [&] { return "One step of " + std::to_string(before.size()) + " weights: " + shown(s_); });
   }
 
   static std::string counted(const UpdateCounts& c) {
@@ -193,23 +198,23 @@ class Trial {
 
   Setting s_;
   std::vector<Value> values_;
-  Tensor weights_, master_, moment_;
 };
 
-/// Between -1 and 1, times powers of two: a fixed sequence.
-float drawn(std::uint64_t& dice, int smallest, int largest) {
-  dice = dice * 6364136223846793005u + 1442695040888963407u;
+/// Between -1 and 1, times powers of two.
+float drawn(Judge& judge, int smallest, int largest) {
+  const std::uint64_t dice = judge.draw();
   const int power = smallest + static_cast<int>((dice >> 20) % static_cast<unsigned>(largest - smallest));
   const auto x = static_cast<float>(static_cast<std::int32_t>(dice >> 32)) * 0x1p-31f;
   return x * std::bit_cast<float>(static_cast<std::uint32_t>(127 + power) << 23);
 }
 
-void steps(Judge& judge, const Setting& setting, std::size_t n, int count, std::uint64_t dice) {
+void steps(Judge& judge, const Setting& setting, std::size_t n, int count) {
   Floats masters(n), gradients(n);
-  for (float& x : masters) x = drawn(dice, -6, 3);
+  for (float& x : masters) x = drawn(judge, -6, 3);
   Trial trial(setting, masters);
   for (int t = 0; t < count; ++t) {
-    for (float& x : gradients) x = dice % 7 == 0 ? drawn(dice, -24, -10) * 0 : drawn(dice, -14, 4);
+    for (float& x : gradients)
+      x = judge.draw_below(7) == 0 ? drawn(judge, -24, -10) * 0 : drawn(judge, -14, 4);
     trial.step(judge, gradients);
   }
 }
@@ -238,25 +243,18 @@ void two_moments(Judge& judge, DType state_format, std::size_t n) {
   const auto rule = kernels::adam_rule<true>(0.9, 0.999, 1e-8f, 0.01f);
   kernels::StepState state{.steps = 3, .lr = 0.01f};
   rule.begin(state);
-  std::uint64_t dice = n;
   Floats masters(n), gradients(n), first(n), second(n);
   for (std::size_t i = 0; i < n; ++i) {
-    masters[i] = drawn(dice, -6, 3);
-    gradients[i] = drawn(dice, -8, 2);
-    first[i] = in(state_format, drawn(dice, -8, 0));
+    masters[i] = drawn(judge, -6, 3);
+    gradients[i] = drawn(judge, -8, 2);
+    first[i] = in(state_format, drawn(judge, -8, 0));
     second[i] = in(state_format, 0x1p-8f + (i % 2 == 0 ? 0x1p-9f : 0));
   }
-  const Shape shape{static_cast<std::int64_t>(n)};
-  const Tensor weights = Tensor::from(shape, masters, f16), master = Tensor::from(shape, masters, f32),
-               g = Tensor::from(shape, gradients, f32), m0 = Tensor::from(shape, first, state_format),
-               m1 = Tensor::from(shape, second, state_format);
-  const float factor = 1;
-  kernels::StepReport report{.taken = true, .updates = {}};
-  kernels::cpu::update(rule, {weights.view(), master.view(), g.view(), {m0.view(), m1.view()}},
-                       Cell<const float>(&factor, Device::cpu),
-                       Cell<const kernels::StepState>(&state, Device::cpu),
-                       Cell<kernels::StepReport>(&report, Device::cpu));
-  const Floats master_now = master.to_floats(), m0_now = m0.to_floats(), m1_now = m1.to_floats();
+  Message request;
+  request.put(std::uint64_t{1}).put(static_cast<std::int32_t>(state_format));
+  request.put_all(masters).put_all(gradients).put_all(first).put_all(second);
+  Message reply = judge.ask(request, [&] { return "One step of Adam, " + std::to_string(n) + " weights."; });
+  const auto master_now = reply.all<float>(n), m0_now = reply.all<float>(n), m1_now = reply.all<float>(n);
   for (std::size_t i = 0; i < n; ++i) {
     float m[2] = {first[i], second[i]};
     rule.moments(masters[i], gradients[i], m);
@@ -284,11 +282,11 @@ void check(Judge& judge) {
         if (weights == f32 && has_master) continue;
         Setting s{.weights = weights, .has_master = has_master, .lr = 0.01f, .decay = 0.05f, .factor = 0.37f};
         s.gradients = n % 2 == 0 ? f32 : weights;
-        steps(judge, s, n, 2, n);
+        steps(judge, s, n, 2);
         s.momentum = 0.9f;
         for (const DType state : {f32, f16}) {
           s.state = state;
-          steps(judge, s, n, 3, n);
+          steps(judge, s, n, 3);
         }
       }
     }

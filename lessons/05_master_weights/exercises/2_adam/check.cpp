@@ -1,7 +1,7 @@
 // Exercise 5.2: Adam and AdamW, function by function. The oracle computes in long double; floats may be off
 // by a few roundings of the terms that were added up.
 
-#include <kernels/formulas.h>
+#include <lessons/05_master_weights/exercises/2_adam/weight.h>
 #include <lessons/classroom/judge.h>
 #include <bit>
 #include <cmath>
@@ -11,7 +11,6 @@
 namespace tinymp::exercise {
 namespace {
 
-using kernels::StepState;
 using Real = long double;
 
 struct Constants {
@@ -55,10 +54,7 @@ std::string lines(const Case& k, const char* what, Real right, float yours) {
          "\n  yours    = " + what + " " + decimal(yours);
 }
 
-template <class Rule>
-void begin(Judge& judge, const Rule& rule, const Case& k) {
-  StepState s{.steps = k.t, .lr = k.lr};
-  rule.begin(s);
+void begin(Judge& judge, const Case& k, const Begun& s) {
   const auto look = [&](const char* what, float yours, double beta, double other, float as_float) {
     const Real right = correction(beta, k.t);
     judge.expect(close(yours, right), [&] {
@@ -78,8 +74,8 @@ void begin(Judge& judge, const Rule& rule, const Case& k) {
       return why + lines(k, what, right, yours);
     });
   };
-  look("correction1", s.correction1, k.c.beta1, k.c.beta2, rule.beta1);
-  look("correction2", s.correction2, k.c.beta2, k.c.beta1, rule.beta2);
+  look("correction1", s.correction1, k.c.beta1, k.c.beta2, static_cast<float>(k.c.beta1));
+  look("correction2", s.correction2, k.c.beta2, k.c.beta1, static_cast<float>(k.c.beta2));
   judge.expect(s.steps == k.t && s.lr == k.lr, [&] {
     return "begin changed the count of steps or the learning rate; it is to set the corrections." + shown(k) +
            "\n  expected = steps " + std::to_string(k.t) + "\n  yours    = steps " + std::to_string(s.steps);
@@ -110,10 +106,8 @@ std::string why_moment(const Case& k, int which, float yours, Real g, Real beta,
   return which == 0 ? "m0 is not beta1 m0 + (1 - beta1) g." : "m1 is not beta2 m1 + (1 - beta2) g^2.";
 }
 
-template <class Rule>
-void moments(Judge& judge, const Rule& rule, const Case& k) {
-  float m[2] = {k.m0, k.m1};
-  rule.moments(k.w, k.g, m);
+void moments(Judge& judge, const Case& k, const Begun& yours) {
+  const float m[2] = {yours.m0, yours.m1};
   const Real decay = k.decoupled ? 0 : static_cast<Real>(k.c.decay) * static_cast<Real>(k.w);
   const Real g = static_cast<Real>(k.g) + decay, size = std::fabs(static_cast<Real>(k.g)) + std::fabs(decay);
   const Real beta1 = static_cast<Real>(k.c.beta1), beta2 = static_cast<Real>(k.c.beta2);
@@ -131,14 +125,8 @@ void moments(Judge& judge, const Rule& rule, const Case& k) {
                [&] { return why_moment(k, 1, m[1], g, beta2, beta1, k.m1) + lines(k, "m1", second, m[1]); });
 }
 
-template <class Rule>
-void update(Judge& judge, const Rule& rule, const Case& k) {
-  StepState s{.steps = k.t, .lr = k.lr};
+void update(Judge& judge, const Case& k, float yours) {
   const Real c1 = correction(k.c.beta1, k.t), c2 = correction(k.c.beta2, k.t);
-  s.correction1 = static_cast<float>(c1);
-  s.correction2 = static_cast<float>(c2);
-  const float m[2] = {k.m0, k.m1};
-  const float yours = rule.update(k.w, k.g, m, s);
   const auto m0 = static_cast<Real>(k.m0), m1 = static_cast<Real>(k.m1), lr = static_cast<Real>(k.lr);
   const auto epsilon = static_cast<Real>(k.c.epsilon);
   const Real decay = static_cast<Real>(k.c.decay) * static_cast<Real>(k.w);
@@ -176,20 +164,30 @@ void update(Judge& judge, const Rule& rule, const Case& k) {
   });
 }
 
-void run(Judge& judge, const Case& k) {
-  const auto all = [&](const auto& rule) {
-    begin(judge, rule, k);
-    moments(judge, rule, k);
-    update(judge, rule, k);
-  };
-  const Constants& c = k.c;
-  if (k.decoupled) return all(kernels::adam_rule<true>(c.beta1, c.beta2, c.epsilon, c.decay));
-  return all(kernels::adam_rule<false>(c.beta1, c.beta2, c.epsilon, c.decay));
+/// The corrections that update gets are what begin should answer: so they are sent when it has.
+void run(Judge& judge, const std::vector<Case>& all) {
+  std::vector<Weight> weights;
+  for (const Case& k : all)
+    weights.push_back(
+        {k.c.beta1, k.c.beta2, k.c.epsilon, k.c.decay, k.decoupled ? 1 : 0, k.lr, k.t, k.w, k.g, k.m0, k.m1});
+  const std::vector<Begun> begun =
+      judge.ask(Message().put(std::uint64_t{0}).put_all(weights)).take_all<Begun>(all.size());
+  std::vector<Corrected> corrected;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Case& k = all[i];
+    begin(judge, k, begun[i]);
+    moments(judge, k, begun[i]);
+    corrected.push_back({weights[i], static_cast<float>(correction(k.c.beta1, k.t)),
+                         static_cast<float>(correction(k.c.beta2, k.t))});
+  }
+  const std::vector<float> updates =
+      judge.ask(Message().put(std::uint64_t{1}).put_all(corrected)).take_all<float>(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) update(judge, all[i], updates[i]);
 }
 
 /// Between -1 and 1, times a power of two.
-float drawn(std::uint64_t& dice, int smallest, int largest) {
-  dice = dice * 6364136223846793005u + 1442695040888963407u;
+float drawn(Judge& judge, int smallest, int largest) {
+  const std::uint64_t dice = judge.draw();
   const int power = smallest + static_cast<int>((dice >> 20) % static_cast<unsigned>(largest - smallest));
   const auto x = static_cast<float>(static_cast<std::int32_t>(dice >> 32)) * 0x1p-31f;
   return x * std::bit_cast<float>(static_cast<std::uint32_t>(127 + power) << 23);
@@ -198,31 +196,32 @@ float drawn(std::uint64_t& dice, int smallest, int largest) {
 }  // namespace
 
 void check(Judge& judge) {
+  std::vector<Case> all;
   for (const bool decoupled : {false, true}) {
     const Constants plain, slow{.beta1 = 0.5, .beta2 = 0.99, .epsilon = 1e-3f};
-    run(judge, {plain, decoupled, 1, 0.001f, 1, 0.5f, 0.25f, 0.125f});
-    run(judge, {plain, decoupled, 1, 0.001f, 1, 1e-6f, 1e-7f, 1e-14f});  // epsilon counts
-    run(judge, {plain, decoupled, 2, 1, -3, -0.1f, 0.3f, 0.02f});
-    run(judge, {slow, decoupled, 7, 0.1f, 2, 0.1f, -0.3f, 0.5f});
-    run(judge, {{.decay = 0.01f}, decoupled, 3, 0.1f, 100, 0.1f, 0.2f, 0.3f});
-    run(judge, {plain, decoupled, 3, 0.1f, 0, 0, 0, 0});
-    run(judge, {plain, decoupled, 3, 0.1f, 0, 0, 0x1p-122f, 0.5f});
-    run(judge, {plain, decoupled, 3, 0.1f, 0, 0, -0x1p-130f, 0.5f});
+    all.push_back({plain, decoupled, 1, 0.001f, 1, 0.5f, 0.25f, 0.125f});
+    all.push_back({plain, decoupled, 1, 0.001f, 1, 1e-6f, 1e-7f, 1e-14f});  // epsilon counts
+    all.push_back({plain, decoupled, 2, 1, -3, -0.1f, 0.3f, 0.02f});
+    all.push_back({slow, decoupled, 7, 0.1f, 2, 0.1f, -0.3f, 0.5f});
+    all.push_back({{.decay = 0.01f}, decoupled, 3, 0.1f, 100, 0.1f, 0.2f, 0.3f});
+    all.push_back({plain, decoupled, 3, 0.1f, 0, 0, 0, 0});
+    all.push_back({plain, decoupled, 3, 0.1f, 0, 0, 0x1p-122f, 0.5f});
+    all.push_back({plain, decoupled, 3, 0.1f, 0, 0, -0x1p-130f, 0.5f});
     for (const std::int64_t t : {1, 2, 3, 10, 100, 1000, 100'000}) {
-      run(judge, {plain, decoupled, t, 0.01f, 1, 0.5f, 0.25f, 0.125f});
-      run(judge, {slow, decoupled, t, 0.01f, 1, 0.5f, 0.25f, 0.125f});
+      all.push_back({plain, decoupled, t, 0.01f, 1, 0.5f, 0.25f, 0.125f});
+      all.push_back({slow, decoupled, t, 0.01f, 1, 0.5f, 0.25f, 0.125f});
     }
-    std::uint64_t dice = 5;
     for (int i = 0; i < 20'000; ++i) {
       const Constants c{.beta1 = i % 2 == 0 ? 0.9 : 0.8,
                         .beta2 = i % 3 == 0 ? 0.98 : 0.999,
                         .epsilon = i % 5 == 0 ? 1e-4f : 1e-8f,
                         .decay = i % 7 == 0 ? 0.05f : 0};
-      const float m1 = std::fabs(drawn(dice, -40, 2));
-      run(judge, {c, decoupled, 1 + i % 300, 0.01f, drawn(dice, -6, 3), drawn(dice, -20, 3),
-                  drawn(dice, -20, 3), m1});
+      const float m1 = std::fabs(drawn(judge, -40, 2));
+      all.push_back({c, decoupled, 1 + i % 300, 0.01f, drawn(judge, -6, 3), drawn(judge, -20, 3),
+                     drawn(judge, -20, 3), m1});
     }
   }
+  run(judge, all);
 }
 
 }  // namespace tinymp::exercise

@@ -1,9 +1,9 @@
 // Exercise 6.1: gradients times S, in every format. The oracle adds up in long double, from the first to the
 // last.
 
-#include <kernels/executors.h>
+#include <kernels/step.h>
+#include <lessons/06_loss_scaling/exercises/1_unscale_then_clip/tensors.h>
 #include <lessons/classroom/judge.h>
-#include <tinymp/tensor/tensor.h>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -32,8 +32,8 @@ std::string lines(const Trial& t, const std::string& expected, const std::string
          ", S = " + decimal(t.scale) + "\n  expected = " + expected + "\n  yours    = " + yours;
 }
 
-void expect_same_gradients(Judge& judge, const Trial& t, const Tensor& x, const char* who) {
-  const Floats now = x.to_floats(), before = Tensor::from(x.shape(), t.scaled, t.format).to_floats();
+void expect_same_gradients(Judge& judge, const Trial& t, const Floats& before, const Floats& now,
+                           const char* who) {
   for (std::size_t i = 0; i < now.size(); ++i) {
     judge.expect(std::bit_cast<std::uint32_t>(now[i]) == std::bit_cast<std::uint32_t>(before[i]), [&] {
       return std::string(who) +
@@ -61,13 +61,20 @@ GradientScan counted(const Tensor& x) {
   return c;
 }
 
+/// The gradients as the format has them.
+Message request_with(const Tensor& x, bool clips) {
+  Message request;
+  put_tensor(request.put(clips ? 1 : 0), x);
+  return request;
+}
+
 float unscaled(Judge& judge, const Trial& t, const Tensor& x) {
-  const kernels::ScaleState state{.scale = t.scale};
-  GradientScan found{.values = -1, .nonfinite = -1, .zeros = -1, .subnormals = -1};
-  float factor = -1;
-  kernels::cpu::unscale(x.view(), Cell<const kernels::ScaleState>(&state, Device::cpu),
-                        Cell<GradientScan>(&found, Device::cpu), Cell<float>(&factor, Device::cpu));
-  expect_same_gradients(judge, t, x, "unscale");
+  Message reply = judge.ask(request_with(x, false).put(t.scale), [&] {
+    return "  in unscale, " + std::to_string(t.scaled.size()) + " gradients";
+  });
+  const auto factor = reply.take<float>();
+  const auto found = reply.take<GradientScan>();
+  expect_same_gradients(judge, t, x.to_floats(), reply.take_all<float>(t.scaled.size()), "unscale");
   const auto right = static_cast<float>(1 / static_cast<double>(t.scale));
   judge.expect(factor == right, [&] {
     return std::string(factor == 1 ? "The factor is 1: the optimizer would take S times too long a step."
@@ -121,13 +128,13 @@ std::string why(const Trial& t, const Floats& values, float factor, float norm, 
 
 void run(Judge& judge, const Trial& t) {
   const Shape shape{static_cast<std::int64_t>(t.scaled.size())};
-  const Tensor x = Tensor::from(shape, t.scaled, t.format), norm = Tensor::from(Shape{}, Floats{-1});
+  const Tensor x = Tensor::from(shape, t.scaled, t.format);
   const float factor = unscaled(judge, t, x);
-  float yours = factor;
-  kernels::cpu::clip(x.view(), t.max_norm, Cell<float>(&yours, Device::cpu), norm.view());
-  expect_same_gradients(judge, t, x, "clip");
+  Message reply = judge.ask(request_with(x, true).put(factor).put(t.max_norm),
+                            [&] { return "  in clip, " + std::to_string(t.scaled.size()) + " gradients"; });
+  const auto yours = reply.take<float>(), found = reply.take<float>();
   const Floats values = x.to_floats();
-  const auto found = static_cast<float>(norm.item());
+  expect_same_gradients(judge, t, values, reply.take_all<float>(values.size()), "clip");
   const Clipped right = clipped(values, factor, factor, t.max_norm);
   const auto right_norm = static_cast<float>(right.norm);
   const bool norm_right = std::isnan(right_norm) ? std::isnan(found) : near(found, right_norm);
@@ -140,10 +147,10 @@ void run(Judge& judge, const Trial& t) {
   });
 }
 
-float drawn(std::uint64_t& dice) {
-  dice = dice * 6364136223846793005u + 1442695040888963407u;
-  const auto x = static_cast<float>(static_cast<std::int32_t>(dice >> 32)) * 0x1p-31f;
-  return x * std::bit_cast<float>(static_cast<std::uint32_t>(127 - dice % 20) << 23);
+float drawn(Judge& judge) {
+  if (judge.draw_below(9) == 0) return 0;
+  const auto x = static_cast<float>(static_cast<std::int32_t>(judge.draw() >> 32)) * 0x1p-31f;
+  return std::ldexp(x, -static_cast<int>(judge.draw_below(20)));
 }
 
 }  // namespace
@@ -162,12 +169,11 @@ void check(Judge& judge) {
   run(judge, {f16, 65536, 1, {1, infinity, 2}});
   run(judge, {bf16, 65536, 1, {1, NAN, -infinity, 0}});
   run(judge, {f32, 1000, 1, {}});
-  std::uint64_t dice = 6;
   for (const DType format : {f16, bf16, f32}) {
     for (const std::size_t n : {15u, 17u, 1023u, 1024u, 1025u, 9001u, 40'000u}) {
       for (const float max_norm : {0.01f, 1000.0f}) {
         Floats values(n);
-        for (float& v : values) v = dice % 9 == 0 ? 0 : drawn(dice);
+        for (float& v : values) v = drawn(judge);
         values.back() = 800;  // whoever leaves out the end is found
         run(judge, {format, format == bf16 ? 1000.0f : 1024.0f, max_norm, values});
       }

@@ -2,30 +2,19 @@
 // written down here as numbers.
 
 #include <kernels/scale_update.h>
+#include <lessons/07_dynamic_scaling/exercises/2_step_decision/decision.h>
 #include <lessons/classroom/judge.h>
-#include <array>
 #include <string>
+#include <vector>
 
 namespace tinymp::exercise {
 namespace {
 
 using namespace kernels;
 
-/// A rule that remembers how it was called.
-struct Spy {
-  int* calls;
-  std::int64_t* t;
-  void begin(StepState& s) const {
-    ++*calls;
-    *t = s.steps;
-  }
-};
-
 struct Decision {
   bool taken;
-  std::int64_t steps, updates;
-  int calls;
-  std::int64_t t;
+  std::int64_t steps, updates, calls, t;
   bool operator==(const Decision&) const = default;
 };
 
@@ -38,47 +27,83 @@ std::string shown(const Decision& d) {
 
 std::string why(const Decision& right, const Decision& yours, bool bad, bool skips) {
   if (yours.taken && !right.taken)
-    return "A gradient is not finite, and the step is taken: one such step and the weights are NaN.";
+    return "A gradient is not finite, and with your code the step is taken: one such step and the weights "
+           "are NaN.";
   if (!yours.taken && right.taken && bad && !skips)
     return "The step was skipped, and nobody asked for that: without skip_nonfinite it is taken.";
   if (!yours.taken && right.taken) return "All gradients are finite, and the step was skipped.";
   if (!right.taken && yours.steps != right.steps)
-    return "A skipped step is counted. It changes nothing, not even Adam's t.";
+    return "Your code counts a skipped step, which is to change nothing, not even Adam's t.";
   if (!right.taken && yours.calls > 0)
-    return "A skipped step prepares the rule: Adam's corrections would be those of a step that never was.";
+    return "Your code prepares the rule for a skipped step: Adam's corrections would be those of a step that "
+           "never was.";
   if (yours.steps != right.steps) return "A step that is taken is counted, once.";
   if (yours.calls < right.calls)
     return "The rule was not prepared: Adam would have the corrections of the step before.";
   if (yours.calls == 1 && yours.t != right.t)
-    return "The step is counted after rule.begin: Adam needs its t there, 1 in the first step.";
+    return "Your code counts the step after rule.begin: Adam needs its t there, 1 in the first step.";
   if (yours.updates != right.updates)
     return "The report still holds the counts of the step before: it has to begin at zeros.";
   return "The decision is another.";
 }
 
-void decide(Judge& judge, const GradientScan& found, bool skips, std::int64_t steps, bool was_taken) {
-  int calls = 0;
-  std::int64_t t = 0;
-  StepState state{.steps = steps, .lr = 0.5f, .correction1 = 0.25f, .correction2 = 0.125f};
-  StepReport report{.taken = was_taken, .updates = {.values = 5, .underflowed = 3, .absorbed = 1}};
-  kernels::begin_step(Spy{&calls, &t}, found, skips, state, report);
-  const bool bad = found.nonfinite > 0;
+void expect_decision(Judge& judge, const Undecided& of, const Decided& answer) {
+  const bool bad = of.found.nonfinite > 0, skips = of.skips != 0;
   const Decision right =
-      bad && skips ? Decision{false, steps, 0, 0, 0} : Decision{true, steps + 1, 0, 1, steps + 1};
-  const UpdateCounts& c = report.updates;
-  const Decision yours{report.taken, state.steps, c.values + c.underflowed + c.absorbed, calls, t};
+      bad && skips ? Decision{false, of.steps, 0, 0, 0} : Decision{true, of.steps + 1, 0, 1, of.steps + 1};
+  const Decision yours{answer.taken != 0, answer.steps, answer.updates, answer.calls, answer.t};
   const auto told = [&] {
-    return "\n  of " + std::to_string(found.values) + " gradients " + std::to_string(found.nonfinite) +
-           " not finite, " + std::to_string(found.zeros) + " zero; skip_nonfinite " +
-           (skips ? "true" : "false") + ", steps so far " + std::to_string(steps) +
+    return "\n  of " + std::to_string(of.found.values) + " gradients " + std::to_string(of.found.nonfinite) +
+           " not finite, " + std::to_string(of.found.zeros) + " zero; skip_nonfinite " +
+           (skips ? "true" : "false") + ", steps so far " + std::to_string(of.steps) +
            "\n  expected = " + shown(right) + "\n  yours    = " + shown(yours);
   };
   judge.expect(yours == right, [&] { return why(right, yours, bad, skips) + told(); });
-  judge.expect(state.lr == 0.5f && state.correction1 == 0.25f && state.correction2 == 0.125f, [&] {
+  judge.expect(answer.lr == 0.5f && answer.correction1 == 0.25f && answer.correction2 == 0.125f, [&] {
     return "The learning rate and the corrections are not begin_step's to change; the rule sets the "
            "corrections." +
            told();
   });
+}
+
+void decide(Judge& judge, const std::vector<Undecided>& all) {
+  Message reply = judge.ask(Message().put(Question::decisions).put_all(all));
+  const std::vector<Decided> answers = reply.take_all<Decided>(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) expect_decision(judge, all[i], answers[i]);
+}
+
+std::vector<Undecided> all_decisions() {
+  std::vector<Undecided> all;
+  for (const std::int64_t nonfinite : {1, 0, 7}) {
+    for (const int skips : {1, 0}) {
+      for (const std::int64_t steps : {0, 41}) {
+        for (const int was_taken : {1, 0}) {
+          all.push_back({{.values = 10, .nonfinite = nonfinite}, steps, skips, was_taken});
+          all.push_back(
+              {{.values = 10, .nonfinite = nonfinite, .zeros = 3, .subnormals = 2}, steps, skips, was_taken});
+          all.push_back({{.values = nonfinite, .nonfinite = nonfinite}, steps, skips, was_taken});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<Undecided> drawn_decisions(Judge& judge, int n) {
+  std::vector<Undecided> all;
+  for (int i = 0; i < n; ++i) {
+    const std::int64_t values = 1 + judge.draw_below(1'000'000), zeros = judge.draw_below(values);
+    const std::int64_t nonfinite = judge.draw_below(2) * judge.draw_below(values - zeros + 1);
+    const std::int64_t steps = judge.draw_below(1'000'000);
+    const auto skips = static_cast<std::int32_t>(judge.draw_below(2));
+    const auto was_taken = static_cast<std::int32_t>(judge.draw_below(2));
+    all.push_back(
+        {{.values = values, .nonfinite = nonfinite, .zeros = zeros, .subnormals = values - zeros - nonfinite},
+         steps,
+         skips,
+         was_taken});
+  }
+  return all;
 }
 
 // ---- Several checks.
@@ -113,7 +138,8 @@ std::string why(const Step& step, int i, const ScaleState& before, const ScaleSt
                 const ScaleState& yours) {
   const bool same = yours.scale == right.scale && yours.growth_tracker == right.growth_tracker;
   const bool last = i + 1 == step.checks;
-  if (!last && !same) return "S moved before the last check of the step was in: it moves once a step.";
+  if (!last && !same)
+    return "Your code moves S before the last check of the step is in: it moves once a step.";
   if (same) return "s.bad is still set after the step.";
   if (yours.scale == before.scale && yours.growth_tracker == before.growth_tracker)
     return "The last check is in, and S has not moved.";
@@ -124,17 +150,21 @@ std::string why(const Step& step, int i, const ScaleState& before, const ScaleSt
                        "single bad check is enough.";
 }
 
-void check_steps(Judge& judge, ScaleState state, const Step* steps, int count) {
-  const DynamicScaling policy{.growth = 2, .backoff = 0.5, .growth_interval = 3};
-  for (int n = 0; n < count; ++n) {
-    const Step& step = steps[n];
-    const ScaleState before = state;
+/// Steps one after the other, and S before the first.
+struct Row {
+  ScaleState first;
+  std::vector<Step> steps;
+};
+
+void expect_row(Judge& judge, const Row& row, const Checked* yours) {
+  ScaleState before = row.first;
+  for (const Step& step : row.steps) {
     bool any = false;
-    for (int i = 0; i < step.checks; ++i) {
+    for (int i = 0; i < step.checks; ++i, ++yours) {
       any = any || step.bad(i);
       const bool last = i + 1 == step.checks;
-      ScaleState right = last ? after(before, any) : before;
-      kernels::take_check(policy, step.bad(i), last, state);
+      const ScaleState right = last ? after(before, any) : before;
+      const ScaleState state{yours->scale, yours->growth_tracker, yours->bad != 0};
       judge.expect(
           state.scale == right.scale && state.growth_tracker == right.growth_tracker && (!last || !state.bad),
           [&] {
@@ -143,37 +173,66 @@ void check_steps(Judge& judge, ScaleState state, const Step* steps, int count) {
                    "\n  expected = " + shown(right) + "\n  yours    = " + shown(state);
           });
     }
+    before = after(before, any);
   }
 }
 
-}  // namespace
-
-void check(Judge& judge) {
-  for (const std::int64_t nonfinite : {1, 0, 7}) {
-    for (const bool skips : {true, false}) {
-      for (const std::int64_t steps : {0, 41}) {
-        for (const bool was_taken : {true, false}) {
-          decide(judge, {.values = 10, .nonfinite = nonfinite}, skips, steps, was_taken);
-          decide(judge, {.values = 10, .nonfinite = nonfinite, .zeros = 3, .subnormals = 2}, skips, steps,
-                 was_taken);
-          decide(judge, {.values = nonfinite, .nonfinite = nonfinite}, skips, steps, was_taken);
-        }
-      }
+void check_rows(Judge& judge, const std::vector<Row>& rows) {
+  const DynamicScaling policy{.growth = 2, .backoff = 0.5, .growth_interval = 3};
+  std::vector<Check> checks;
+  std::vector<std::size_t> begins;
+  for (const Row& row : rows) {
+    begins.push_back(checks.size());
+    for (const Step& step : row.steps) {
+      for (int i = 0; i < step.checks; ++i)
+        checks.push_back({row.first.scale, row.first.growth_tracker, checks.size() == begins.back() ? 1 : 0,
+                          step.bad(i) ? 1 : 0, i + 1 == step.checks ? 1 : 0});
     }
   }
+  Message reply = judge.ask(Message().put(Question::checks).put(policy).put_all(checks));
+  const std::vector<Checked> yours = reply.take_all<Checked>(checks.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) expect_row(judge, rows[r], yours.data() + begins[r]);
+}
+
+/// Every pattern of checks, and every pattern behind it.
+std::vector<Row> all_rows() {
+  std::vector<Row> rows;
   for (int checks = 1; checks <= 4; ++checks) {
     for (std::int32_t tracker = 0; tracker < 3; ++tracker) {
       const ScaleState start{.scale = 1024, .growth_tracker = tracker};
       for (unsigned pattern = 0; pattern < 1u << checks; ++pattern) {
         const Step step{checks, pattern};
-        check_steps(judge, start, &step, 1);
-        for (unsigned next = 0; next < 1u << checks; ++next) {
-          const Step two[] = {step, {checks, next}};
-          check_steps(judge, start, two, 2);
-        }
+        rows.push_back({start, {step}});
+        for (unsigned next = 0; next < 1u << checks; ++next) rows.push_back({start, {step, {checks, next}}});
       }
     }
   }
+  return rows;
+}
+
+/// Longer rows, where half of the steps are good.
+std::vector<Row> drawn_rows(Judge& judge, int n) {
+  std::vector<Row> rows;
+  for (int i = 0; i < n; ++i) {
+    Row row{{.scale = static_cast<float>(1 + judge.draw_below(1 << 20)),
+             .growth_tracker = static_cast<std::int32_t>(judge.draw_below(3))},
+            {}};
+    const int checks = 1 + i % 4;
+    for (int k = 0; k < 12; ++k)
+      row.steps.push_back(
+          {checks, static_cast<unsigned>(judge.draw_below(2) * judge.draw_below(1 << checks))});
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void check(Judge& judge) {
+  decide(judge, all_decisions());
+  check_rows(judge, all_rows());
+  decide(judge, drawn_decisions(judge, 200));
+  check_rows(judge, drawn_rows(judge, 200));
 }
 
 }  // namespace tinymp::exercise

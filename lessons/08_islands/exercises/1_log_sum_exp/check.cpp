@@ -1,10 +1,9 @@
 // Exercise 8.1: log sum exp, asked through the cross-entropy that training runs. The oracle adds value by
 // value in double: log(e^a + e^b) = max + log(1 + e^(min - max)).
 
-#include <kernels/executors.h>
+#include <lessons/08_islands/exercises/1_log_sum_exp/tensors.h>
 #include <lessons/classroom/judge.h>
 #include <tinymp/base/error.h>
-#include <tinymp/tensor/tensor.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,29 +29,21 @@ double log_of_sum(const Row& row) {
   return so_far;
 }
 
-Tensor tensor(const Rows& rows, DType dtype) {
-  Row all;
-  for (const Row& row : rows) all.insert(all.end(), row.begin(), row.end());
-  const Shape shape{static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows[0].size())};
-  if (dtype == DType::f64) return Tensor::from(shape, std::span<const double>(all));
-  return Tensor::from(shape, std::vector<float>(all.begin(), all.end()), dtype);
-}
-
 struct Asked {
   Rows rows;  ///< as they are in their format
   Row log_sums;
 };
 
-/// By the forward of cross-entropy; each row's label is its last class.
-Asked ask(const Rows& rows, DType dtype) {
-  const Tensor logits = tensor(rows, dtype);
-  const std::int64_t batch = logits.shape()[0], columns = logits.shape()[1];
-  const DType wide = dtype == DType::f64 ? DType::f64 : DType::f32;
-  const Tensor log_sums({batch}, wide), loss({}, wide);
-  const std::vector<std::int32_t> labels(rows.size(), static_cast<std::int32_t>(columns - 1));
-  kernels::cpu::cross_entropy(logits.view(), labels, log_sums.view(), loss.view());
+Asked ask(Judge& judge, const Rows& rows, DType dtype) {
+  Row all;
+  for (const Row& row : rows) all.insert(all.end(), row.begin(), row.end());
+  const auto columns = static_cast<std::int64_t>(rows[0].size());
+  const Tensor logits = tensor_of({static_cast<std::int64_t>(rows.size()), columns}, all, dtype);
+  Message request;
+  put_tensor(request, logits);
+  const auto asked_for = [&] { return concat("  logits ", logits.shape(), " in ", dtype); };
+  Asked asked{{}, judge.ask(request, asked_for).take_all<double>(rows.size())};
   const Row values = logits.to_doubles();
-  Asked asked{{}, log_sums.to_doubles()};
   for (auto row = values.begin(); row != values.end(); row += columns)
     asked.rows.emplace_back(row, row + columns);
   return asked;
@@ -82,7 +73,8 @@ std::string why(const Asked& asked, std::size_t r, double right, double off) {
   for (const double v : row) sum += exp(v - top);
   if (near(top + sum)) return "The logarithm is missing: that is top + the sum.";
   if (near(log(top + sum)))
-    return "The largest value is added inside of the logarithm: log(top + sum) instead of top + log(sum).";
+    return "Your code adds the largest value inside of the logarithm: log(top + sum) instead of top + "
+           "log(sum).";
   if (yours == -infinity && asked.rows.size() == 1)
     return "The sum became 0, and its logarithm -infinity: what was taken out is not the largest value of "
            "the row, which "
@@ -117,7 +109,7 @@ bool is_right(const Asked& asked, std::size_t r, double right, double off) {
 }
 
 void expect_rows(Judge& judge, const Rows& rows, DType dtype = DType::f32) {
-  const Asked asked = ask(rows, dtype);
+  const Asked asked = ask(judge, rows, dtype);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double right = log_of_sum(asked.rows[r]), off = tolerance(right, rows[0].size(), dtype);
     judge.expect(is_right(asked, r, right, off), [&] {
@@ -131,15 +123,12 @@ void expect_rows(Judge& judge, const Rows& rows, DType dtype = DType::f32) {
 }
 
 /// Rows at very different heights: what is right for one is 0 or infinite for the next.
-Rows drawn(std::size_t rows, std::size_t columns, std::uint32_t seed) {
+Rows drawn(Judge& judge, std::size_t rows, std::size_t columns) {
   Rows all(rows);
   for (Row& row : all) {
-    seed = seed * 1664525 + 1013904223;
-    const double height = static_cast<double>(seed >> 20) / 4 - 512;
-    for (std::size_t c = 0; c < columns; ++c) {
-      seed = seed * 1664525 + 1013904223;
-      row.push_back(height + static_cast<double>(seed >> 18) / 0x1p10);
-    }
+    const double height = static_cast<double>(judge.draw_below(4096)) / 4 - 512;
+    for (std::size_t c = 0; c < columns; ++c)
+      row.push_back(height + static_cast<double>(judge.draw_below(16384)) / 0x1p10);
   }
   return all;
 }
@@ -160,12 +149,11 @@ void check(Judge& judge) {
   expect_rows(
       judge,
       {{1, nan, 3}, {1, 2, 3}, {nan, 2, 3}, {-infinity, -infinity, -infinity}, {1, 2, infinity}, {3, 2, 1}});
-  std::uint32_t seed = 1;
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
     for (const std::size_t columns : {1u, 2u, 10u, 63u, 64u, 65u, 1024u, 1025u})
       for (const std::size_t rows : {1u, 7u, 8u, 9u, 13u})
-        expect_rows(judge, drawn(rows, columns, ++seed), dtype);
-    expect_rows(judge, drawn(300, 10, ++seed), dtype);
+        expect_rows(judge, drawn(judge, rows, columns), dtype);
+    expect_rows(judge, drawn(judge, 300, 10), dtype);
     expect_rows(judge, Rows(9, Row(5000, 0.5)), dtype);
   }
 }

@@ -1,9 +1,9 @@
 // Exercise 9.1: every list, every mixture of formats. The oracle has lists of its own, and calls a format
 // wide enough when it looks up, pair by pair, that it holds the other's values.
 
+#include <lessons/09_autocast/exercises/1_recast/operands.h>
 #include <lessons/classroom/judge.h>
-#include <tinymp/amp/autocast.h>
-#include <tinymp/ops/ops.h>
+#include <tinymp/amp/autocast_lists.h>
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -47,6 +47,15 @@ std::string names(const std::vector<DType>& formats) {
   for (const DType format : formats) text += (text.empty() ? "" : " ") + std::string(name_of(format));
   return text;
 }
+std::string names_of_answer(const std::vector<int>& formats) {
+  std::string text;
+  for (const int format : formats) {
+    text += text.empty() ? "" : " ";
+    text += format >= 0 && format <= static_cast<int>(bf16) ? name_of(static_cast<DType>(format))
+                                                            : "an empty tensor";
+  }
+  return text.empty() ? "as they are" : text;
+}
 
 std::string shown(const std::optional<DType>& format, std::size_t n) {
   return format ? names(std::vector(n, *format)) : "as they are";
@@ -60,12 +69,13 @@ struct Question {
   bool excepted = false;
 };
 
-std::string why(const Question& q, const std::optional<DType>& right, const std::vector<DType>& yours) {
+std::string why(const Question& q, const std::optional<DType>& right, const std::vector<int>& yours) {
   const bool f64_there = std::ranges::count(q.formats, f64) > 0;
-  const bool uniform = std::ranges::all_of(yours, [&](DType format) { return format == yours[0]; });
+  const bool uniform = std::ranges::all_of(yours, [&](int format) { return format == yours[0]; });
   if (q.excepted) return "The region has an exception for this op; rule_of() knows it.";
   if (yours.empty() && q.runs_in == RunsIn::wide)
-    return "The op is on the FP32 list, and gets what it is given: its results leave the range of 16 bits.";
+    return "The op is on the FP32 list, and your code leaves its operands as they are: its results leave the "
+           "range of 16 bits.";
   if (yours.empty()) return "Nothing was cast, though the op does not want its operands as they are.";
   if (!right && f64_there) return "f64 was cast. A gradient check in f64 would then check another function.";
   if (!right && q.runs_in == RunsIn::given)
@@ -86,43 +96,48 @@ std::string why(const Question& q, const std::optional<DType>& right, const std:
   return "The op is a product: it runs in the format of the region.";
 }
 
-void ask(Judge& judge, const Question& q) {
-  std::vector<Tensor> operands;
-  std::vector<const Tensor*> all;
-  for (std::size_t i = 0; i < q.formats.size(); ++i) {
-    const std::vector<float> values(2, static_cast<float>(i + 1));
-    operands.push_back(Tensor::from({1, 2}, values, q.formats[i]));
+/// Whole numbers that every format holds, no two alike.
+std::vector<Operand> operands(Judge& judge, const std::vector<DType>& formats) {
+  std::vector<Operand> all;
+  auto value = static_cast<float>(1 + judge.draw_below(100));
+  for (const DType format : formats) {
+    all.push_back({format, {value, value + 1}});
+    value += static_cast<float>(2 + judge.draw_below(40));
   }
-  for (const Tensor& x : operands) all.push_back(&x);
-  const Recast found = cast_policy()->recast(q.op, all);
+  return all;
+}
+
+void expect_recast(Judge& judge, const Question& q, const std::vector<Operand>& operands, Message& reply) {
+  std::vector<int> yours;
+  std::vector<std::vector<float>> values;
+  const auto found = reply.take<std::int64_t>();
+  for (std::int64_t i = 0; i < found; ++i) {
+    yours.push_back(reply.take<int>());
+    values.push_back(reply.take_all<float>());
+  }
   const std::optional<DType> right = right_format(q.runs_in, q.region, q.formats);
-  std::vector<DType> yours;
-  for (const Tensor& x : found.all()) yours.push_back(x.dtype());
-  const std::vector<DType> expected = right ? std::vector(q.formats.size(), *right) : std::vector<DType>{};
+  const std::vector<int> expected =
+      right ? std::vector(q.formats.size(), static_cast<int>(*right)) : std::vector<int>{};
   const auto told = [&] {
     return std::string("\n  ") + q.op + " of " + names(q.formats) + ", in a region of " +
            std::string(name_of(q.region)) + "\n  expected = " + shown(right, q.formats.size()) +
-           "\n  yours    = " + (yours.empty() ? "as they are" : names(yours));
+           "\n  yours    = " + names_of_answer(yours);
   };
   judge.expect(yours == expected, [&] { return why(q, right, yours) + told(); });
   for (std::size_t i = 0; i < yours.size(); ++i)
-    judge.expect(found[i].to_floats()[0] == static_cast<float>(i + 1),
+    judge.expect(std::ranges::equal(values[i], operands[i].values),
                  [&] { return "The operands are in another order, or have other values." + told(); });
 }
 
 /// A parameter, asked for twice: there is one copy of it.
 void ask_for_parameter(Judge& judge) {
-  const Autocast region(f16);
-  const std::vector<float> values(2, 0.1f);
-  const Tensor x = Tensor::from({1, 2}, values), w = Tensor::from({1, 2}, values).set_requires_grad(true);
-  const Tensor* const operands[]{&x, &w};
-  const Recast first = cast_policy()->recast("matmul", operands);
-  const Recast second = cast_policy()->recast("matmul", operands);
-  judge.expect(region.casts_of_parameters() == 1 && first[1].id() == second[1].id(), [&] {
+  const auto value = static_cast<float>(1 + judge.draw_below(200));
+  const auto uses = judge.ask(Message().put(Asked::parameter).put(value)).take<Uses>();
+  judge.expect(uses.copies == 1 && uses.are_one == 1 && uses.value == value, [&] {
     return "A parameter is cast anew for each use: cast_of() keeps the copy it made.\n  matmul of a "
            "parameter, "
            "twice\n  expected = 1 copy of it\n  yours    = " +
-           std::to_string(region.casts_of_parameters()) + " that are kept";
+           std::to_string(uses.copies) + " that are kept";
   });
 }
 
@@ -132,25 +147,33 @@ void ask_all(Judge& judge, const char* op, RunsIn runs_in, DType region, std::si
   constexpr std::array formats{f32, f16, bf16, f64};
   std::size_t mixtures = 1;
   for (std::size_t i = 0; i < n; ++i) mixtures *= formats.size();
+  Message request;
+  request.put(Asked::mixtures).put(region).put(excepted ? 1 : 0).put_text(op);
+  std::vector<Question> questions;
+  std::vector<std::vector<Operand>> all;
   for (std::size_t mixture = 0; mixture < mixtures; ++mixture) {
     std::vector<DType> of;
     for (std::size_t i = 0, rest = mixture; i < n; ++i, rest /= formats.size())
       of.push_back(formats[rest % formats.size()]);
-    ask(judge, {op, runs_in, region, of, excepted});
+    questions.push_back({op, runs_in, region, of, excepted});
+    all.push_back(operands(judge, of));
+    request.put_all(all.back());
   }
+  Message reply = judge.ask(request, [&] {
+    return std::string("  ") + op + " of " + std::to_string(n) + " operands, in a region of " +
+           std::string(name_of(region));
+  });
+  for (std::size_t i = 0; i < questions.size(); ++i) expect_recast(judge, questions[i], all[i], reply);
 }
 
 }  // namespace
 
 void check(Judge& judge) {
-  for (const DType format : {f16, bf16}) {
-    const Autocast region(format);
+  for (const DType format : {f16, bf16})
     for (const std::size_t n : {2u, 1u, 3u})
       for (const List& list : lists)
         for (const char* const op : list.ops) ask_all(judge, op, list.runs_in, format, n);
-  }
   ask_for_parameter(judge);
-  const Autocast region(f16, {{"exp", RunsIn::narrow}, {"matmul", RunsIn::wide}, {"relu", RunsIn::wide}});
   ask_all(judge, "exp", RunsIn::narrow, f16, 2, true);
   ask_all(judge, "matmul", RunsIn::wide, f16, 2, true);
   ask_all(judge, "relu", RunsIn::wide, f16, 1, true);

@@ -1,9 +1,12 @@
 // Exercise 9.2: copies of parameters, over tapes, steps and regions. What is right is known: which answers
-// are one tensor, how many copies were made, and small whole numbers as gradients.
+// are one tensor, how many copies were made, and small whole numbers as gradients. At the end uses, steps and
+// tapes come in any order: two uses of a weight get one copy where no use between them, of whatever weight,
+// came after another step or under another tape.
 
+#include <lessons/09_autocast/exercises/2_cast_once/script.h>
 #include <lessons/classroom/judge.h>
-#include <tinymp/amp/autocast.h>
-#include <tinymp/ops/ops.h>
+#include <tinymp/numeric/half.h>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,208 +15,281 @@ namespace {
 
 using enum DType;
 
-Tensor scalar(float value, DType format = f32) {
-  return Tensor::from({1, 1}, std::vector<float>{value}, format);
-}
-Tensor parameter(float value, DType format = f32) { return scalar(value, format).set_requires_grad(true); }
-
-/// What matmul gets for w, and exp for x.
-Tensor product_gets(const Tensor& w) {
-  const Tensor x = scalar(1, f32);
-  const Tensor* const operands[]{&x, &w};
-  const Recast as = cast_policy()->recast("matmul", operands);
-  return as ? as[1] : w;
-}
-Tensor exp_gets(const Tensor& x) {
-  const Tensor* const operands[]{&x};
-  const Recast as = cast_policy()->recast("exp", operands);
-  return as ? as[0] : x;
-}
-
-std::string lines(const std::string& what, const std::string& right, const std::string& yours) {
-  return "\n  " + what + "\n  expected = " + right + "\n  yours    = " + yours;
-}
-
-void expect_made(Judge& judge, const Autocast& region, std::int64_t right, const char* why,
-                 const char* what) {
-  const std::int64_t yours = region.casts_of_parameters();
-  judge.expect(yours == right, [&] {
-    return why + lines(what, std::to_string(right) + " copies made", std::to_string(yours) + " copies made");
+void expect_made(Judge& judge, const Answer& last, std::int64_t right, const char* why,
+                 const std::string& what) {
+  judge.expect(last.made == right, [&] {
+    return why +
+           lines(what, std::to_string(right) + " copies made", std::to_string(last.made) + " copies made");
   });
 }
 
-void expect_value(Judge& judge, const Tensor& copy, float right, DType format, const char* why,
-                  const char* what) {
-  const float yours = copy.to_floats()[0];
-  judge.expect(yours == right && copy.dtype() == format, [&] {
+void expect_value(Judge& judge, const Answer& copy, float right, DType format, const char* why,
+                  const std::string& what) {
+  judge.expect(copy.value == right && copy.format == static_cast<int>(format), [&] {
     return why + lines(what, std::string(name_of(format)) + " " + decimal(right),
-                       std::string(name_of(copy.dtype())) + " " + decimal(yours));
+                       name_of_answer(copy.format) + " " + decimal(copy.value));
   });
 }
 
-void expect_same(Judge& judge, bool same, const Tensor& a, const Tensor& b, const char* why,
-                 const char* what) {
-  judge.expect((a.id() == b.id()) == same, [&] {
+void expect_same(Judge& judge, bool same, const Answer& a, const Answer& b, const char* why,
+                 const std::string& what) {
+  judge.expect((a.id == b.id) == same, [&] {
     return why + lines(what, same ? "one tensor" : "two tensors", same ? "two tensors" : "one tensor");
   });
 }
 
 void used_twice(Judge& judge) {
-  const Autocast region(f16);
-  const Tensor w = parameter(0.1f), v = parameter(0.2f);
-  const Tape tape;
-  const Tensor first = product_gets(w), other = product_gets(v), second = product_gets(w);
-  const float tenth = static_cast<float>(half(0.1f)), fifth = static_cast<float>(half(0.2f));
-  expect_value(judge, first, tenth, f16, "The copy is not the parameter, rounded.", "a weight of 0.1");
-  expect_same(judge, true, first, second,
+  const float v = drawn_fraction(judge), other = v + 1;
+  Script script;
+  script.region(f16);
+  const std::uint32_t a = script.parameter(v), b = script.parameter(other);
+  script.tape();
+  const std::size_t first = script.product(a), second = script.product(b), third = script.product(a);
+  const Answers got = script.ask(judge);
+  expect_value(judge, got[first], static_cast<float>(half(v)), f16, "The copy is not the parameter, rounded.",
+               "a weight of " + decimal(v));
+  expect_same(judge, true, got[first], got[third],
               "The second use of a parameter got a copy of its own: one cast is enough.",
               "a weight used twice under one tape");
-  expect_value(judge, other, fifth, f16, "Another parameter got the copy of the first.",
-               "a second weight, 0.2");
-  expect_made(judge, region, 2, "`made` is to count the copies.", "two weights, three uses");
+  expect_value(judge, got[second], static_cast<float>(half(other)), f16,
+               "Another parameter got the copy of the first.", "a second weight, " + decimal(other));
+  expect_made(judge, got[third], 2, "`made` is to count the copies.", "two weights, three uses");
 }
 
 void changed(Judge& judge) {
-  const Autocast region(f16);
-  const Tensor w = parameter(3);
-  const Tape tape;
-  product_gets(w);
-  w.data<float>()[0] = 2;
-  parameters_changed();
+  const float before = drawn_whole(judge), after = before + drawn_whole(judge);
+  Script script;
+  script.region(f16);
+  const std::uint32_t w = script.parameter(before);
+  script.tape();
+  script.product(w);
+  script.step(w, after);
+  const std::size_t second = script.product(w);
+  const Answers got = script.ask(judge);
   expect_value(
-      judge, product_gets(w), 2, f16,
+      judge, got[second], after, f16,
       "The copy is from before the optimizer's step: the model computes with the weights of yesterday.",
-      "a weight of 3, after a step 2");
-  expect_made(judge, region, 2, "One copy before the step and one after it.", "a use, a step, a use");
+      "a weight of " + decimal(before) + ", after a step " + decimal(after));
+  expect_made(judge, got[second], 2, "One copy before the step and one after it.", "a use, a step, a use");
+}
+
+std::string shown(const std::vector<float>& parts) {
+  std::string all;
+  for (const float part : parts) all += (all.empty() ? "" : ", ") + decimal(part);
+  return all;
 }
 
 /// w.grad() of x1 w + x2 w + ..., by parts.
-void gradient(Judge& judge, const std::vector<float>& parts, float right) {
-  const Autocast region(f16);
-  const Tensor w = parameter(1);
+void gradient(Judge& judge, const std::vector<float>& parts) {
+  float right = 0;
+  for (const float part : parts) right += part;
+  Message reply = judge.ask(Message().put(Asked::gradient).put(drawn_whole(judge)).put_all(parts),
+                            [] { return "The gradient of a weight."; });
   for (int round = 1; round <= 2; ++round) {
-    Tape tape;
-    std::vector<Tensor> terms;
-    for (const float part : parts) terms.push_back(matmul(scalar(part), w));
-    Tensor total = sum(terms[0]);
-    for (std::size_t i = 1; i < terms.size(); ++i) total = add(total, sum(terms[i]));
-    w.clear_grad();
-    judge.expect(total.requires_grad(), [&] {
+    const auto yours = reply.take<Round>();
+    const std::string error = reply.text();
+    judge.expect(yours.wants_gradient == 1, [&] {
       return "No gradient comes back to the parameter: its copy is to be recorded on the tape." +
              lines("a use of a weight", "gradient " + decimal(right), "none");
     });
-    try {
-      tape.backward(total);
-    } catch (const std::exception& error) {
+    if (yours.threw != 0)
       judge.fail(
           std::string("Backward could not go through the copy: its gradient comes back in FP16, and the "
                       "parameter is FP32. It wants a buffer in the parameter's format.") +
-          lines(error.what(), "gradient " + decimal(right) + " in f32", "none"));
-    }
-    const Tensor found = w.grad();
+          lines(error, "gradient " + decimal(right) + " in f32", "none"));
     const std::string what =
         std::to_string(parts.size()) + " uses of a weight, step " + std::to_string(round);
-    judge.expect(bool(found), [&] {
+    judge.expect(yours.format >= 0, [&] {
       return (round == 1
                   ? "No gradient comes back to the parameter: its copy is to be recorded on the tape."
                   : "No gradient comes back in the second step: its copy was recorded on the first tape, "
                     "which is gone. Another tape wants another copy.") +
              lines(what, "gradient " + decimal(right), "none");
     });
-    judge.expect(found.to_floats()[0] == right && found.dtype() == f32, [&] {
+    judge.expect(yours.gradient == right && yours.format == static_cast<int>(f32), [&] {
       return "The gradients of the uses were added up in FP16, where 2048 + 1 is 2048: they want a buffer in "
              "the parameter's format." +
-             lines(what + (parts.size() > 1 ? ": 1, 2048, 1" : ""), "gradient " + decimal(right),
-                   "gradient " + decimal(found.to_floats()[0]));
+             lines(what + (parts.size() > 1 ? ": " + shown(parts) : ""), "gradient " + decimal(right),
+                   "gradient " + decimal(yours.gradient));
     });
   }
-  expect_made(judge, region, 2, "A copy is good under one tape.", "two steps, each with a tape");
+  expect_made(judge, {.id = 0, .made = reply.take<std::int64_t>(), .format = -1, .value = 0}, 2,
+              "A copy is good under one tape.", "two steps, each with a tape");
 }
 
 void not_kept(Judge& judge) {
-  const Autocast region(f16);
-  const Tape tape;
-  const Tensor w = parameter(1), x = scalar(0.1f), y = scale(w, 2);
-  expect_same(judge, false, product_gets(x), product_gets(x),
+  const float v = static_cast<float>(1 + judge.draw_below(100)) / 128;
+  Script script;
+  script.region(f16);
+  script.tape();
+  const std::uint32_t w = script.parameter(drawn_whole(judge)), x = script.data(drawn_fraction(judge));
+  const std::uint32_t y = script.activation(w);
+  const std::size_t data = script.product(x), data_again = script.product(x);
+  const std::size_t activation = script.product(y), activation_again = script.product(y);
+  const std::uint32_t narrow = script.parameter(v, f16);
+  const std::size_t wide = script.exp(narrow), wide_again = script.exp(narrow);
+  const std::size_t as_it_is = script.product(narrow), as_it_is_again = script.product(narrow);
+  const Answers got = script.ask(judge);
+  expect_same(judge, false, got[data], got[data_again],
               "A tensor that wants no gradient was kept: images change with each batch, and would be held.",
               "data, used twice");
-  expect_same(judge, false, product_gets(y), product_gets(y),
+  expect_same(judge, false, got[activation], got[activation_again],
               "An activation was kept: it is no leaf, and the next batch has others.",
               "an activation, used twice");
-  const Tensor narrow = parameter(0.5f, f16);
-  expect_value(judge, exp_gets(narrow), 0.5f, f32, "A parameter for an op in FP32 came in another format.",
+  expect_value(judge, got[wide], v, f32, "A parameter for an op in FP32 came in another format.",
                "an FP16 weight under exp");
-  expect_same(judge, false, exp_gets(narrow), exp_gets(narrow),
+  expect_same(judge, false, got[wide], got[wide_again],
               "Kept are copies in the region's format; one in FP32 is cast anew.",
               "an FP16 weight under exp, twice");
-  expect_same(judge, true, product_gets(narrow), narrow, "It has the format already: no copy.",
+  expect_same(judge, true, got[as_it_is], got[as_it_is_again], "It has the format already: no copy.",
               "an FP16 weight");
-  expect_made(judge, region, 0, "`made` counts copies of parameters that are kept.",
+  expect_made(judge, got[as_it_is_again], 0, "`made` counts copies of parameters that are kept.",
               "data, an activation, exp");
 }
 
 void tapes(Judge& judge) {
-  const Autocast region(f16);
-  const Tensor w = parameter(1);
-  const Tensor none = product_gets(w);
-  expect_same(judge, true, none, product_gets(w), "Without a tape, too, one copy is enough.",
+  const float value = drawn_whole(judge);
+  Script script;
+  script.region(f16);
+  const std::uint32_t w = script.parameter(value);
+  const std::size_t none = script.product(w), none_again = script.product(w);
+  script.tape();
+  const std::size_t first = script.product(w);
+  script.tape();
+  const std::size_t inner = script.product(w);
+  script.end_tape();
+  const std::size_t behind = script.product(w), behind_again = script.product(w);
+  script.region(f16);
+  const std::size_t shared = script.product(w);
+  script.region(bf16);
+  const std::size_t other = script.product(w);
+  const Answers got = script.ask(judge);
+  expect_same(judge, true, got[none], got[none_again], "Without a tape, too, one copy is enough.",
               "a weight used twice, no tape");
-  Tape outer;
-  const Tensor first = product_gets(w);
-  expect_same(judge, false, none, first,
+  expect_same(judge, false, got[none], got[first],
               "A copy from before the tape has no gradient: the tape wants another.",
               "a use before the tape, and one under it");
-  {
-    const Tape inner;
-    expect_same(judge, false, first, product_gets(w), "A copy is good under one tape.",
-                "a tape inside a tape");
-  }
-  expect_same(judge, true, product_gets(w), product_gets(w), "After the inner tape one copy is enough again.",
+  expect_same(judge, false, got[first], got[inner], "A copy is good under one tape.", "a tape inside a tape");
+  expect_same(judge, true, got[behind], got[behind_again], "After the inner tape one copy is enough again.",
               "behind the inner tape, twice");
-  expect_made(judge, region, 4, "A copy for each change of tape.", "none, outer, inner, outer");
-  const Autocast same(f16);
-  product_gets(w);
-  expect_made(judge, same, 4, "A region of the same format shares the copies.", "a region inside");
-  const Autocast other(bf16);
-  expect_value(judge, product_gets(w), 1, bf16, "The inner region has another format, and copies of its own.",
-               "bf16");
-  expect_made(judge, other, 1, "The inner region has another format, and copies of its own.", "bf16");
-}
-
-/// What a weight's copies are before there was any tape, and under the first one, whose number is 1.
-std::pair<Tensor, Tensor> around_the_first_tape() {
-  const Autocast region(f16);
-  const Tensor w = parameter(1), none = product_gets(w);
-  const Tape first;
-  return {none, product_gets(w)};
+  expect_made(judge, got[behind_again], 4, "A copy for each change of tape.", "none, outer, inner, outer");
+  expect_made(judge, got[shared], 4, "A region of the same format shares the copies.", "a region inside");
+  const char* const inside = "The inner region has another format, and copies of its own.";
+  expect_value(judge, got[other], value, bf16, inside, "bf16");
+  expect_made(judge, got[other], 1, inside, "bf16");
 }
 
 /// A parameter that is gone leaves its place in memory to the next one. (A tape would hold it.)
 void gone(Judge& judge) {
-  const Autocast region(f16);
-  for (int i = 1; i <= 200; ++i) {
-    const auto value = static_cast<float>(i);
+  Script script;
+  script.region(f16);
+  std::vector<float> values(200);
+  float value = drawn_whole(judge);
+  for (float& one : values) script.passing(one = value += static_cast<float>(1 + judge.draw_below(9)));
+  const Answers got = script.ask(judge);
+  for (std::size_t i = 0; i < values.size(); ++i)
     expect_value(
-        judge, product_gets(parameter(value)), value, f16,
+        judge, got[i + 1], values[i], f16,
         "A new parameter got the copy of one that is gone: hold the parameter beside its copy, or its id "
         "is given to another.",
         "weights that come and go");
+}
+
+/// A use of a weight among others.
+struct Use {
+  std::size_t at;
+  std::uint32_t weight;
+  float value;
+  std::uint32_t tape;  ///< 0: none
+  int steps;           ///< before it
+};
+
+void in_any_order(Judge& judge) {
+  Script script;
+  script.region(f16);
+  std::vector<float> values(3);
+  for (float& value : values) script.parameter(value = drawn_whole(judge));
+  std::vector<Use> uses;
+  std::vector<std::uint32_t> open{0};
+  std::uint32_t tapes = 0;
+  int steps = 0;
+  std::string told = "3 weights:";
+  for (int i = 0; i < 20; ++i) {
+    const auto weight = static_cast<std::uint32_t>(judge.draw_below(3));
+    switch (judge.draw_below(6)) {
+      case 0:
+        script.step(weight, values[weight] += drawn_whole(judge));
+        ++steps;
+        told += " step,";
+        break;
+      case 1:
+        script.tape();
+        open.push_back(++tapes);
+        told += " tape,";
+        break;
+      case 2:
+        if (open.size() == 1) break;
+        script.end_tape();
+        open.pop_back();
+        told += " end of tape,";
+        break;
+      default:
+        break;
+    }
+    const auto used = static_cast<std::uint32_t>(i < 3 ? i : judge.draw_below(3));
+    uses.push_back({script.product(used), used, values[used], open.back(), steps});
+    told += " use of " + std::to_string(used) + ",";
+  }
+  const Answers got = script.ask(judge);
+  std::int64_t made = 0;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const Use& use = uses[i];
+    const auto alike = [&](const Use& x) { return x.tape == use.tape && x.steps == use.steps; };
+    std::size_t before = i;  // the last use of this weight, if all since then are alike
+    while (before > 0 && alike(uses[before - 1]) && uses[before - 1].weight != use.weight) --before;
+    const bool kept = before > 0 && alike(uses[before - 1]);
+    if (!kept) ++made;
+    const std::string what = told + " and here use " + std::to_string(i + 1);
+    expect_value(judge, got[use.at], static_cast<float>(half(use.value)), f16,
+                 "The copy is not that of the weight as it is now.", what);
+    for (std::size_t k = i; k-- > 0;) {
+      if (uses[k].weight != use.weight) continue;
+      judge.expect((got[uses[k].at].id == got[use.at].id) == kept, [&] {
+        return "A copy is good until a use comes after a step, or under another tape." +
+               lines(what, kept ? "the copy of the last use" : "a new copy",
+                     kept ? "a new copy" : "the copy of the last use");
+      });
+      break;
+    }
+    judge.expect(got[use.at].made == made, [&] {
+      return "`made` is to count the copies." +
+             lines(what, std::to_string(made), std::to_string(got[use.at].made));
+    });
   }
 }
 
 }  // namespace
 
 void check(Judge& judge) {
-  const auto [none, first] = around_the_first_tape();
+  Script script;  // a weight's copies before there was any tape, and under the first one, whose number is 1
+  script.region(f16);
+  const std::uint32_t w = script.parameter(drawn_whole(judge));
+  const std::size_t none = script.product(w);
+  script.tape();
+  const std::size_t first = script.product(w);
+  const Answers around_the_first_tape = script.ask(judge);
   not_kept(judge);
   used_twice(judge);
   changed(judge);
-  gradient(judge, {5}, 5);
-  gradient(judge, {1, 2048, 1}, 2050);
+  gradient(judge, {drawn_whole(judge)});
+  const auto odd = [&] { return static_cast<float>(1 + 4 * judge.draw_below(20)); };
+  gradient(judge, {odd(), 2048, odd()});  // the sum is no half
   tapes(judge);
-  expect_same(judge, false, none, first, "Without a tape the number is 0, which no tape has.",
+  expect_same(judge, false, around_the_first_tape[none], around_the_first_tape[first],
+              "Without a tape the number is 0, which no tape has.",
               "a use before the first tape of all, and one under it");
   gone(judge);
+  for (int i = 0; i < 100; ++i) in_any_order(judge);
 }
 
 }  // namespace tinymp::exercise

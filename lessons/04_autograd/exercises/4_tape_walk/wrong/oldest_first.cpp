@@ -1,4 +1,4 @@
-// rejected: oldest op comes first
+// rejected: runs the oldest op first
 namespace {
 
 void add_gradient(const Tensor& x, const Tensor& g) {

@@ -1,4 +1,4 @@
-// rejected: Divided by B - 1
+// rejected: code divides by B - 1
 namespace {
 
 template <class C>

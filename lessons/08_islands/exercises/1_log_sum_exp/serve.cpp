@@ -1,0 +1,16 @@
+#include <kernels/executors.h>
+#include <lessons/08_islands/exercises/1_log_sum_exp/tensors.h>
+#include <lessons/classroom/serve.h>
+
+/// The request: logits; the reply: the log sum exp of each row, by the forward of cross-entropy. Each row's
+/// label is its last class.
+void tinymp::exercise::serve(Message& request, Message& reply) {
+  const Tensor logits = take_tensor(request);
+  const std::int64_t batch = logits.shape()[0], columns = logits.shape()[1];
+  const DType wide = logits.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const Tensor log_sums({batch}, wide), loss({}, wide);
+  const std::vector<std::int32_t> labels(static_cast<std::size_t>(batch),
+                                         static_cast<std::int32_t>(columns - 1));
+  kernels::cpu::cross_entropy(logits.view(), labels, log_sums.view(), loss.view());
+  reply.put_all(log_sums.to_doubles());
+}
