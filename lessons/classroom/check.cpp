@@ -57,7 +57,7 @@ Attempt attempt_aloud(const Exercise& exercise, const Workbook& workbook, lab::P
 Json as_json(const Exercise& exercise, const Verdict& verdict, const Workbook& workbook) {
   return {{"exercise", exercise.number()},    {"id", exercise.id},
           {"outcome", word(verdict.outcome)}, {"message", verdict.message},
-          {"cases", verdict.cases},           {"cases_seed", verdict.seed},
+          {"cases", verdict.cases},           {"cases_seed", verdict.seed ? Json(*verdict.seed) : Json()},
           {"seconds", verdict.seconds},       {"file", workbook.path(exercise).string()}};
 }
 

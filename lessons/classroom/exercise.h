@@ -17,12 +17,13 @@ struct Exercise {
   std::string title{};             ///< "A float becomes a half"
   std::string piece{};             ///< what a run calls it: "half"
   std::string file{};              ///< of the library, in which the region lies
-  /// Compiled into the check, seen through the overlay; what else it wants comes from the library.
+  /// Compiled into the program with the submission, seen through the overlay; what else it wants comes from
+  /// the library.
   std::vector<std::string> sources{};
   /// Words of the file outside the region, and what stands there when the piece is a learner's: overlay.h.
   std::vector<std::pair<std::string, std::string>> instead{};
   bool links = false;                ///< does it want anything of the library but headers?
-  std::int64_t cases = 0;            ///< a check that counted fewer has not run
+  std::int64_t cases = 0;            ///< of the check: a loop that asks nothing is seen in tests
   std::string stub_says{};           ///< a regular expression: what the stub fails with
   std::vector<std::string> hints{};  ///< a nudge, where to look, nearly the code
   std::string level{};               ///< "easy", "medium", "hard"

@@ -1,5 +1,5 @@
-#include <lessons/04_autograd/exercises/1_backward_of_matmul/tensors.h>
 #include <lessons/classroom/serve.h>
+#include <lessons/classroom/tensors.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/base/error.h>
 #include <tinymp/ops/ops.h>

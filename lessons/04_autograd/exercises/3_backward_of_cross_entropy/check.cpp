@@ -1,9 +1,10 @@
 // Exercise 4.3: backward of cross-entropy, by the kernel that training runs. The oracle has no logarithm: the
 // softmax of a row as exp(x - largest) / their sum, in double.
 
-#include <lessons/04_autograd/exercises/3_backward_of_cross_entropy/tensors.h>
 #include <lessons/classroom/judge.h>
+#include <lessons/classroom/tensors.h>
 #include <tinymp/base/error.h>
+#include <tinymp/numeric/exp_log.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,9 +41,9 @@ Parts parts_of(const Case& c, const Tensor& logits) {
     const auto row = parts.logits.begin() + r * c.columns;
     const double top = *std::max_element(row, row + c.columns);
     double sum = 0;
-    for (std::int64_t i = 0; i < c.columns; ++i) sum += std::exp(row[i] - top);
-    for (std::int64_t i = 0; i < c.columns; ++i) parts.softmax.push_back(std::exp(row[i] - top) / sum);
-    parts.log_sums.push_back(top + std::log(sum));
+    for (std::int64_t i = 0; i < c.columns; ++i) sum += exp(row[i] - top);
+    for (std::int64_t i = 0; i < c.columns; ++i) parts.softmax.push_back(exp(row[i] - top) / sum);
+    parts.log_sums.push_back(top + log(sum));
   }
   return parts;
 }
@@ -87,7 +88,7 @@ std::string why(const Case& c, const Parts& parts, std::int64_t i, double right,
   if (is((p - y) / B))
     return "dloss is forgotten: it carries the loss scale, and all that follows has to carry it too.";
   if (is(p - y)) return "Neither divided by the batch, nor multiplied by dloss.";
-  if (is((std::exp(parts.logits[at]) - y) * S / B) || yours == infinity || yours == -infinity)
+  if (is((exp(parts.logits[at]) - y) * S / B) || yours == infinity || yours == -infinity)
     return "exp(logit) is no share of 1: the softmax is exp(logit - log_sum).";
   if (is(((p - y) * S - y * (1 - S)) / B) || is((p * S - y) / B) || is(p * S / B - y))
     return "The one-hot 1 has to be multiplied and divided as the softmax is.";

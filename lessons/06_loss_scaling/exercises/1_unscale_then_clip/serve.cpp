@@ -1,6 +1,6 @@
 #include <kernels/executors.h>
-#include <lessons/06_loss_scaling/exercises/1_unscale_then_clip/tensors.h>
 #include <lessons/classroom/serve.h>
+#include <lessons/classroom/tensors.h>
 
 namespace tinymp::exercise {
 namespace {

@@ -1,6 +1,6 @@
 #include <kernels/executors.h>
-#include <lessons/08_islands/exercises/1_log_sum_exp/tensors.h>
 #include <lessons/classroom/serve.h>
+#include <lessons/classroom/tensors.h>
 
 /// The request: logits; the reply: the log sum exp of each row, by the forward of cross-entropy. Each row's
 /// label is its last class.

@@ -4,7 +4,7 @@
 #include <tinymp/tensor/tensor.h>
 #include <vector>
 
-/// Tensors in the requests of exercise 8.2.
+/// Tensors in the requests and replies of exercises.
 namespace tinymp::exercise {
 
 /// Every value is rounded to `dtype`.
