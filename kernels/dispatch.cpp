@@ -56,13 +56,13 @@ void unary_backward(Unary f, const View& y, const View& dy, const View& dx) {
   TINYMP_RUN(dx.device, unary_backward, f, y, dy, dx);
 }
 void sum(const View& x, double divisor, const View& y) { TINYMP_RUN(y.device, sum, x, divisor, y); }
-void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
-                   const View& loss) {
-  TINYMP_RUN(loss.device, cross_entropy, logits, labels, row_log_sum, loss);
+void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                   const View& row_log_sum, const View& loss) {
+  TINYMP_RUN(loss.device, cross_entropy, logits, labels, row_top, row_log_sum, loss);
 }
-void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
-                            const View& dloss, const View& dlogits) {
-  TINYMP_RUN(dlogits.device, cross_entropy_backward, logits, labels, row_log_sum, dloss, dlogits);
+void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                            const View& row_log_sum, const View& dloss, const View& dlogits) {
+  TINYMP_RUN(dlogits.device, cross_entropy_backward, logits, labels, row_top, row_log_sum, dloss, dlogits);
 }
 void mse(const View& x, const View& target, const View& loss) {
   TINYMP_RUN(loss.device, mse, x, target, loss);
@@ -184,6 +184,10 @@ void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool ski
 void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
             Cell<const StepState> state, Cell<StepReport> report) {
   TINYMP_RUN(state.device, update, rule, arenas, factor, state, report);
+}
+void follow(const View& batch, double factor, double momentum, Cell<const StepReport> report,
+            const View& running) {
+  TINYMP_RUN(running.device, follow, batch, factor, momentum, report, running);
 }
 void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found, bool last,
                   Cell<ScaleState> state) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/row_chunks.h>
 #include <kernels/step.h>
 #include <kernels/unary.h>
 #include <tinymp/base/host_device.h>
@@ -118,14 +119,20 @@ TINYMP_HD std::int64_t place_of_largest(const Row& x, std::int64_t n) {
   return place;
 }
 
-/// log sum exp(x) = top + log sum exp(x - top), of n values x[i].  The largest is taken out first, or exp
-/// overflows.
+/// log sum exp(x) = top + rest: the largest of n values x[i], without which exp would overflow, and
+/// log sum exp(x - top). Two numbers, for their sum in one would lose the second where the first is large.
+template <class C>
+struct LogSumExp {
+  C top, rest;
+  /// log sum exp(x) - v
+  TINYMP_HD C minus(C v) const { return (top - v) + rest; }
+  /// The share of v in the sum: exp(v) / sum exp(x).
+  TINYMP_HD C share_of(C v) const { return exp((v - top) - rest); }
+};
 template <class C, class Row>
-TINYMP_HD C log_sum_exp(const Row& x, std::int64_t n) {
+TINYMP_HD LogSumExp<C> log_sum_exp(const Row& x, std::int64_t n) {
   const C top = largest<C>(x, n);
-  C sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += exp(x[i] - top);
-  return top + log(sum);
+  return {top, log(sum_in_lanes<C>(n, [&](std::int64_t i) { return exp(x[i] - top); }))};
 }
 
 /// factor dloss / n, in double: 2 dloss may lie beyond the largest float when dloss does not.
@@ -153,6 +160,15 @@ struct BatchNorm {
   static TINYMP_HD C backward(C xhat, C inverse, C gamma, C dy, C mean_dy, C mean_dy_xhat) {
     return gamma * inverse * (dy - mean_dy - xhat * mean_dy_xhat);
   }
+};
+
+/// (1 - momentum) running + momentum factor newest
+template <class C>
+struct RunningAverage {
+  C rest, share;
+  RunningAverage(double momentum, double factor)
+      : rest(static_cast<C>(1 - momentum)), share(static_cast<C>(momentum * factor)) {}
+  TINYMP_HD C operator()(C running, C newest) const { return rest * running + share * newest; }
 };
 
 // Update rules. `begin` prepares a step, once; `moments` first moves the optimizer's state, which is then

@@ -6,19 +6,58 @@
 #include <cstdint>
 #include <type_traits>
 
+/// The order of every sum outside of products and convolutions, once, for CPU loops and GPU kernels alike. A
+/// GPU adds with thousands of threads at a time, so no sum is one long chain unless its caller asks for that.
 namespace tinymp::kernels {
 
-/// Rows whose values are summed among themselves first, when a column of `rows` is summed. "One chain" is one
-/// as long as an FP16 sum shows what becomes of it; in FP32 it ends after 4096 rows, where the next begins
-/// (and a thread may go on with that): a chain of 4096 terms is as good as one of a million, or better.
+// All values of a tensor, or a row of it: 16 lanes for each 1024 values, folded by a tree; then the sums of
+// those chunks in the same way.
+// ----------------------------------------------------------------------------------------------------
+
+inline constexpr int sum_lanes = 16;
+inline constexpr std::int64_t lane_chunk = 1024;
+
+/// The sum of at most 1024 terms: the place of a term chooses its lane.
+template <class C, class Term>
+TINYMP_HD C sum_of_lanes(std::int64_t n, const Term& term) {
+  C lanes[sum_lanes] = {};
+  for (std::int64_t i = 0; i < n; ++i) lanes[i % sum_lanes] += term(i);
+  for (int width = sum_lanes / 2; width > 0; width /= 2) {
+    for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+  }
+  return lanes[0];
+}
+
+/// The sum of term(i) for i < n.
+template <class C, int levels = 3, class Term>
+TINYMP_HD C sum_in_lanes(std::int64_t n, const Term& term) {
+  if constexpr (levels > 0) {
+    if (n > lane_chunk) {
+      const auto chunk = [&](std::int64_t c) {
+        const std::int64_t begin = c * lane_chunk, left = n - begin;
+        return sum_of_lanes<C>(left < lane_chunk ? left : lane_chunk,
+                               [&](std::int64_t i) { return term(begin + i); });
+      };
+      return sum_in_lanes<C, levels - 1>((n + lane_chunk - 1) / lane_chunk, chunk);
+    }
+  }
+  return sum_of_lanes<C>(n, term);
+}
+
+// Down a column: a chain for each chunk of rows, and the chunks' sums one after the other.
+// ----------------------------------------------------------------------------------------------------
+
+/// Rows whose values are summed among themselves first. In FP32 128, so that the rows of a large batch can be
+/// shared out. An FP16 sum goes on to the last row unless somebody chose a chunk: it shows what becomes of
+/// it.
 TINYMP_HD inline std::int64_t rows_in_chunk(const Accumulation& how, std::int64_t rows) {
   if (how.chunk != 0) return how.chunk;
-  if (how.format != DType::f16) return 4096;
+  if (how.format != DType::f16) return 128;
   return rows > 0 ? rows : 1;
 }
 
-/// The sum of term(i) for i < n, down a column or along a row: a chain for each chunk, each addition rounded
-/// to the format of the sums, then chunk after chunk. f64 is never rounded.
+/// The sum of term(i) for i < n in chunks, each addition rounded to the format of the sums. f64 is never
+/// rounded.
 template <class C, class Terms>
 TINYMP_HD C sum_in_chunks(std::int64_t n, const Accumulation& how, const Terms& term) {
   const bool narrow = std::is_same_v<C, float> && how.format == DType::f16;
@@ -34,6 +73,13 @@ TINYMP_HD C sum_in_chunks(std::int64_t n, const Accumulation& how, const Terms& 
     total = rounded(total + sum);
   }
   return total;
+}
+
+/// Along a row: in lanes, unless somebody chose how.
+template <class C, class Terms>
+TINYMP_HD C sum_of_row(std::int64_t n, const Accumulation& how, const Terms& term) {
+  if (how == Accumulation{}) return sum_in_lanes<C>(n, term);
+  return sum_in_chunks<C>(n, how, term);
 }
 
 }  // namespace tinymp::kernels

@@ -32,6 +32,7 @@ struct Input {
 struct Exact {
   long double value = 0;
   long double slack = 0;
+  long double terms = 0;  ///< where it is a sum: of the magnitudes of its terms
 };
 
 struct OpCase {
@@ -50,9 +51,9 @@ struct OpCase {
 
 /// The inputs of one call: the same values in every format, but for their rounding.
 inline std::vector<Tensor> inputs_of(const OpCase& op, const std::vector<Shape>& shapes, DType dtype,
-                                     Device device = Device::cpu) {
+                                     Device device = Device::cpu, std::uint64_t seed = 2018) {
   std::vector<Tensor> inputs;
-  Rng rng(2018);
+  Rng rng(seed);
   for (const Shape& shape : shapes) {
     std::vector<double> values(static_cast<std::size_t>(shape.size()));
     for (double& v : values) {
@@ -87,10 +88,11 @@ std::function<std::vector<Exact>(std::span<const Input>)> each_value(long double
   };
 }
 
-/// How many roundings of the sum of magnitudes a sum of n values costs when it is kept in 16 lanes for each
-/// 1024 values, and those sums in one: 64 in a lane, 4 in the tree, then one for each chunk.
+/// How many roundings of the sum of magnitudes a sum of n < 2^20 values costs when it is kept in 16 lanes for
+/// each 1024 values, and those sums in the same way: 64 in a lane and 4 in the tree, twice.
 inline long double roundings_of_sum(std::int64_t n) {
-  return static_cast<long double>(std::min<std::int64_t>(n, 64) + 4 + n / 1024);
+  const auto once = [](std::int64_t terms) { return std::min<std::int64_t>(terms, 64) + 4; };
+  return static_cast<long double>(once(n) + (n > 1024 ? once(n / 1024 + 1) : 0));
 }
 
 inline DType at_least_f32(DType in) { return in == DType::f64 ? DType::f64 : DType::f32; }
@@ -142,7 +144,7 @@ inline OpCase matmul_case() {
                         sum += term;
                         magnitude += std::fabs(term);
                       }
-                      y.push_back({sum, static_cast<long double>(K + 1) * magnitude});
+                      y.push_back({sum, static_cast<long double>(K + 1) * magnitude, magnitude});
                     }
                   }
                   return y;
@@ -290,7 +292,8 @@ inline OpCase sum_case(bool mean_of_them) {
               magnitude += std::fabs(in[0][i]);
             }
             const long double n = mean_of_them ? static_cast<long double>(in[0].size()) : 1;
-            return std::vector<Exact>{{sum / n, (roundings_of_sum(in[0].size()) + 2) * magnitude / n}};
+            return std::vector<Exact>{
+                {sum / n, (roundings_of_sum(in[0].size()) + 2) * magnitude / n, magnitude / n}};
           },
       .output = at_least_f32};
 }
@@ -303,19 +306,18 @@ inline OpCase cross_entropy_case() {
               [](std::span<const Input> in) {
                 const Shape& shape = in[0].shape;
                 const std::vector<std::int32_t> labels = labels_for(shape);
-                long double loss = 0, magnitude = 0;
+                const long double of_sum = roundings_of_sum(shape[1]) + 6;  // and of its terms
+                long double loss = 0, slack = 0;
                 for (std::int64_t b = 0; b < shape[0]; ++b) {
-                  long double sum = 0, largest = 0;
-                  for (std::int64_t c = 0; c < shape[1]; ++c) {
-                    sum += std::exp(in[0].at(b, c));
-                    largest = std::max(largest, std::fabs(in[0].at(b, c)));
-                  }
-                  loss += std::log(sum) - in[0].at(b, labels[static_cast<std::size_t>(b)]);
-                  magnitude += std::fabs(std::log(sum)) + largest + 1;
+                  long double top = in[0].at(b, 0), sum = 0;
+                  for (std::int64_t c = 0; c < shape[1]; ++c) top = std::max(top, in[0].at(b, c));
+                  for (std::int64_t c = 0; c < shape[1]; ++c) sum += std::exp(in[0].at(b, c) - top);
+                  const long double below = top - in[0].at(b, labels[static_cast<std::size_t>(b)]);
+                  loss += below + std::log(sum);
+                  slack += of_sum + (roundings_of_sum(shape[0]) + 3) * (below + std::log(sum));
                 }
-                const long double B = static_cast<long double>(shape[0]),
-                                  C = static_cast<long double>(shape[1]);
-                return std::vector<Exact>{{loss / B, (B + C + 4) * magnitude / B}};
+                const long double B = static_cast<long double>(shape[0]);
+                return std::vector<Exact>{{loss / B, slack / B}};
               },
           .output = at_least_f32,
           .spread = 6};
@@ -429,7 +431,7 @@ inline OpCase conv2d_case(std::string name, Conv2dOptions options, std::vector<s
                       magnitude += std::fabs(term);
                     }
                   }
-                  return Exact{sum, (terms + 1) * magnitude};
+                  return Exact{sum, (terms + 1) * magnitude, magnitude};
                 };
                 return each_place(x, w[0], w[1], options.stride, options.padding, w[3], one);
               }};
@@ -489,7 +491,7 @@ inline OpCase avg_pool2d_case(std::string name, std::int64_t size, std::int64_t 
                     magnitude += std::fabs(in[0][tap.x + c]);
                   }
                   const auto n = static_cast<long double>(taps.size());
-                  return Exact{sum / n, (n + 1) * magnitude / n};
+                  return Exact{sum / n, (n + 1) * magnitude / n, magnitude / n};
                 };
                 const Shape& x = in[0].shape;
                 return each_place(x, size == 0 ? x[1] : size, size == 0 ? x[2] : size, stride, 0, x[3], one);
@@ -601,21 +603,22 @@ inline OpCase row_max_case() {
 
 /// Each addition is rounded: in FP16 2^13 times as coarsely as in FP32.
 inline OpCase row_sum_case(std::string name, Accumulation sums) {
-  return {.name = std::move(name),
-          .shapes = {{{3, 5}}, {{1, 1}}, {{130, 10}}, {{0, 4}}, {{3, 0}}, {{2, 1100}}, {{2, 9001}}},
-          .call = [=](std::span<const Tensor> in) { return row_sum(in[0], sums); },
-          .oracle =
-              [=](std::span<const Input> in) {
-                return each_row(in, [&](std::int64_t, const std::vector<long double>& row) {
-                  long double sum = 0, magnitude = 0;
-                  for (const long double v : row) {
-                    sum += v;
-                    magnitude += std::fabs(v);
-                  }
-                  const long double coarser = sums.format == DType::f16 ? 0x1p13L : 1;
-                  return Exact{sum, static_cast<long double>(row.size() + 1) * coarser * magnitude};
-                });
-              }};
+  return {
+      .name = std::move(name),
+      .shapes = {{{3, 5}}, {{1, 1}}, {{130, 10}}, {{0, 4}}, {{3, 0}}, {{2, 1100}}, {{2, 9001}}},
+      .call = [=](std::span<const Tensor> in) { return row_sum(in[0], sums); },
+      .oracle =
+          [=](std::span<const Input> in) {
+            return each_row(in, [&](std::int64_t, const std::vector<long double>& row) {
+              long double sum = 0, magnitude = 0;
+              for (const long double v : row) {
+                sum += v;
+                magnitude += std::fabs(v);
+              }
+              const long double coarser = sums.format == DType::f16 ? 0x1p13L : 1;
+              return Exact{sum, static_cast<long double>(row.size() + 1) * coarser * magnitude, magnitude};
+            });
+          }};
 }
 
 /// f(x, value of the row), rounded once.
@@ -856,6 +859,77 @@ inline const std::vector<OpCase>& op_cases() {
     return all;
   }();
   return cases;
+}
+
+// Random cases: 2000 of each op, of random shapes.
+// --------------------------------------------------------------------------------------------------------
+
+struct RandomCases {
+  std::string name;
+  std::string dims;   ///< "MK KN": the shapes, where one letter is one random size; empty: those of the entry
+  double margin = 0;  ///< see the table
+};
+
+/// The table: how far a value may be off, in units of the precision (2^-24 for FP32, 2^-53 for f64), of the
+/// largest exact value of its call; of a sum: of the magnitudes of its terms. Then it is rounded to its
+/// format. No margin: the exact value, rounded once. Twice what 2000 cases have shown.
+inline const std::vector<RandomCases>& random_cases() {
+  static const std::vector<RandomCases> table{
+      {"matmul", "MK KN", 99},
+      {"add_bias", "BO O"},
+      {"linear", "", 0},
+      {"linear with sigmoid", "", 99},
+      {"add", "AB AB"},
+      {"subtract", "AB AB"},
+      {"multiply", "AB AB"},
+      {"scale", "AB"},
+      {"scale by a tensor", "AB"},
+      {"relu", "AB"},
+      {"sigmoid", "AB", 99},
+      {"tanh", "AB", 99},
+      {"exp", "AB", 99},
+      {"log", "AB", 99},
+      {"cast to f16", "AB"},
+      {"cast to f32", "AB"},
+      {"cast to f64", "AB"},
+      {"cast to bf16", "AB"},
+      {"reshape", ""},
+      {"sum", "AB", 99},
+      {"mean", "AB", 99},
+      {"cross_entropy", "BC", 99},
+      {"mse", "AB", 99},
+      {"batch_norm", "BO O O", 99},
+      {"batch_norm of images", "BHWO O O", 99},
+      {"add_bias of images", "BHWO O"},
+      {"conv2d", "BHWI hwIO", 99},
+      {"conv2d with padding", "BHWI hwIO", 99},
+      {"conv2d with padding 2", "BHWI hwIO", 99},
+      {"conv2d with stride 2", "BHWI hwIO", 99},
+      {"conv2d with stride 3", "BHWI hwIO", 99},
+      {"max_pool2d", "BHWC"},
+      {"max_pool2d overlapping", "BHWC"},
+      {"avg_pool2d", "BHWC", 99},
+      {"avg_pool2d overlapping", "BHWC", 99},
+      {"global_avg_pool2d", "BHWC", 99},
+      {"subsample", ""},
+      {"row_max", "BC"},
+      {"row_sum", "BC", 99},
+      {"row_sum in f16", "BC", 99},
+      {"row_sum in chunks of f16", "BC", 99},
+      {"subtract_rows", "BC B"},
+      {"divide_rows", "BC B", 99},
+      {"pick", "BC"},
+      {"softmax", "BC", 99},
+      {"log_softmax", "BC", 99},
+      {"layer_norm", "BO O O", 99},
+      {"layer_norm of images", "BHWO O O", 99},
+      {"dropout", "AB", 99},
+      {"embedding", "VD"},
+      {"columns", ""},
+      {"columns, all of them", ""},
+      {"concat_columns", "BO BP BQ"},
+  };
+  return table;
 }
 
 }  // namespace tinymp::test

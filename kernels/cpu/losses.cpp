@@ -34,79 +34,59 @@ C largest_of(const C* row, std::int64_t n) {
   return result;
 }
 
-/// How many rows are summed side by side: an addition that waits for none of the others can begin before they
-/// end.
-constexpr int rows_at_once = 8;
-
-/// sums[r] = the chain of row r from its first value to its last.
-template <int rows, class C>
-TINYMP_INLINE void sum_side_by_side(const C* x, std::int64_t columns, C* sums) {
-  C kept[rows] = {};
-  for (std::int64_t c = 0; c < columns; ++c) {
-    for (int r = 0; r < rows; ++r) kept[r] += x[r * columns + c];
-  }
-  for (int r = 0; r < rows; ++r) sums[r] = kept[r];
-}
-
+/// sums[r] = the sum of row r.
 template <class C>
 void sum_rows(const C* x, std::int64_t rows, std::int64_t columns, C* sums) {
-  std::int64_t r = 0;
-  for (; r + rows_at_once <= rows; r += rows_at_once)
-    sum_side_by_side<rows_at_once>(x + r * columns, columns, sums + r);
-  for (; r < rows; ++r) sum_side_by_side<1>(x + r * columns, columns, sums + r);
+  for (std::int64_t r = 0; r < rows; ++r)
+    sums[r] = long_lane_sum<C>(columns, [row = x + r * columns](std::int64_t c) { return row[c]; });
 }
 
 // <exercise log_sum_exp>
-/// log sum exp of each row. `x` holds the rows, and is overwritten.
+/// log sum exp of each row, in two parts: the largest value, and log sum exp of what the others are below it.
+/// `x` holds the rows, and is overwritten.
 template <class C>
-void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* log_sum) {
-  Block<C> tops;
+void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* top, C* log_sum) {
   for (std::int64_t r = 0; r < rows; ++r) {
     C* row = x + r * columns;
-    const C top = largest_of(row, columns);
-    for (std::int64_t c = 0; c < columns; ++c) row[c] -= top;
-    tops[static_cast<std::size_t>(r)] = top;
+    top[r] = largest_of(row, columns);
+    for (std::int64_t c = 0; c < columns; ++c) row[c] -= top[r];
   }
   exp_all(rows * columns, x);
   sum_rows(x, rows, columns, log_sum);
-  for_each_value<C>(rows, [=, top = tops.data()](std::int64_t r) { log_sum[r] = top[r] + log(log_sum[r]); });
+  for_each_value<C>(rows, [=](std::int64_t r) { log_sum[r] = log(log_sum[r]); });
 }
 // </exercise log_sum_exp>
 
 }  // namespace
 
-void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
-                   const View& loss) {
+void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                   const View& row_log_sum, const View& loss) {
   const std::int64_t batch = logits.rows(), columns = logits.cols();
   with_compute_type(logits.dtype, [&]<class C> {
     const Scratch<C> losses(batch);
-    const auto take = [&](std::int64_t b, std::int64_t rows, C* x) {
+    for_row_groups<C>(logits, [&](std::int64_t b, std::int64_t rows, C* x) {
       read(logits, b * columns, rows * columns, x);
-      C* log_sum = row_log_sum.data<C>() + b;
-      C* of_row = losses.data() + b;
+      C *top = row_top.data<C>() + b, *log_sum = row_log_sum.data<C>() + b, *of_row = losses.data() + b;
       for (std::int64_t r = 0; r < rows; ++r) of_row[r] = x[r * columns + label_of(labels, b + r)];
-      log_sum_exp_rows(x, rows, columns, log_sum);
-      for_each_value<C>(rows, [=](std::int64_t r) { of_row[r] = log_sum[r] - of_row[r]; });
-    };
-    for_row_groups<C>(logits, take, rows_at_once);
-    const C total = sum_of_chunks<C>(batch, [&](std::int64_t begin, std::int64_t n) {
-      return lane_sum<C>(n, [of_row = losses.data() + begin](std::int64_t i) { return of_row[i]; });
+      log_sum_exp_rows(x, rows, columns, top, log_sum);
+      for (std::int64_t r = 0; r < rows; ++r) of_row[r] = LogSumExp<C>{top[r], log_sum[r]}.minus(of_row[r]);
     });
+    const C total = long_lane_sum<C>(batch, [of_row = losses.data()](std::int64_t b) { return of_row[b]; });
     *loss.data<C>() = total / static_cast<C>(batch);
   });
 }
 
 // <exercise backward_of_cross_entropy>
-void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
-                            const View& dloss, const View& dlogits) {
+void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                            const View& row_log_sum, const View& dloss, const View& dlogits) {
   const std::int64_t batch = logits.rows(), columns = logits.cols();
   with_compute_type(logits.dtype, [&]<class C> {
     const C factor = share_of(*dloss.data<C>(), 1, batch);
     for_row_groups<C>(logits, [&](std::int64_t b, std::int64_t rows, C* x) {
       read(logits, b * columns, rows * columns, x);
       for (std::int64_t r = 0; r < rows; ++r) {
-        const C log_sum = row_log_sum.data<C>()[b + r];
-        for (std::int64_t c = 0; c < columns; ++c) x[r * columns + c] -= log_sum;
+        const C top = row_top.data<C>()[b + r], log_sum = row_log_sum.data<C>()[b + r];
+        for (std::int64_t c = 0; c < columns; ++c) x[r * columns + c] = (x[r * columns + c] - top) - log_sum;
       }
       exp_all(rows * columns, x);
       for (std::int64_t r = 0; r != rows; ++r) x[r * columns + label_of(labels, b + r)] -= C(1);

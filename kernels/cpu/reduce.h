@@ -2,26 +2,26 @@
 
 #include <kernels/cpu/block.h>
 #include <kernels/cpu/scratch.h>
+#include <kernels/row_chunks.h>
 #include <array>
 
-/// Sums that do not depend on how many threads take part: each fixed chunk is summed in 16 lanes and folded
-/// by a fixed tree; the chunks' sums are added in order.
+/// Sums that do not depend on how many threads take part: row_chunks.h fixes their order.
 namespace tinymp::kernels::cpu {
 
-/// The sum of term(i) for i = 0 .. n: the place of a term in its chunk chooses its lane.
+/// sum_of_lanes(), 16 additions at a time.
 template <class C, class Term>
 C lane_sum(std::int64_t n, const Term& term) {
   C result;
   on_best_isa([n, term, out = &result] {
-    C sums[16] = {};  // of the full rows of 16: these stay in registers
+    C sums[sum_lanes] = {};  // of the full rows of 16: these stay in registers
     std::int64_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-      for (std::int64_t lane = 0; lane < 16; ++lane) sums[lane] += term(i + lane);
+    for (; i + sum_lanes <= n; i += sum_lanes) {
+      for (std::int64_t lane = 0; lane < sum_lanes; ++lane) sums[lane] += term(i + lane);
     }
-    C fold[16];
-    for (int lane = 0; lane < 16; ++lane) fold[lane] = sums[lane];
+    C fold[sum_lanes];
+    for (int lane = 0; lane < sum_lanes; ++lane) fold[lane] = sums[lane];
     for (std::int64_t lane = 0; i < n; ++i, ++lane) fold[lane] += term(i);
-    for (int width = 8; width > 0; width /= 2) {
+    for (int width = sum_lanes / 2; width > 0; width /= 2) {
       for (int lane = 0; lane < width; ++lane) fold[lane] += fold[lane + width];
     }
     *out = fold[0];
@@ -29,18 +29,28 @@ C lane_sum(std::int64_t n, const Term& term) {
   return result;
 }
 
-/// The sum of chunk(begin, n) over chunks of `length` values, added in order.
+/// sum_in_lanes().
+template <class C, class Term>
+C long_lane_sum(std::int64_t n, const Term& term) {
+  return n <= lane_chunk ? lane_sum<C>(n, term) : sum_in_lanes<C>(n, term);
+}
+
+/// The sum of chunk(begin, n) over chunks of `length` values. Counts are added in order, numbers in lanes.
 template <class Sum, class Chunk>
-Sum sum_of_chunks(std::int64_t size, Chunk&& chunk, std::int64_t length = block_size) {
+Sum sum_of_chunks(std::int64_t size, Chunk&& chunk, std::int64_t length = lane_chunk) {
   const std::int64_t chunks = (size + length - 1) / length;
   const Scratch<Sum> partial(chunks);
   parallel_for(chunks, std::max<std::int64_t>(1, grain / length), [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t c = first; c < last; ++c)
       partial.data()[c] = chunk(c * length, std::min(length, size - c * length));
   });
-  Sum total{};
-  for (std::int64_t c = 0; c < chunks; ++c) total += partial.data()[c];
-  return total;
+  if constexpr (std::is_floating_point_v<Sum>) {
+    return sum_in_lanes<Sum>(chunks, [part = partial.data()](std::int64_t c) { return part[c]; });
+  } else {
+    Sum total{};
+    for (std::int64_t c = 0; c < chunks; ++c) total += partial.data()[c];
+    return total;
+  }
 }
 
 }  // namespace tinymp::kernels::cpu

@@ -7,11 +7,11 @@
 /// Loops in which each row of (B,C) is worked on as a whole.
 namespace tinymp::kernels::cpu {
 
-/// Calls body(b, count, room...) for groups of rows b .. b + count that fill a block, but at least `least` of
-/// them, in parallel, with `rooms` rooms for their values.
+/// Calls body(b, count, room...) for groups of rows b .. b + count that fill a block, in parallel, with
+/// `rooms` rooms for their values.
 template <class C, std::size_t rooms = 1, class F>
-void for_row_groups(const View& x, F&& body, std::int64_t least = 1) {
-  const std::int64_t rows = x.rows(), columns = x.cols(), height = std::max(least, rows_in_block(columns));
+void for_row_groups(const View& x, F&& body) {
+  const std::int64_t rows = x.rows(), columns = x.cols(), height = rows_in_block(columns);
   const std::int64_t values = height * columns;
   constexpr std::int64_t blocks = 4;  // exp takes its time: a fourth of `grain` is enough for a thread
   const std::int64_t enough =

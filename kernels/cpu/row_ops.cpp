@@ -64,7 +64,7 @@ auto label_at(std::span<const std::int32_t> labels) {
 void row_sums(const View& x, const Accumulation& sums, const View& y) {
   if (x.size() == 0) return fill(y, 0);
   for_each_of_rows(x, y, [&]<class C>(std::int64_t, const C* row) {
-    return sum_in_chunks<C>(x.cols(), sums, [row](std::int64_t c) { return row[c]; });
+    return sum_of_row<C>(x.cols(), sums, [row](std::int64_t c) { return row[c]; });
   });
 }
 
@@ -110,7 +110,7 @@ void divide_rows_dby(const View& x, const View& by, const View& dy, const View& 
       for (std::int64_t r = 0; r < rows; ++r) {
         const C *v = values + r * columns, *d = errors + r * columns, divisor = of_row[b + r];
         const auto term = [=](std::int64_t c) { return d[c] * (v[c] / divisor); };
-        of_row[b + r] = -(sum_in_chunks<C>(columns, {}, term) / divisor);
+        of_row[b + r] = -(sum_in_lanes<C>(columns, term) / divisor);
       }
     });
     store<C>(of_row, dby, 0, dby.size());

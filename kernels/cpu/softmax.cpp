@@ -1,13 +1,13 @@
+#include <kernels/cpu/reduce.h>
 #include <kernels/cpu/row_groups.h>
 #include <kernels/executors.h>
-#include <kernels/row_chunks.h>
 
 namespace tinymp::kernels::cpu {
 namespace {
 
 template <class C>
 C sum_of(const C* row, std::int64_t columns) {
-  return sum_in_chunks<C>(columns, {}, [row](std::int64_t c) { return row[c]; });
+  return long_lane_sum<C>(columns, [row](std::int64_t c) { return row[c]; });
 }
 
 /// Rows of x, each minus its largest value: exp of them is at most 1.
@@ -55,7 +55,7 @@ void softmax_backward(const View& y, const View& dy, const View& dx) {
       read(dy, b * columns, rows * columns, errors);
       for (std::int64_t r = 0; r < rows; ++r) {
         C *p = shares + r * columns, *d = errors + r * columns;
-        const C mean = sum_in_chunks<C>(columns, {}, [=](std::int64_t c) { return d[c] * p[c]; });
+        const C mean = long_lane_sum<C>(columns, [=](std::int64_t c) { return d[c] * p[c]; });
         for (std::int64_t c = 0; c < columns; ++c) d[c] = p[c] * (d[c] - mean);
       }
       store<C>(errors, dx, b * columns, rows * columns);

@@ -146,4 +146,15 @@ void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float
       rule);
 }
 
+void follow(const View& batch, double factor, double momentum, Cell<const StepReport> report,
+            const View& running) {
+  if (!report.memory->taken) return;
+  with_compute_type(running.dtype, [&]<class C> {
+    const RunningAverage<C> average(momentum, factor);
+    const C* newest = batch.data<C>();
+    C* kept = running.data<C>();
+    for (std::int64_t i = 0; i < running.size(); ++i) kept[i] = average(kept[i], newest[i]);
+  });
+}
+
 }  // namespace tinymp::kernels::cpu

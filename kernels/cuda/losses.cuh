@@ -8,23 +8,24 @@ namespace {
 /// A thread for each row.
 template <class C>
 __global__ void row_losses(Values logits, std::int64_t rows, std::int64_t classes, const std::int32_t* labels,
-                           C* row_log_sum, C* losses) {
+                           C* row_top, C* row_log_sum, C* losses) {
   for (std::int64_t b = first(); b < rows; b += stride()) {
     const Row<C> row{logits, b * classes};
-    const C log_sum = log_sum_exp<C>(row, classes);
-    row_log_sum[b] = log_sum;
-    losses[b] = log_sum - row[labels[b]];
+    const LogSumExp<C> found = log_sum_exp<C>(row, classes);
+    row_top[b] = found.top;
+    row_log_sum[b] = found.rest;
+    losses[b] = found.minus(row[labels[b]]);
   }
 }
 
 /// A thread for each logit.
 template <class C>
 __global__ void logit_gradients(Values logits, std::int64_t rows, std::int64_t classes,
-                                const std::int32_t* labels, const C* row_log_sum, const C* dloss,
-                                Values dlogits) {
+                                const std::int32_t* labels, const C* row_top, const C* row_log_sum,
+                                const C* dloss, Values dlogits) {
   for (std::int64_t i = first(); i < rows * classes; i += stride()) {
     const std::int64_t b = i / classes;
-    C share = exp(logits.get<C>(i) - row_log_sum[b]);
+    C share = LogSumExp<C>{row_top[b], row_log_sum[b]}.share_of(logits.get<C>(i));
     if (i % classes == labels[b]) share -= C(1);
     dlogits.set(i, share * share_of(*dloss, 1, rows));
   }
@@ -47,25 +48,25 @@ __global__ void difference_gradients(Values x, Values target, const C* dloss, Va
 
 }  // namespace
 
-void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
-                   const View& loss) {
+void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                   const View& row_log_sum, const View& loss) {
   const std::int64_t batch = logits.rows();
   with_compute_type(logits.dtype, [&]<class C> {
     const Scratch<C> losses(batch);
     launch<row_losses<C>>(blocks_for(batch), block_threads, 0, stream(), values(logits), batch, logits.cols(),
-                          labels.data(), row_log_sum.data<C>(), losses.data());
+                          labels.data(), row_top.data<C>(), row_log_sum.data<C>(), losses.data());
     reduce<C>(EachValue<C>{{losses.data(), dtype_of<C>}}, batch,
               StoreShare<C>{values(loss), static_cast<C>(batch)});
   });
 }
 
-void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
-                            const View& dloss, const View& dlogits) {
+void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                            const View& row_log_sum, const View& dloss, const View& dlogits) {
   if (logits.size() == 0) return;
   with_compute_type(logits.dtype, [&]<class C> {
     launch<logit_gradients<C>>(blocks_for(logits.size()), block_threads, 0, stream(), values(logits),
-                               logits.rows(), logits.cols(), labels.data(), row_log_sum.data<C>(),
-                               dloss.data<C>(), values(dlogits));
+                               logits.rows(), logits.cols(), labels.data(), row_top.data<C>(),
+                               row_log_sum.data<C>(), dloss.data<C>(), values(dlogits));
   });
 }
 

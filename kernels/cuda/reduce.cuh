@@ -1,45 +1,58 @@
 #pragma once
 
+#include <kernels/row_chunks.h>
 #include <kernels/cuda/values.cuh>
 
-/// Sums in the order that functions.inc fixes, so that they have the bits of the CPU: 16 lanes for each chunk
-/// of 1024 values, folded by a tree; then chunk after chunk.
+/// Sums of all values in the order of row_chunks.h, so that they have the bits of the CPU.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
-inline constexpr std::int64_t chunk_size = 1024;
+/// sum_of_lanes() by 16 neighbouring threads, in the first of them: they read neighbouring values.
+template <class C, class Term>
+__device__ C sum_of_threads(const Term& term, std::int64_t begin, std::int64_t n) {
+  const std::int64_t end = begin + lane_chunk < n ? begin + lane_chunk : n;
+  C sum = 0;
+  for (std::int64_t i = begin + threadIdx.x % sum_lanes; i < end; i += sum_lanes) sum += term(i);
+  for (int width = sum_lanes / 2; width > 0; width /= 2)
+    sum += __shfl_down_sync(~0u, sum, static_cast<unsigned>(width), sum_lanes);
+  return sum;
+}
 
-/// Neighbouring threads are the 16 lanes of a chunk: they read neighbouring values.
+/// partial[c] = the sum of chunk c
 template <class C, class Term>
 __global__ void sum_chunks(Term term, std::int64_t n, C* partial) {
-  const std::int64_t chunk = first() / 16, begin = chunk * chunk_size;
-  const int lane = static_cast<int>(threadIdx.x) % 16;
-  const std::int64_t end = begin + chunk_size < n ? begin + chunk_size : n;
-  C sum = 0;
-  for (std::int64_t i = begin + lane; i < end; i += 16) sum += term(i);
-  for (int width = 8; width > 0; width /= 2)
-    sum += __shfl_down_sync(~0u, sum, static_cast<unsigned>(width), 16);
-  if (lane == 0 && begin < n) partial[chunk] = sum;
+  const std::int64_t chunk = first() / sum_lanes, begin = chunk * lane_chunk;
+  const C sum = sum_of_threads<C>(term, begin, n);
+  if (threadIdx.x % sum_lanes == 0 && begin < n) partial[chunk] = sum;
 }
 
-template <class C, class Finish>
-__global__ void sum_in_order(const C* partial, std::int64_t count, Finish finish) {
-  C total = 0;
-  for (std::int64_t i = 0; i < count; ++i) total += partial[i];
-  finish(total);
+/// One warp, for the last chunk that is left.
+template <class C, class Term, class Finish>
+__global__ void sum_last_chunk(Term term, std::int64_t n, Finish finish) {
+  const C sum = sum_of_threads<C>(term, 0, n);
+  if (threadIdx.x == 0) finish(sum);
 }
+
+/// Terms that lie in memory.
+template <class C>
+struct Partial {
+  const C* sums;
+  __device__ C operator()(std::int64_t i) const { return sums[i]; }
+};
 
 /// finish(sum of term(i) for i < n), on the device.
 template <class C, class Term, class Finish>
 void reduce(Term term, std::int64_t n, Finish finish) {
-  constexpr unsigned threads = 128;  // 8 chunks
-  const std::int64_t chunks = (n + chunk_size - 1) / chunk_size;
-  const Scratch<C> partial(chunks);
-  if (n > 0) {
-    launch<sum_chunks<C, Term>>(static_cast<unsigned>((chunks * 16 + threads - 1) / threads), threads, 0,
-                                stream(), term, n, partial.data());
+  if (n <= lane_chunk) {
+    launch<sum_last_chunk<C, Term, Finish>>(1, 32, 0, stream(), term, n, finish);
+    return;
   }
-  launch<sum_in_order<C, Finish>>(1, 1, 0, stream(), partial.data(), chunks, finish);
+  constexpr unsigned threads = 128;  // 8 chunks
+  const std::int64_t chunks = (n + lane_chunk - 1) / lane_chunk;
+  const Scratch<C> partial(chunks);
+  launch<sum_chunks<C, Term>>(static_cast<unsigned>((chunks * sum_lanes + threads - 1) / threads), threads, 0,
+                              stream(), term, n, partial.data());
+  reduce<C>(Partial<C>{partial.data()}, chunks, finish);
 }
 
 /// The terms of a plain sum.

@@ -11,7 +11,7 @@ template <class C>
 __global__ void sum_each_row(Values x, std::int64_t rows, std::int64_t columns, Accumulation sums, Values y) {
   for (std::int64_t b = first(); b < rows; b += stride()) {
     const Row<C> row{x, b * columns};
-    y.set(b, sum_in_chunks<C>(columns, sums, [&](std::int64_t c) { return row[c]; }));
+    y.set(b, sum_of_row<C>(columns, sums, [&](std::int64_t c) { return row[c]; }));
   }
 }
 
@@ -52,7 +52,7 @@ __global__ void divisor_gradients(Values x, Values by, Values dy, std::int64_t r
     const Row<C> row{x, b * columns}, error{dy, b * columns};
     const C divisor = by.get<C>(b);
     const auto term = [&](std::int64_t c) { return error[c] * (row[c] / divisor); };
-    dby.set(b, -(sum_in_chunks<C>(columns, {}, term) / divisor));
+    dby.set(b, -(sum_in_lanes<C>(columns, term) / divisor));
   }
 }
 

@@ -12,7 +12,7 @@ __global__ void shares_of_rows(Values x, std::int64_t rows, std::int64_t columns
   for (std::int64_t b = first(); b < rows; b += stride()) {
     const Row<C> row{x, b * columns};
     const C top = largest<C>(row, columns);
-    const C sum = sum_in_chunks<C>(columns, {}, [&](std::int64_t c) { return exp(row[c] - top); });
+    const C sum = sum_in_lanes<C>(columns, [&](std::int64_t c) { return exp(row[c] - top); });
     const C log_sum = logarithm ? log(sum) : C(0);
     for (std::int64_t c = 0; c < columns; ++c)
       y.set(b * columns + c, logarithm ? (row[c] - top) - log_sum : exp(row[c] - top) / sum);
@@ -23,7 +23,7 @@ template <class C>
 __global__ void share_gradients(Values y, Values dy, std::int64_t rows, std::int64_t columns, Values dx) {
   for (std::int64_t b = first(); b < rows; b += stride()) {
     const Row<C> share{y, b * columns}, error{dy, b * columns};
-    const C mean = sum_in_chunks<C>(columns, {}, [&](std::int64_t c) { return error[c] * share[c]; });
+    const C mean = sum_in_lanes<C>(columns, [&](std::int64_t c) { return error[c] * share[c]; });
     for (std::int64_t c = 0; c < columns; ++c) dx.set(b * columns + c, share[c] * (error[c] - mean));
   }
 }
@@ -33,8 +33,8 @@ __global__ void log_share_gradients(Values x, Values dy, std::int64_t rows, std:
   for (std::int64_t b = first(); b < rows; b += stride()) {
     const Row<C> row{x, b * columns}, error{dy, b * columns};
     const C top = largest<C>(row, columns);
-    const C sum = sum_in_chunks<C>(columns, {}, [&](std::int64_t c) { return exp(row[c] - top); });
-    const C total = sum_in_chunks<C>(columns, {}, [&](std::int64_t c) { return error[c]; });
+    const C sum = sum_in_lanes<C>(columns, [&](std::int64_t c) { return exp(row[c] - top); });
+    const C total = sum_in_lanes<C>(columns, [&](std::int64_t c) { return error[c]; });
     for (std::int64_t c = 0; c < columns; ++c)
       dx.set(b * columns + c, error[c] - exp(row[c] - top) / sum * total);
   }

@@ -98,6 +98,13 @@ __global__ void move_weights(Rule rule, Arenas a, std::int64_t n, const float* f
   add_count(&report->updates.absorbed, absorbed);
 }
 
+template <class C>
+__global__ void follow_batch(const C* batch, RunningAverage<C> average, const StepReport* report, C* running,
+                             std::int64_t n) {
+  if (!report->taken) return;
+  for (std::int64_t i = first(); i < n; i += stride()) running[i] = average(running[i], batch[i]);
+}
+
 __global__ void judge(DynamicScaling policy, const GradientScan* found, bool last, ScaleState* state) {
   take_check(policy, found->nonfinite > 0, last, *state);
 }
@@ -153,6 +160,16 @@ void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float
                                    factor.memory, state.memory, report.memory);
       },
       rule);
+}
+
+void follow(const View& batch, double factor, double momentum, Cell<const StepReport> report,
+            const View& running) {
+  if (running.size() == 0) return;
+  with_compute_type(running.dtype, [&]<class C> {
+    launch<follow_batch<C>>(blocks_for(running.size()), block_threads, 0, stream(), batch.data<C>(),
+                            RunningAverage<C>(momentum, factor), report.memory, running.data<C>(),
+                            running.size());
+  });
 }
 
 void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found, bool last,

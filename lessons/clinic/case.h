@@ -38,11 +38,14 @@ Json cured(const Patient& patient);
 /// What train::run wants of a config. Keeps a reference to `data`. Throws Error for what it does not know.
 train::Plan plan_of(const Json& config, const data::Split& data);
 
-/// The lines of a step, as the owner wrote them, and how they get their loss. The loop of the library does
-/// these lines, and has the fused loss: a config that says nothing else runs there.
+/// The lines of a step, as the owner wrote them, how they get their loss, and what happens to them. The loop
+/// of the library does these lines, and has the fused loss: a config that says nothing else runs there.
 struct Program {
   std::vector<std::string> step;
   bool separate_softmax = false;
+  bool averages_move_in_forward = false;  ///< batch norm's, instead of with the step
+  std::int64_t damaged_step = 0;          ///< in which the first pixel of the first image has another value
+  float damaged_pixel = 0;
   bool is_the_library_s = true;
 };
 Program program_of(const Json& config);

@@ -85,6 +85,8 @@ void add_config(const Json& config, Facts& facts) {
   facts["lr"] = optimizer.at("lr").get<double>();
   facts["batch norm"] = model.contains("sums");
   facts["batch norm in FP16"] = is_f16(model, "sums");
+  facts["averages move in forward"] = config.value("running averages", "") == "move in forward";
+  facts["damaged image"] = config.contains("damaged image");
   facts["mask"] = std::abs(model.value("hidden classes get", 0.0));
   facts["separate softmax"] = config.contains("loss");
   facts["loss in FP16"] = 0;  // S multiplies in FP32 in all of these programs

@@ -62,6 +62,7 @@ class Hand {
 
   train::StepRecord step(std::int64_t number) {
     batch_ = loader_.next();
+    if (number == program_.damaged_step) *batch_.images.data<float>() = program_.damaged_pixel;
     record_ = {.step = number, .scale = static_cast<double>(s_.scale)};
     record_.lr = static_cast<double>(optimizer_->learning_rate());
     record_.skipped = true;
@@ -108,9 +109,18 @@ class Hand {
       tape.backward(scale(loss, s_.scale));
       record_.loss = loss.item();
     }
+    if (program_.averages_move_in_forward) move_averages();
     gradients_.emplace(optimizer_->gradients());
     if (kept_) kernels::accumulate(kept_.view(), gradients_->view());
     if (!std::isfinite(record_.loss)) find("first bad");
+  }
+
+  /// What would wait for the step does not.
+  void move_averages() {
+    const DeviceValue<kernels::StepReport> taken(Device::cpu, {.taken = true, .updates = {}});
+    for (const Tensor& p : model_->parameters()) {
+      for (const OnStep& move : p.take_on_step()) move(taken.cell());
+    }
   }
 
   void divide() {

@@ -99,7 +99,13 @@ Program program_of(const Json& config) {
   if (config.at("recipe").contains("scaling") && config.at("recipe").at("scaling").at("kind") == "none")
     usual = {"backward of loss", clip_line, "step", "zero_grad"};  // nothing to divide, and nobody looks
   if (std::ranges::find(program.step, clip_line) == program.step.end()) std::erase(usual, clip_line);
-  program.is_the_library_s = program.step == usual && !program.separate_softmax;
+  program.averages_move_in_forward = value<std::string>(config, "running averages", "") == "move in forward";
+  if (config.contains("damaged image")) {
+    program.damaged_step = config.at("damaged image").at("step");
+    program.damaged_pixel = config.at("damaged image").at("pixel");
+  }
+  program.is_the_library_s = program.step == usual && !program.separate_softmax &&
+                             !program.averages_move_in_forward && program.damaged_step == 0;
   return program;
 }
 

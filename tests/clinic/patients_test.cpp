@@ -45,11 +45,11 @@ bool is_finite(const train::Run& run) {
 
 }  // namespace
 
-TEST_CASE("clinic: ten patients, each with config, log, hints, cause, cure, and a link") {
+TEST_CASE("clinic: eleven patients, each with config, log, hints, cause, cure, and a link") {
   const std::vector<Patient> all = patients();
-  REQUIRE(all.size() == 10);
+  REQUIRE(all.size() == 11);
   const std::vector<Cause> known = causes();
-  CHECK(known.size() >= 14);
+  CHECK(known.size() >= 15);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Patient& one = all[i];
@@ -166,6 +166,13 @@ TEST_CASE("clinic: each patient is ill as it says") {
     const bool some_taken_late =
         at(fades, 245).skipped != at(fades, 240).skipped || at(fades, 245).skips - at(fades, 200).skips < 45;
     CHECK(some_taken_late);  // not all at once, as patient 5
+  }
+  {
+    const train::Run two_faces = recorded(11);
+    CHECK(two_faces.result->skipped == 1);
+    CHECK(two_faces.result->first_nonfinite_step == 150);
+    CHECK(two_faces.steps.back().loss < 0.6);
+    CHECK(!(two_faces.result->value > 20));
   }
 }
 

@@ -1,5 +1,6 @@
 #include <tests/cuda/device.h>
 #include <tests/kernels/rig.h>
+#include <tests/ops/check_cross_entropy.h>
 #include <tests/ops/check_forward.h>
 #include <tests/ops/gradients.h>
 #include <tinymp/nn/dropout.h>
@@ -42,6 +43,11 @@ TEST_CASE("every op in bf16 is within its bound of exact arithmetic, and has the
 TEST_CASE("every op in f64 is within its bound of exact arithmetic, and has the bits of the CPU") {
   NEEDS_CUDA();
   check_forward_there(DType::f64);
+}
+
+TEST_CASE("cross_entropy: loss and gradient are right to 1e-6, whatever the logits are shifted by") {
+  NEEDS_CUDA();
+  check_cross_entropy(Device::cuda);
 }
 
 double largest_error(const Tensor& got, const Tensor& expected) {

@@ -75,7 +75,8 @@ void sums(DType dtype, Bits& bits) {
   for (const Shape& shape : {Shape{1037, 21}, Shape{5000, 3}, Shape{40, 300}}) {
     const Tensor x = drawn(shape, dtype, 4), target = drawn(shape, wide_of(dtype), 5), dx(shape, dtype);
     const Tensor one = from({1}, wide_of(dtype)), scalar(Shape{}, wide_of(dtype));
-    const Tensor columns({shape[1]}, wide_of(dtype)), rows({shape[0]}, wide_of(dtype));
+    const Tensor columns({shape[1]}, wide_of(dtype)), rows({shape[0]}, wide_of(dtype)),
+        tops({shape[0]}, wide_of(dtype));
     std::vector<std::int32_t> labels;
     for (std::int64_t b = 0; b < shape[0]; ++b) labels.push_back(static_cast<std::int32_t>(b % shape[1]));
     sum(x.view(), 3, scalar.view());
@@ -86,10 +87,10 @@ void sums(DType dtype, Bits& bits) {
     bits.add(dx);
     column_sums(x.view(), columns.view());
     bits.add(columns);
-    cross_entropy(x.view(), labels, rows.view(), scalar.view());
+    cross_entropy(x.view(), labels, tops.view(), rows.view(), scalar.view());
     bits.add(rows);
     bits.add(scalar);
-    cross_entropy_backward(x.view(), labels, rows.view(), one.view(), dx.view());
+    cross_entropy_backward(x.view(), labels, tops.view(), rows.view(), one.view(), dx.view());
     bits.add(dx);
   }
 }

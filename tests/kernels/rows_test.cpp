@@ -32,7 +32,7 @@ TEST_CASE("row_sums adds along each row in its order, each addition rounded, and
         const auto columns = static_cast<std::ptrdiff_t>(shape[1]);
         for (std::ptrdiff_t b = 0; b < shape[0]; ++b) {
           const Values row(values.begin() + b * columns, values.begin() + (b + 1) * columns);
-          const double exact = sum_in_order(row, how, dtype == DType::f64);
+          const double exact = sum_of_row(row, how, dtype == DType::f64);
           INFO(dtype << shape << ", sums in " << how.format << ", chunk " << how.chunk << ", row " << b);
           REQUIRE(same_bits(got[static_cast<std::size_t>(b)],
                             rounded_to(dtype, static_cast<long double>(exact))));
@@ -116,12 +116,12 @@ void check_moments(const Tensor& x, const Accumulation& how) {
   const auto columns = static_cast<std::size_t>(x.shape()[1]);
   for (std::size_t b = 0; b < values.size() / columns; ++b) {
     Values terms(&values[b * columns], &values[b * columns] + columns);
-    const C mean = static_cast<C>(sum_in_order(terms, how, f64)) / static_cast<C>(columns);
+    const C mean = static_cast<C>(sum_of_row(terms, how, f64)) / static_cast<C>(columns);
     for (double& t : terms) {
       const C d = static_cast<C>(t) - mean;
       t = static_cast<double>(d * d);
     }
-    const C variance = static_cast<C>(sum_in_order(terms, how, f64)) / static_cast<C>(columns);
+    const C variance = static_cast<C>(sum_of_row(terms, how, f64)) / static_cast<C>(columns);
     INFO(x.dtype() << x.shape() << ", sums in " << how.format << ", chunk " << how.chunk << ", row " << b);
     REQUIRE(same_bits(found.mean.to_doubles()[b], static_cast<double>(mean)));
     REQUIRE(same_bits(found.variance.to_doubles()[b], static_cast<double>(variance)));

@@ -2,18 +2,24 @@
 #include <tinymp/nn/batch_norm.h>
 #include <tinymp/nn/filled.h>
 #include <tinymp/ops/check.h>
+#include <tinymp/tensor/device_value.h>
 
 namespace tinymp::nn {
 namespace {
 
 constexpr double momentum = 0.1;  // PyTorch's default: how much of the newest batch goes into the averages
 
-/// running = (1 - momentum) running + momentum factor batch
-void follow(const Tensor& running, const Tensor& batch, double factor) {
-  const Tensor share(batch.shape(), batch.dtype(), batch.device());
-  kernels::scale(batch.view(), momentum * factor, share.view());
-  kernels::scale(running.view(), 1 - momentum, running.view());
-  kernels::accumulate(share.view(), running.view());
+/// Lets the running averages follow, or makes that wait for the step.
+void stage(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t rows) {
+  const double of_population = static_cast<double>(rows) / static_cast<double>(rows - 1);
+  const OnStep move = [mean = norm.running_mean, variance = norm.running_variance, batch,
+                       of_population](Cell<const kernels::StepReport> step) {
+    kernels::follow(batch.mean.view(), 1, momentum, step, mean.view());
+    kernels::follow(batch.variance.view(), of_population, momentum, step, variance.view());
+  };
+  if (norm.gamma.bound_grad()) return norm.gamma.on_step(move);
+  const DeviceValue<kernels::StepReport> taken(norm.gamma.device(), {.taken = true, .updates = {}});
+  move(taken.cell());
 }
 
 }  // namespace
@@ -31,9 +37,7 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
   if (Tape::current() != nullptr) {
     BatchStatistics batch;
     const Tensor y = batch_norm(x, gamma, beta, options, &batch);
-    const auto rows = static_cast<double>(x.shape().rows());
-    follow(running_mean, batch.mean, 1);
-    follow(running_variance, batch.variance, rows / (rows - 1));  // of the population, not of the batch
+    stage(*this, batch, x.shape().rows());
     return y;
   }
   expect_norm_parameters("BatchNorm", x, gamma);

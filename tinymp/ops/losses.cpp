@@ -6,22 +6,24 @@
 #include <tinymp/ops/ops.h>
 
 namespace tinymp {
-//   y = mean over b of  log sum_c exp(x[b,c]) - x[b,label[b]]
+//   y = mean over b of  (top[b] - x[b,label[b]]) + log sum_c exp(x[b,c] - top[b])
 //  dx = (softmax(x) - one at the label) dy / B
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels) {
   if (const Recast as = recast("cross_entropy", logits)) return cross_entropy(as[0], labels);
   expect_labels("cross_entropy", "logits", logits, labels);
   const DType format = wide(logits.dtype());
-  Tensor row_log_sum({logits.shape()[0]}, format, logits.device());
+  const Shape rows{logits.shape()[0]};
+  const Tensor top(rows, format, logits.device()), log_sum(rows, format, logits.device());
   Tensor loss(Shape{}, format, logits.device());
   const Indices kept(labels, logits.device());
-  kernels::cross_entropy(logits.view(), kept.view(), row_log_sum.view(), loss.view());
-  return record(
-      {"cross_entropy", format}, {logits}, loss, [logits, row_log_sum, kept](const Tensor& dy, const Needs&) {
-        Tensor dx(logits.shape(), logits.dtype(), logits.device());
-        kernels::cross_entropy_backward(logits.view(), kept.view(), row_log_sum.view(), dy.view(), dx.view());
-        return std::vector{dx};
-      });
+  kernels::cross_entropy(logits.view(), kept.view(), top.view(), log_sum.view(), loss.view());
+  return record({"cross_entropy", format}, {logits}, loss,
+                [logits, top, log_sum, kept](const Tensor& dy, const Needs&) {
+                  Tensor dx(logits.shape(), logits.dtype(), logits.device());
+                  kernels::cross_entropy_backward(logits.view(), kept.view(), top.view(), log_sum.view(),
+                                                  dy.view(), dx.view());
+                  return std::vector{dx};
+                });
 }
 
 //   y = mean of (x - target)^2

@@ -74,7 +74,10 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
 }
 
 Optimizer::~Optimizer() {
-  for (const Tensor& p : parameters_) p.unbind_grad();
+  for (const Tensor& p : parameters_) {
+    p.unbind_grad();
+    p.take_on_step();
+  }
 }
 
 void Optimizer::set_learning_rate(float lr) {
@@ -112,6 +115,10 @@ StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
   kernels::begin_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(),
                       result.report_.cell());
   kernels::update(rule(), arenas(), gradients_->factor.cell(), step_.cell(), result.report_.cell());
+  const Cell<const kernels::StepReport> report = result.report_.cell();
+  for (const Tensor& p : parameters_) {
+    for (const OnStep& then : p.take_on_step()) then(report);
+  }
   last_ = result;
   parameters_changed();
   return result;
@@ -149,7 +156,10 @@ kernels::UpdateArenas Optimizer::arenas() const {
 }
 
 void Optimizer::zero_grad() {
-  for (const Tensor& p : parameters_) p.clear_grad();
+  for (const Tensor& p : parameters_) {
+    p.clear_grad();
+    p.take_on_step();
+  }
   gradients_->unscaled = false;
   ++gradients_->round;
 }

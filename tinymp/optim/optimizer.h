@@ -35,9 +35,10 @@ class Optimizer {
   /// Throws Error when backward has left none at all.
   Gradients gradients();
 
-  /// Updates every parameter, or nothing at all - weights, masters, moments and the step counter keep their
-  /// bits - when the check says that a gradient was not finite and the scaling skips such steps. Throws Error
-  /// when the gradients were not unscaled, the check is not theirs, or this step was taken already.
+  /// Updates every parameter, or nothing at all - weights, masters, moments, batch norm's running averages
+  /// and the step counter keep their bits - when the check says that a gradient was not finite and the
+  /// scaling skips such steps. Throws Error when the gradients were not unscaled, the check is not theirs, or
+  /// this step was taken already.
   StepResult step(const Gradients& gradients, const GradCheck& check);
 
   /// For meters: the updates of the step just taken, as FP32 had them before anything was rounded to the

@@ -1,13 +1,22 @@
 #pragma once
 
+#include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/storage.h>
 #include <tinymp/tensor/view.h>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+namespace tinymp::kernels {
+struct StepReport;  // kernels/step.h
+}
+
 namespace tinymp {
+
+/// Called with what became of an optimizer's step. That lies on the device, and need not be known yet.
+using OnStep = std::function<void(Cell<const kernels::StepReport>)>;
 
 /// A block of numbers with a shape, and a format that is known at run time, so that every recipe runs in one
 /// binary. Copies are handles on the same values. Types appear again inside the kernels, through visit_dtype.
@@ -70,6 +79,11 @@ class Tensor {
   void bind_grad(Tensor buffer) const;
   void unbind_grad() const;
   Tensor bound_grad() const { return self().grad_is_bound ? Tensor(self().grad) : Tensor(); }
+  /// Is called when the optimizer that bound this parameter takes its next step or skips it; forgotten when
+  /// zero_grad() comes first. For what may move only with the weights: batch norm's running averages.
+  void on_step(OnStep then) const { self().on_step.push_back(std::move(then)); }
+  /// What waits for the step, in the order in which it came; nothing waits afterwards.
+  std::vector<OnStep> take_on_step() const { return std::exchange(self().on_step, {}); }
   /// Moves the values to `offset` (in elements) inside another tensor's memory; every handle sees them there.
   void move_into(const Tensor& arena, std::int64_t offset) const;
   /// `shape` values of this tensor from element `offset` on, sharing memory.
@@ -88,6 +102,7 @@ class Tensor {
     bool requires_grad = false, is_computed = false;
     bool has_grad = false, grad_is_bound = false;
     std::shared_ptr<Self> grad;
+    std::vector<OnStep> on_step;
 
     std::byte* memory() const { return storage->data() + static_cast<std::size_t>(offset) * size_of(dtype); }
   };

@@ -3,12 +3,15 @@
 // `x` holds `rows` rows of `columns` logits, one row behind the other: value c of row r is
 // x[r * columns + c]. Write
 //
-//     log_sum[r] = log of the sum over c of exp(x[r * columns + c])
+//     top[r]     = the largest value of row r
+//     log_sum[r] = log of the sum over c of exp(x[r * columns + c] - top[r])
 //
-// for r = 0 .. rows - 1. C is float, also for logits that are stored in FP16 or BF16: they have been widened.
-// (For FP64 it is double.) That is the island: compute in C from here to the end.
+// for r = 0 .. rows - 1: together they are log sum exp of the row. They stay two numbers, for of 10000000 +
+// 0.693 a float keeps the first, and the second is what the loss is about. C is float, also for logits that
+// are stored in FP16 or BF16: they have been widened. (For FP64 it is double.) That is the island: compute in
+// C from here to the end.
 //
-//   - Any finite logits, 1000 or -1000 too, have a finite result, right to some 7 digits.
+//   - Any finite logits, 1000 or -1000 too, have finite results, right to some 7 digits.
 //   - A logit of -infinity (a masked class) beside finite ones adds nothing. A NaN makes its row NaN, and no
 //     other.
 //   - x may be overwritten.
@@ -16,9 +19,10 @@
 // At hand: exp(v) and log(v) of a C, largest_of(row, n), the largest of n values (NaN where one of them is);
 // and for speed exp_all(n, x), which makes exp(x[i]) of all n values, and sum_rows(x, rows, columns, sums).
 //
-// Cross-entropy calls it for a few hundred rows at a time; the loss of a row is log_sum - its label's logit.
+// Cross-entropy calls it for a few hundred rows at a time; the loss of a row is (top - its label's logit) +
+// log_sum.
 template <class C>
-void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* log_sum) {
+void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* top, C* log_sum) {
   // TODO: from the logits, not from 0.
-  for (std::int64_t r = 0; r < rows; ++r) log_sum[r] = C(0) * x[r * columns];
+  for (std::int64_t r = 0; r < rows; ++r) top[r] = log_sum[r] = C(0) * x[r * columns];
 }

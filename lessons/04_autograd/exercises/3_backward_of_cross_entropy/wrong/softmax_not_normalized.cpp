@@ -1,6 +1,6 @@
 // rejected: no share of 1
-void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_log_sum,
-                            const View& dloss, const View& dlogits) {
+void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                            const View& row_log_sum, const View& dloss, const View& dlogits) {
   const std::int64_t batch = logits.rows(), columns = logits.cols();
   with_compute_type(logits.dtype, [&]<class C> {
     const C factor = share_of(*dloss.data<C>(), 1, batch);

@@ -1,12 +1,12 @@
 // rejected: rounded to 16 bits
 template <class C>
-void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* log_sum) {
+void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* top, C* log_sum) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const C* row = x + r * columns;
-    const C top = largest_of(row, columns);
+    top[r] = largest_of(row, columns);
     C sum = 0;
     for (std::int64_t c = 0; c < columns; ++c)
-      sum += static_cast<C>(static_cast<float>(half(static_cast<float>(exp(row[c] - top)))));
-    log_sum[r] = top + log(sum);
+      sum += static_cast<C>(static_cast<float>(half(static_cast<float>(exp(row[c] - top[r])))));
+    log_sum[r] = log(sum);
   }
 }

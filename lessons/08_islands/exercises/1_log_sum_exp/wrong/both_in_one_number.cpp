@@ -1,0 +1,12 @@
+// rejected: belongs into top
+template <class C>
+void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* top, C* log_sum) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const C* row = x + r * columns;
+    const C most = largest_of(row, columns);
+    C sum = 0;
+    for (std::int64_t c = 0; c < columns; ++c) sum += exp(row[c] - most);
+    top[r] = 0;
+    log_sum[r] = most + log(sum);
+  }
+}
