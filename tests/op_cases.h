@@ -32,7 +32,7 @@ struct Input {
 struct Exact {
   long double value = 0;
   long double slack = 0;
-  long double terms = 0;  ///< where it is a sum: of the magnitudes of its terms
+  long double terms = 0;  ///< what random cases are held against, where it is not the largest value
 };
 
 struct OpCase {
@@ -317,7 +317,7 @@ inline OpCase cross_entropy_case() {
                   slack += of_sum + (roundings_of_sum(shape[0]) + 3) * (below + std::log(sum));
                 }
                 const long double B = static_cast<long double>(shape[0]);
-                return std::vector<Exact>{{loss / B, slack / B}};
+                return std::vector<Exact>{{loss / B, slack / B, std::max(1.0L, loss / B)}};
               },
           .output = at_least_f32,
           .spread = 6};
@@ -671,7 +671,8 @@ inline OpCase softmax_case(bool logarithm) {
                   for (std::int64_t c = 0; c < C; ++c) {
                     const long double log_share = in[0].at(b, c) - std::log(sum);
                     const long double share = std::exp(log_share);
-                    y.push_back(logarithm ? Exact{log_share, off + 2 * std::fabs(log_share)}
+                    y.push_back(logarithm ? Exact{log_share, off + 2 * std::fabs(log_share),
+                                                  std::max(1.0L, std::fabs(log_share))}
                                           : Exact{share, (off + 12) * share});
                   }
                 }
@@ -871,59 +872,60 @@ struct RandomCases {
 };
 
 /// The table: how far a value may be off, in units of the precision (2^-24 for FP32, 2^-53 for f64), of the
-/// largest exact value of its call; of a sum: of the magnitudes of its terms. Then it is rounded to its
-/// format. No margin: the exact value, rounded once. Twice what 2000 cases have shown.
+/// largest exact value of its call; of a sum: of the magnitudes of its terms; of cross_entropy: of 1 at
+/// least. Then it is rounded to its format. No margin: the exact value, rounded once. Twice what 2000 cases
+/// have shown.
 inline const std::vector<RandomCases>& random_cases() {
   static const std::vector<RandomCases> table{
-      {"matmul", "MK KN", 99},
+      {"matmul", "MK KN", 7},
       {"add_bias", "BO O"},
       {"linear", "", 0},
-      {"linear with sigmoid", "", 99},
+      {"linear with sigmoid", "", 1},
       {"add", "AB AB"},
       {"subtract", "AB AB"},
       {"multiply", "AB AB"},
       {"scale", "AB"},
       {"scale by a tensor", "AB"},
       {"relu", "AB"},
-      {"sigmoid", "AB", 99},
-      {"tanh", "AB", 99},
-      {"exp", "AB", 99},
-      {"log", "AB", 99},
+      {"sigmoid", "AB", 1},
+      {"tanh", "AB", 1},
+      {"exp", "AB", 1},
+      {"log", "AB", 1},
       {"cast to f16", "AB"},
       {"cast to f32", "AB"},
       {"cast to f64", "AB"},
       {"cast to bf16", "AB"},
       {"reshape", ""},
-      {"sum", "AB", 99},
-      {"mean", "AB", 99},
-      {"cross_entropy", "BC", 99},
-      {"mse", "AB", 99},
-      {"batch_norm", "BO O O", 99},
-      {"batch_norm of images", "BHWO O O", 99},
+      {"sum", "AB", 1},
+      {"mean", "AB", 1},
+      {"cross_entropy", "BC", 4},
+      {"mse", "AB", 4},
+      {"batch_norm", "BO O O", 23},
+      {"batch_norm of images", "BHWO O O", 17},
       {"add_bias of images", "BHWO O"},
-      {"conv2d", "BHWI hwIO", 99},
-      {"conv2d with padding", "BHWI hwIO", 99},
-      {"conv2d with padding 2", "BHWI hwIO", 99},
-      {"conv2d with stride 2", "BHWI hwIO", 99},
-      {"conv2d with stride 3", "BHWI hwIO", 99},
+      {"conv2d", "BHWI hwIO", 6},
+      {"conv2d with padding", "BHWI hwIO", 6},
+      {"conv2d with padding 2", "BHWI hwIO", 6},
+      {"conv2d with stride 2", "BHWI hwIO", 6},
+      {"conv2d with stride 3", "BHWI hwIO", 6},
       {"max_pool2d", "BHWC"},
       {"max_pool2d overlapping", "BHWC"},
-      {"avg_pool2d", "BHWC", 99},
-      {"avg_pool2d overlapping", "BHWC", 99},
-      {"global_avg_pool2d", "BHWC", 99},
+      {"avg_pool2d", "BHWC", 1},
+      {"avg_pool2d overlapping", "BHWC", 1},
+      {"global_avg_pool2d", "BHWC", 4},
       {"subsample", ""},
       {"row_max", "BC"},
-      {"row_sum", "BC", 99},
-      {"row_sum in f16", "BC", 99},
-      {"row_sum in chunks of f16", "BC", 99},
+      {"row_sum", "BC", 1},
+      {"row_sum in f16", "BC", 44200},
+      {"row_sum in chunks of f16", "BC", 44200},
       {"subtract_rows", "BC B"},
-      {"divide_rows", "BC B", 99},
+      {"divide_rows", "BC B", 1},
       {"pick", "BC"},
-      {"softmax", "BC", 99},
-      {"log_softmax", "BC", 99},
-      {"layer_norm", "BO O O", 99},
-      {"layer_norm of images", "BHWO O O", 99},
-      {"dropout", "AB", 99},
+      {"softmax", "BC", 6},
+      {"log_softmax", "BC", 7},
+      {"layer_norm", "BO O O", 22},
+      {"layer_norm of images", "BHWO O O", 102},
+      {"dropout", "AB", 1},
       {"embedding", "VD"},
       {"columns", ""},
       {"columns, all of them", ""},
