@@ -117,9 +117,10 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
       overlay / exercise.file,
       with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
 
+  const fs::path judge = judge_of(exercise, patience), server = server_of(exercise, patience);
   const auto compile = [&](const std::vector<std::string>& command) -> std::optional<Verdict> {
     const Finished compiler = run(command, {.seconds = patience.compile, .unwanted = patience.unwanted}, "",
-                                  {fence, scratch, true, compiler_reads()});
+                                  {fence, scratch, true, compiler_reads(server)});
     if (compiler.code == 0) return {};
     if (const std::string fault = machine_fault(compiler); !fault.empty())
       return Verdict{.outcome = Outcome::machine,
@@ -128,8 +129,7 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
     return Verdict{
         .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
   };
-  const fs::path judge = judge_of(exercise, patience);
-  if (const auto fault = compile(compile_submission(exercise, overlay, program))) return *fault;
+  if (const auto fault = compile(compile_submission(exercise, overlay, server, program))) return *fault;
   const std::uint64_t seed = patience.seed.value_or(std::random_device{}());
   Link link;
   Companion companion({judge.string(), std::to_string(seed)}, link);
