@@ -5,10 +5,18 @@
 
 # ---- where it can be built ----
 
+has_nvcc() { # where cmake/Cuda.cmake looks for it
+  local file
+  for file in "$(command -v nvcc)" "${CUDACXX:-}" "${CUDACXX:-}"/{,bin/}nvcc "${CUDA_PATH:-}"/{,bin/}nvcc /usr/local/cuda/bin/nvcc; do
+    if [ -f "$file" ]; then return 0; fi
+  done
+  return 1
+}
+
 # CMake, Ninja or nvcc take these characters of a path for something else, and say so in words that help nobody.
 expect_usual_path() {
   local path character mend odd=('#' '[' ']' ';' '"' "\\" $'\n')
-  if [ "$cuda" = ON ] || { [ "$cuda" = AUTO ] && command -v nvcc >/dev/null; }; then odd+=("'" ','); fi
+  if [ "$cuda" = ON ] || { [ "$cuda" = AUTO ] && has_nvcc; }; then odd+=("'" ','); fi
   for path in "$root" "$build_root"; do
     mend='move or rename that folder'
     if [ "$path" = "$build_root" ]; then mend="name another build folder: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ..."; fi

@@ -65,6 +65,7 @@ machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, 
   mkdir -p "$bin" "$tree/lessons/learn" "$tree/datasets" "$tree/lessons/"{00_why,02_matmul,03_accumulation,06_loss_scaling}
   cp -p "$root/learn" "$tree/learn"
   cp -p "$root/lessons/learn/"*.sh "$tree/lessons/learn/"
+  sed "s#/usr/local/cuda#$work/cuda#g" "$root/lessons/learn/build.sh" >"$tree/lessons/learn/build.sh" # this one may have it
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
   : >"$work/calls"
   for tool in bash sh env awk sed grep cat cp ln mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod find head; do
@@ -502,6 +503,16 @@ odd_path $'two\nlines' 'a line break'
 mkdir "$work/o'neil, b"
 learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
 check "an apostrophe without nvcc: goes on" ends_with 7
+mkdir -p "$work/toolkit/bin" "$work/cuda/bin"
+fake "$work/toolkit/bin" nvcc true
+for place in CUDACXX="$work/toolkit/bin/nvcc" CUDA_PATH="$work/toolkit"; do
+  learn TINYMP_BUILD_DIR="$work/o'neil, b" "$place" run 3
+  check "an apostrophe with nvcc at $place: exit code 2" ends_with 2
+done
+fake "$work/cuda/bin" nvcc true
+learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
+check 'an apostrophe with nvcc at /usr/local/cuda: exit code 2' ends_with 2
+rm -r "$work/cuda"
 fake "$bin" nvcc true
 learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
 check 'an apostrophe with nvcc: exit code 2' ends_with 2
