@@ -44,6 +44,7 @@ fake_cmake() { # FOLDER VERSION: configuring and building fail with the text of 
       --build)
         echo "[1/2] Building CXX object x.o"
         if [ -e "'"$work"'/build_takes" ]; then sleep "$(cat "'"$work"'/build_takes")"; fi
+        case "$2" in *-mine) if [ -e "'"$work"'/mine_takes" ]; then sleep "$(cat "'"$work"'/mine_takes")"; fi ;; esac
         if [ -e "'"$work"'/build_fails" ]; then cat "'"$work"'/build_fails"; exit 1; fi
         mkdir -p "$2/lessons/learn"
         printf "%s\n" "#!/bin/sh" "echo program" "for word; do echo \"<\$word>\"; done" "exit 7" >"$2/lessons/learn/learn"
@@ -397,6 +398,8 @@ check 'run 2: builds what it asks ThreadSanitizer with' called '--target learn l
 learn train
 check 'train: builds no lesson' count_of 1 '--target learn$'
 learn run 6 --mine --smoke
+check 'run 6 --mine: the ordinary objects, to take what no piece touches' called "--build $build/release-g++ --parallel 4 --target learn lesson_06"
+check 'run 6 --mine: takes them' called "-DFROM=$build/release-g++ -DTO=$build/release-g++/mine-"
 check 'run 6 --mine: puts the pieces together' says "pieces of overlay $build/release-g++/mine-"
 check 'run 6 --mine: configures another folder with them' called "-B $build/release-g++-mine"
 check 'run 6 --mine: CMake knows where they are' called "-DTINYMP_OVERLAY=$build/release-g++/mine-"
@@ -582,6 +585,17 @@ learn quickstart
 check 'a lock that is held: waits' [ "$SECONDS" -ge 3 ]
 check 'and says so' says "another ./learn works in $build/release-g++; waiting"
 check 'and then goes on' ends_with 7
+echo 5 >"$work/mine_takes"
+(learn run 6 --mine >/dev/null) &
+waits=0
+until [ -L "$build/release-g++-mine.lock" ] || [ $((waits += 1)) -gt 300 ]; do sleep 0.1; done
+learn check 1
+check 'check during run 6 --mine: goes on' ends_with 7
+check 'check during run 6 --mine: does not wait' is_silent_about 'waiting'
+check 'check during run 6 --mine: which still builds' [ -L "$build/release-g++-mine.lock" ]
+wait
+check 'run 6 --mine: no lock is left' [ -z "$(find "$build" -name '*.lock*')" ]
+rm "$work/mine_takes"
 fake "$bin" ln 'exit 1'
 learn quickstart
 check 'a disk that takes no lock: exit code 1' ends_with 1
