@@ -4,6 +4,7 @@
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/overlay.h>
+#include <lessons/classroom/touched.h>
 #include <lessons/classroom/verdict.h>
 #include <lessons/classroom/workbook.h>
 #include <lessons/learn/command_line.h>
@@ -75,6 +76,13 @@ std::string told(const std::vector<Count>& counts) {
   return text;
 }
 
+/// For cmake/Overlay.cmake, which compiles these and takes all other objects from the ordinary build.
+std::string list_for_cmake(const std::vector<std::string>& sources) {
+  std::string text = "set(TINYMP_TOUCHED";
+  for (const std::string& source : sources) text += "\n  " + source;
+  return text + ")\n";
+}
+
 /// The file stays as it is when it is right already: nothing is compiled anew then.
 void update(const fs::path& path, const std::string& text) {
   if (!fs::exists(path) || read_file(path) != text) write_file(path, text);
@@ -112,7 +120,9 @@ int overlay(int argc, const char* const* argv) {
   const bool none = std::ranges::all_of(counts, [](const Count& count) { return count.yours == 0; });
   expect(!none, "none of yours passes yet, so there is nothing to train with: ./learn check begins one");
   // All files, so that one that becomes the learner's later is where compilers looked for it before.
+  std::vector<std::string> changed{names_pieces};
   for (const auto& [file, of_file] : pieces) {
+    if (!of_file.empty()) changed.push_back(file);
     const fs::path original = source_folder() / file;
     update(fs::path(folder) / file, with_pieces(read_file(original), of_file, original.string()));
   }
@@ -120,6 +130,7 @@ int overlay(int argc, const char* const* argv) {
          fmt::format("#include <tinymp/train/provenance.h>\n\nnamespace tinymp::train {{\n\n"
                      "std::string pieces() {{ return \"{}\"; }}\n\n}}  // namespace tinymp::train\n",
                      told(counts)));
+  update(fs::path(folder) / "touched.cmake", list_for_cmake(touched_sources(source_folder(), changed)));
   for (const std::string& line : report::wrap(told(counts), 80)) std::cerr << line << "\n";
   return 0;
 }

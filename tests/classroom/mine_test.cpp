@@ -83,6 +83,8 @@ TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both
   CHECK_THAT(desk.file(half.file), Catch::Contains("matches_f16c = false"));  // so that it is really called
   CHECK(desk.file(scaler.file) == read_file(source_folder() / scaler.file));
   CHECK_THAT(desk.file("tinymp/train/pieces.cpp"), Catch::Contains("half: YOURS (1 of its 2) | "));
+  CHECK_THAT(desk.file("touched.cmake"), Catch::Contains("kernels/cpu/losses.cpp"));  // includes the half
+  CHECK_THAT(desk.file("touched.cmake"), Catch::Contains("tinymp/train/pieces.cpp"));
 
   const fs::file_time_type before = desk.written(half.file);
   desk.write(scaler, "// right now\n" + reference(scaler));

@@ -34,7 +34,7 @@ class Gradients {
  public:
   View view() const { return state_->arena.view(); }  ///< as backward left them: multiplied by S
   const Tensor& tensor() const { return state_->arena; }
-  /// True gradient = value x factor. Waits.
+  /// After unscale(): true gradient = value x factor. Before it: 1, and the values are still times S. Waits.
   float factor() const { return unscaled() ? state_->factor.read() : 1; }
   bool unscaled() const { return state_->unscaled; }
 
