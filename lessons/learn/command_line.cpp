@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/interrupt.h>
 #include <tinymp/base/float_environment.h>
@@ -45,6 +46,25 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   }
   const std::string meant = nearest(std::string_view(typed).substr(typed.find_first_not_of('-')), flags);
   return concat("there is no option '", typed, "'", meant.empty() ? "" : "; did you mean '--" + meant + "'?");
+}
+
+/// As a shell reads it back. Control characters are written as bash writes them, $'\x1b', or they would move
+/// the cursor when the command is printed.
+std::string quoted(std::string_view argument) {
+  const auto controls = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
+  const bool escapes = std::ranges::any_of(argument, controls);
+  std::string text = escapes ? "$'" : "'";
+  for (const char c : argument) {
+    if (controls(c)) {
+      text += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    } else if (escapes) {
+      if (c == '\'' || c == '\\') text += '\\';
+      text += c;
+    } else {
+      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+  }
+  return text + "'";
 }
 
 void tell(const std::string& message) { std::fprintf(stderr, "learn: %s\n", message.c_str()); }
@@ -218,9 +238,7 @@ std::string typed(const std::string& command, int argc, const char* const* argv)
       text += argument;
       continue;
     }
-    text += '\'';
-    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
+    text += quoted(argument);
   }
   return text;
 }

@@ -129,6 +129,11 @@ TEST_CASE("a command line that a shell reads back") {
   CHECK(typed("./learn", 8, arguments) == R"(./learn --seeds 3 --out 'my runs' --name 'it'\''s' '')");
 }
 
+TEST_CASE("a command line with control characters is printed without them, and bash reads them back") {
+  const char* const arguments[] = {"learn", "--name", "a\x1b[2Jb", "it's\t\\"};
+  CHECK(typed("./learn", 4, arguments) == R"(./learn --name $'a\x1b[2Jb' $'it\'s\x09\\')");
+}
+
 TEST_CASE("results come in the order of the seeds, and no result is NaN") {
   Lab lab(lesson, {});
   lab.add(run_of("a", 2, 20));

@@ -278,6 +278,11 @@ runs() {
   # shellcheck disable=SC2086
   learn 0 train $few --compute bf16 --gradient bf16 && prints 'bf16, master f32'
   # shellcheck disable=SC2086
+  learn 0 train $few --name $'\e[2J' --out escaped && prints '--name '
+  if grep -q $'\e' out; then fail 'the command comes back with raw escapes'; fi
+  rm -rf escaped
+
+  # shellcheck disable=SC2086
   learn 0 train $few --schedule cosine --warmup 2 --augment && prints 'sgd lr=0.1 cosine warmup=2'
 
   local before after
