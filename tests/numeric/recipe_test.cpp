@@ -16,6 +16,17 @@ TEST_CASE("recipe: names") {
   CHECK(recipe_from_name("o3") == recipes::o3);
 }
 
+TEST_CASE("recipe: every name that is listed is a recipe, and the refusal of another lists them all") {
+  const std::vector<std::string> names = recipe_names();
+  CHECK(names.size() == 9);
+  std::string choices;
+  for (const std::string& name : names) {
+    CHECK_NOTHROW(recipe_from_name(name));
+    choices += (choices.empty() ? "" : ", ") + name;
+  }
+  CHECK_THROWS_WITH(recipe_from_name("o4"), "\"o4\" is not a recipe; choose one of " + choices);
+}
+
 TEST_CASE("recipe: what the named ones mean") {
   CHECK(recipes::fp32 == Recipe{});
   CHECK(recipes::fp16_weights.master == DType::f16);
