@@ -275,6 +275,14 @@ runs() {
   }
   [ "$(find runs -path 'runs/train-00[1-7]/*-seed0.jsonl' | wc -l)" = 7 ] || fail 'wanted seven runs'
 
+  # Whatever is narrower than FP32 on a gradient's way, the --shadow-every that was asked for is done.
+  for flag in compute gradient autocast; do
+    # shellcheck disable=SC2086
+    learn 0 train $few --$flag f16 --shadow-every 2 --out shadowed
+    [ "$(grep -c '"flushed":0' shadowed/*/*.jsonl)" -ge 2 ] || fail 'counts no flushed gradients'
+    rm -rf shadowed
+  done
+
   # shellcheck disable=SC2086
   learn 0 train $few --compute bf16 --gradient bf16 && prints 'bf16, master f32'
   # shellcheck disable=SC2086

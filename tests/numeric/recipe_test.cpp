@@ -48,6 +48,14 @@ TEST_CASE("recipe: what the named ones mean") {
   }
 }
 
+TEST_CASE("recipe: which gradients are narrow") {
+  CHECK_FALSE(has_narrow_gradients(recipes::fp32));
+  CHECK_FALSE(has_narrow_gradients({.state = DType::f16, .scaling = StaticScaling{}}));
+  CHECK(has_narrow_gradients({.compute = DType::bf16}));
+  CHECK(has_narrow_gradients({.gradient = DType::f16}));
+  CHECK(has_narrow_gradients({.autocast = DType::f16}));
+}
+
 TEST_CASE("recipe: the levels O0 to O3") {
   CHECK(describe(recipes::o0) == "f32");
   CHECK(describe(recipes::o1) == "f32, autocast f16, S dynamic from 65536");

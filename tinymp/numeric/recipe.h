@@ -46,6 +46,11 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
+/// Gradients are computed or kept in less than FP32, and may lose what FP32 holds.
+constexpr bool has_narrow_gradients(const Recipe& recipe) {
+  return recipe.compute != DType::f32 || recipe.gradient != DType::f32 || recipe.autocast != DType::f32;
+}
+
 namespace recipes {
 using enum DType;
 inline constexpr Recipe fp32{};
