@@ -73,9 +73,17 @@ void Lab::say(const std::string& text) {
   std::cout.flush();
 }
 
+std::string Lab::Impl::pieces_of_all() const {
+  const std::string first = runs.empty() ? train::pieces() : runs.front().header.pieces;
+  const bool alike =
+      std::ranges::all_of(runs, [&](const train::Run& run) { return run.header.pieces == first; });
+  return alike ? first : "";
+}
+
 std::vector<report::ReportSection> Lab::Impl::sections() const {
   std::vector<train::Run> shown(runs.begin(), runs.end());
-  for (train::Run& run : shown) run.header.name = without_pieces(run.header.name);
+  if (!pieces_of_all().empty())
+    for (train::Run& run : shown) run.header.name = without_pieces(run.header.name);
   std::vector<report::ReportSection> sections = report::sections_by_question(std::move(shown));
   for (const auto& verdict : verdicts) {
     auto section = std::ranges::find(sections, verdict.first, &report::ReportSection::question);
@@ -109,7 +117,7 @@ bool Lab::Impl::write_page(const Options& options) {
     page = folder + "/report.html";
     const std::string mark = options.sabotaged ? concat("SABOTAGED (", lesson.sabotage, "): ") : "";
     report::HtmlOptions html;
-    if (!train::pieces().empty()) html.note = concat("Pieces: ", train::pieces());
+    if (!pieces_of_all().empty()) html.note = concat("Pieces: ", pieces_of_all());
     report::write_report(page, concat(mark, lesson.title), sections(), html);
   } catch (const Error& error) {
     std::cout.flush();
@@ -122,7 +130,7 @@ bool Lab::Impl::write_page(const Options& options) {
   }
   std::cout << "Page:   " << absolute(page) << "\n";
   if (!paths.empty()) std::cout << "Runs:   " << folder << "\n";
-  if (!train::pieces().empty()) print_item("Pieces:", train::pieces(), style);
+  if (!pieces_of_all().empty()) print_item("Pieces:", pieces_of_all(), style);
   std::cout << "Again:  " << options.command << "\n";
   if (options.open) open_in_browser(absolute(page));
   return true;

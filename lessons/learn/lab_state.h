@@ -49,6 +49,9 @@ struct Lab::Impl {
                  std::unique_ptr<nn::Model>* keep);
   void print_waiting();
   bool comes_along() const;  ///< is it what comes with tinymp, about which no chapter promises anything?
+  /// What every run says of a learner's pieces; empty where some are a learner's and some are not: then the
+  /// names of the curves keep their marks.
+  std::string pieces_of_all() const;
   std::vector<report::ReportSection> sections() const;
   void print_answers(const std::vector<report::ReportSection>& sections) const;
   void print_claims(const Options& options) const;

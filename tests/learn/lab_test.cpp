@@ -263,6 +263,25 @@ TEST_CASE("a run whose technique was turned off has a name that says so") {
   CHECK(lab.results("q", "FP16") == std::vector<double>{1});
 }
 
+TEST_CASE("a mark of a learner's pieces goes where all curves have it, and stays where one has none") {
+  const Folder folder;
+  constexpr Lesson compare{"compare", "Title", "Question"};
+  for (const bool mixed : {false, true}) {
+    Options options = folder.options();
+    options.plain = true;
+    Lab lab(compare, options);
+    train::Run mine = run_of("FP16 (YOURS: half)", 0, 1);
+    mine.header.pieces = "half: YOURS | scaler: REFERENCE";
+    lab.add(mine);
+    lab.add(mixed ? run_of("FP16", 0, 3) : mine);
+    CHECK(lab.finish() == 0);
+    std::ifstream in(folder.path / (mixed ? "compare-002/report.html" : "compare-001/report.html"));
+    const std::string page{std::istreambuf_iterator<char>(in), {}};
+    CHECK((page.find("<p class=\"notice\">Pieces: half: YOURS") != std::string::npos) == !mixed);
+    CHECK((page.find("FP16 (YOURS: half)") != std::string::npos) == mixed);
+  }
+}
+
 TEST_CASE("seeds, steps, a device that is not there") {
   Lab lab(lesson, {.seeds = 3, .first_seed = 100});
   CHECK(lab.seeds() == std::vector<std::uint64_t>{100, 101, 102});
