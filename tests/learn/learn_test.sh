@@ -100,6 +100,13 @@ use() {
     learn 0 $command --help && prints 'Usage: ./learn'
   done
 
+  learn 0 compare --help
+  local field
+  while read -r field; do
+    grep -qw -- "$field" out || fail "does not name '$field', which a log has"
+  done < <(sed -n '/RunHeader> auto/,/^}/p; /StepRecord> auto/,/^}/p; /RunResult> auto/,/^}/p' \
+    "$source_folder/tinymp/train/run_log_fields.h" | grep -o 'field("[a-z_]*' | cut -d'"' -f2)
+
   learn 2 run && complains 'run which lesson'
   learn 2 run 99 && complains "no lesson '99': there are 0"
   learn 2 run six && complains "no lesson 'six'"
