@@ -121,7 +121,7 @@ use() {
   learn 2 run 0 --sabotage '' --smoke && complains 'has none'
   [ "${TINYMP_LEAVE_OUT:-}" = exercises ] || exercises
   export TINYMP_PROGRESS=$work/progress.txt
-  learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  clip-before-division$'
+  learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  .*  clip-before-division'
   learn 2 clinic 11 && complains "no patient '11'; there are 1 to 10"
   learn 2 clinic run && complains 'N is required'
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
