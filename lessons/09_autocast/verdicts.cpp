@@ -26,7 +26,9 @@ void claim_nan(Lab& lab, const std::string& question, const char* name, const st
     last = std::max(last, step);
     all = all && step > 0 && std::isnan(run->result->value);
   }
-  lab.claim(all, fmt::format("{}: NaN on every seed, first at step {} to {}", what, first, last),
+  lab.claim(all,
+            fmt::format("{}: NaN on every seed, first at step {}", what,
+                        range(static_cast<double>(first), static_cast<double>(last), 0)),
             Lab::Judged::in_smoke_too);
 }
 

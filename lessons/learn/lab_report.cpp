@@ -33,12 +33,26 @@ void print_item(const std::string& mark, const std::string& text, const report::
   }
 }
 
+/// Where several questions were asked, their answers stand together at the end, for the first section has
+/// left the screen by then. What stands there is taken out of the sections: nothing is said twice in a row.
+std::vector<std::string> take_answers(std::vector<report::ReportSection>& sections) {
+  std::vector<std::string> answers;
+  const auto answered = [](const report::ReportSection& section) { return !section.verdict.empty(); };
+  if (std::ranges::count_if(sections, answered) < 2) return answers;
+  for (report::ReportSection& section : sections) {
+    if (!answered(section)) continue;
+    const bool asks = section.question.ends_with('?');
+    answers.push_back(section.question + (asks ? " " : ": ") + section.verdict);
+    section.verdict.clear();
+  }
+  return answers;
+}
+
 }  // namespace
 
 void Lab::verdict(const std::string& question, const std::string& sentence) {
-  const std::string text = options_.smoke ? "(--smoke: too few steps to tell.) " + sentence : sentence;
-  impl_->verdicts.emplace_back(question, text);
-  impl_->waiting.push_back(text);
+  impl_->verdicts.emplace_back(question, options_.smoke ? "--smoke: too few steps to tell." : sentence);
+  if (!options_.smoke) impl_->waiting.push_back(sentence);
 }
 
 /// finish() prints all verdicts. One that is followed by more training is printed before that, too.
@@ -50,8 +64,7 @@ void Lab::Impl::print_waiting() {
 
 void Lab::remark(const std::string& question, const std::string& sentence) {
   impl_->verdicts.emplace_back(question, sentence);
-  print_item(impl_->style.unicode ? "→" : "->", sentence, impl_->style);
-  std::cout.flush();
+  impl_->waiting.push_back(sentence);
 }
 
 void Lab::claim(bool holds, const std::string& sentence, Judged when) {
@@ -136,27 +149,23 @@ bool Lab::Impl::write_page(const Options& options) {
   return true;
 }
 
-/// Where several questions were asked, all answers once more: the first has left the screen by now.
-void Lab::Impl::print_answers(const std::vector<report::ReportSection>& sections) const {
-  const auto answered = [](const report::ReportSection& section) { return !section.verdict.empty(); };
-  if (std::ranges::count_if(sections, answered) < 2) return;
+void Lab::Impl::print_answers(const std::vector<std::string>& answers) const {
+  if (answers.empty()) return;
   std::cout << report::bold("In short", style) << "\n\n";
-  for (const report::ReportSection& section : sections) {
-    if (!answered(section)) continue;
-    const bool asks = section.question.ends_with('?');
-    print_item(style.unicode ? "●" : "*", section.question + (asks ? " " : ": ") + section.verdict, style);
-  }
+  for (const std::string& answer : answers) print_item(style.unicode ? "●" : "*", answer, style);
   std::cout << "\n";
 }
 
 int Lab::finish() {
-  const std::vector<report::ReportSection> sections = impl_->sections();
+  std::vector<report::ReportSection> sections = impl_->sections();
+  const std::vector<std::string> answers =
+      options_.smoke ? std::vector<std::string>{} : take_answers(sections);
   for (const report::ReportSection& section : sections) {
     std::cout << "\n";
     report::print_section(std::cout, section, impl_->style);
   }
   if (!sections.empty() || !impl_->claims.empty()) std::cout << "\n";
-  impl_->print_answers(sections);
+  impl_->print_answers(answers);
   impl_->print_claims(options_);
   const bool written = impl_->runs.empty() || impl_->write_page(options_);
   if (!options_.results.empty()) write_results(options_.results, impl_->results(options_));

@@ -53,7 +53,7 @@ struct Lab::Impl {
   /// names of the curves keep their marks.
   std::string pieces_of_all() const;
   std::vector<report::ReportSection> sections() const;
-  void print_answers(const std::vector<report::ReportSection>& sections) const;
+  void print_answers(const std::vector<std::string>& answers) const;
   void print_claims(const Options& options) const;
   bool write_page(const Options& options);            ///< false when it could not be written
   std::string results(const Options& options) const;  ///< results.h

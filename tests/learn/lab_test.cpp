@@ -6,8 +6,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace {
 
@@ -24,6 +26,26 @@ struct Folder {
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
   Options options() const { return {.out = path.string()}; }
+};
+
+/// What goes to standard output while it lives.
+class Printed {
+ public:
+  Printed() : before_(std::cout.rdbuf(text_.rdbuf())) {}
+  ~Printed() { std::cout.rdbuf(before_); }
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+  std::size_t count(const std::string& sentence) const {
+    const std::string text = text_.str();
+    std::size_t found = 0;
+    for (std::size_t at = text.find(sentence); at != std::string::npos; at = text.find(sentence, at + 1))
+      ++found;
+    return found;
+  }
+
+ private:
+  std::ostringstream text_;
+  std::streambuf* before_;
 };
 
 train::Run run_of(const std::string& name, std::uint64_t seed, double value) {
@@ -101,6 +123,13 @@ TEST_CASE("spread") {
   CHECK(spread({}, 1) == "NaN");
   CHECK(fixed(83.04, 1) == "83.0");
   CHECK(fixed(no_number, 1) == "NaN");
+}
+
+TEST_CASE("a range whose ends are written alike is one number") {
+  CHECK(range(-0.021, 0.008, 2) == "-0.02 to 0.01");
+  CHECK(range(0.006, 0.014, 2) == "0.01");
+  CHECK(range(19, 19, 0) == "19");
+  CHECK(range(no_number, no_number, 2) == "NaN");
 }
 
 TEST_CASE("the nearest word") {
@@ -195,6 +224,31 @@ TEST_CASE("an FP32 shadow runs seldom, and not beside FP32") {
     const std::int64_t every = autoencoder_plan(lab, contender, 0).shadow_every;
     CHECK((contender.recipe == recipes::fp32 ? every == 0 : every >= 50));
   }
+}
+
+TEST_CASE("what is said at the end is said once") {
+  for (const bool several : {false, true}) {
+    const Printed printed;
+    Lab lab(lesson, {.plain = true});
+    lab.verdict("Does it?", "It does.");
+    if (several) lab.verdict("And that?", "That does not.");
+    lab.remark("Does it?", "You predicted 3; it is 4.");
+    lab.finish();
+    CHECK(printed.count("It does.") == 1);
+    CHECK(printed.count("That does not.") == (several ? 1 : 0));
+    CHECK(printed.count("You predicted 3; it is 4.") == 1);
+    CHECK(printed.count("In short") == (several ? 1 : 0));
+  }
+}
+
+TEST_CASE("after --smoke there is no verdict") {
+  const Printed printed;
+  Lab lab(lesson, {.smoke = true, .plain = true});
+  lab.verdict("Does it?", "It does.");
+  lab.verdict("And that?", "That does not.");
+  lab.finish();
+  CHECK(printed.count("It does.") == 0);
+  CHECK(printed.count("--smoke: too few steps to tell.") == 2);
 }
 
 TEST_CASE("a broken claim fails --verify, and nothing else") {
