@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <lessons/09_autocast/verdicts.h>
-#include <tinymp/report/terminal.h>
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +9,7 @@ void tell_findings(Lab& lab, const std::string& question, const char* name, cons
   for (const train::Run* run : lab.runs(question, name)) {
     if (run->findings.empty()) continue;
     lab.say(fmt::format("\n{}, seed {}", heading, run->header.seed));
-    for (const train::Finding& finding : run->findings)
-      for (const std::string& line : report::wrap(finding.sentence, 96)) lab.say("  " + line);
+    for (const train::Finding& finding : run->findings) lab.say_finding(finding.sentence);
     return;
   }
 }

@@ -108,6 +108,8 @@ class Lab {
 
   /// Prints a line, or several, for what an experiment shows besides curves.
   void say(const std::string& text);
+  /// A sentence on what was found, indented. On record, as chapters quote it, in lines of 98 columns.
+  void say_finding(const std::string& sentence);
   /// A figure besides the curves that the chapter quotes: number("fp16 dot product, K = 16384", 0.494). Each
   /// name once.
   void number(const std::string& name, double value);

@@ -81,9 +81,17 @@ void Lab::say(const std::string& text) {
   std::istringstream lines(text + "\n");
   for (std::string line; std::getline(lines, line);) {
     impl_->said.push_back(line);
-    std::cout << fitted(report::printable(line, impl_->style.unicode), impl_->style.width) << "\n";
+    impl_->print(line);
   }
-  std::cout.flush();
+}
+
+void Lab::say_finding(const std::string& sentence) {
+  for (const std::string& line : report::wrap(sentence, 96)) impl_->said.push_back("  " + line);
+  impl_->print("  " + sentence);
+}
+
+void Lab::Impl::print(const std::string& line) const {
+  std::cout << fitted(report::printable(line, style.unicode), style.width) << "\n" << std::flush;
 }
 
 std::string Lab::Impl::pieces_of_all() const {
@@ -134,10 +142,11 @@ bool Lab::Impl::write_page(const Options& options) {
     report::write_report(page, concat(mark, lesson.title), sections(), html);
   } catch (const Error& error) {
     std::cout.flush();
-    std::cerr << "learn: " << error.what() << "\n";
+    std::cerr << fitted_for_errors(concat("learn: ", error.what())) << "\n";
     if (!paths.empty()) {
-      std::cerr << "The runs are safe in " << folder << "; ./learn compare " << folder
-                << " --out DIR makes the page again.\n";
+      std::cerr << fitted_for_errors(concat("The runs are safe in ", folder, "; ./learn compare ", folder,
+                                            " --out DIR makes the page again."))
+                << "\n";
     }
     return false;
   }

@@ -47,6 +47,7 @@ struct Lab::Impl {
 
   train::Run run(train::Plan plan, const std::string& path, const Options& options,
                  std::unique_ptr<nn::Model>* keep);
+  void print(const std::string& line) const;  ///< as wide as the terminal is
   void print_waiting();
   bool comes_along() const;  ///< is it what comes with tinymp, about which no chapter promises anything?
   /// What every run says of a learner's pieces; empty where some are a learner's and some are not: then the

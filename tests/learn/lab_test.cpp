@@ -308,6 +308,25 @@ TEST_CASE("results.json holds what was measured, claimed and said") {
   REQUIRE_THROWS_AS(Lab(lesson, options), Error);  // before anything is trained
 }
 
+TEST_CASE("a finding is printed as wide as the terminal, and on record in the lines that chapters quote") {
+  const Folder folder;
+  Options options = folder.options();
+  options.plain = true;
+  options.results = (folder.path / "results.json").string();
+  const std::string word(10, 'x'), first = "  " + word + " " + word + " " + word, left = " " + word;
+  std::string sentence = word;
+  for (int i = 1; i < 12; ++i) sentence += left;
+  const Printed printed;
+  Lab lab(lesson, options);
+  lab.say_finding(sentence);
+  lab.finish();
+  CHECK(printed.count(first + left + left + left + left + "\n" + first + left + left) == 1);  // 78 of 80
+  std::ifstream in(options.results);
+  const auto said = nlohmann::ordered_json::parse(in).at("said");
+  CHECK(said == nlohmann::ordered_json(
+                    {first + left + left + left + left + left, first + left}));  // 89 of 98, and the rest
+}
+
 TEST_CASE("a run whose technique was turned off has a name that says so") {
   const Lesson fragile{"06_loss_scaling", "Title", "Question", "unscale"};
   CHECK(Lab(fragile, {}).marked("FP16") == "FP16");

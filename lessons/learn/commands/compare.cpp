@@ -2,6 +2,7 @@
 
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
+#include <lessons/learn/words.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -83,7 +84,7 @@ class Reader {
       } catch (const UsageError&) {
         throw;
       } catch (const Error& error) {
-        std::cerr << "left out: " << error.what() << "\n";
+        std::cerr << fitted_for_errors(concat("left out: ", error.what())) << "\n";
       }
     }
     expect(runs_.size() + again_ > before, "none of the files in ", path, " is a recorded run");
