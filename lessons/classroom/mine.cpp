@@ -8,6 +8,7 @@
 #include <lessons/classroom/verdict.h>
 #include <lessons/classroom/workbook.h>
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/error.h>
 #include <tinymp/report/terminal.h>
 #include <CLI/CLI.hpp>
@@ -109,9 +110,9 @@ int overlay(int argc, const char* const* argv) {
     const std::string path = workbook.path(exercise).string(), text = read_file(path);
     if (text == read_file(exercise.stub())) continue;
     if (const std::string fault = judged.fault(exercise, text, path); !fault.empty()) {
-      std::cerr << fmt::format(
-          "{}: YOURS IS NOT RIGHT, the REFERENCE takes its place.\n  {}\n  ./learn check {}\n",
-          exercise.piece, fault, exercise.number());
+      std::cerr << lab::fitted_for_errors(
+          fmt::format("{}: YOURS IS NOT RIGHT, the REFERENCE takes its place.\n  {}\n  ./learn check {}\n",
+                      exercise.piece, fault, exercise.number()));
       continue;
     }
     ++count->yours;
