@@ -110,6 +110,22 @@ TEST_CASE("gate: an empty file, and one that does not compile, are told with the
   }
 }
 
+TEST_CASE("gate: each error is told, in few lines, also behind one with a hundred notes") {
+  const Exercise exercise = exercises_named("half_to_float").front();
+  const Verdict verdict =
+      judged(exercise,
+             "}\n#include <string>\nnamespace tinymp {\ntemplate <class T> void never(T) = delete;\n"
+             "TINYMP_HD constexpr float float_from_half_bits(std::uint16_t bits) {\n"
+             "  std::string() + bits;\n  never(bits);\n  return no_such_name;\n}\n");
+  CAPTURE(verdict.message);
+  CHECK(verdict.outcome == Outcome::no_build);
+  CHECK(says(verdict, "answer.h:6:.*error: "));
+  CHECK(says(verdict, "answer.h:7:.*error: .*never"));
+  CHECK(says(verdict, "answer.h:8:.*no_such_name"));
+  CHECK_FALSE(says(verdict, "\\[with|In file included"));
+  CHECK(verdict.message.back() != '\n');  // an empty line follows anyway
+}
+
 TEST_CASE("gate: moments that nobody sets crash, and the verdict asks for them") {
   const Exercise exercise = exercises_named("master_weights").front();
   std::string text = reference(exercise);
