@@ -57,12 +57,6 @@ std::vector<train::Run> runs_of(const Submission& submission) {
   return runs;
 }
 
-/// Whether `path` lies in `folder`, or is it.
-bool lies_in(const fs::path& path, const fs::path& folder) {
-  const fs::path way = fs::weakly_canonical(path).lexically_relative(fs::weakly_canonical(folder));
-  return !way.empty() && *way.begin() != "..";
-}
-
 void write_rest(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
                 double least) {
   const std::vector<Pair> pairs = alike(all, least);
@@ -120,6 +114,8 @@ int collect(int argc, const char* const* argv) {
   app.add_flag("--trust", trust, "Where no fence works: all of it is known to be harmless");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   if (lies_in(out, folder)) throw UsageError("--out lies among the submissions; name a folder elsewhere");
+  expect_unseen(folder);
+  expect_unseen(out);
 
   const std::vector<fs::path> submissions = submissions_in(folder);
   umask(022);  // a submission that root grades runs as another user, and has to see its check

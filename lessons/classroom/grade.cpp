@@ -43,6 +43,7 @@ int grade_command(int argc, const char* const* argv) {
   std::error_code failed;
   if (!folder.empty() && !std::filesystem::is_directory(folder, failed))
     throw UsageError(concat("there is no folder ", folder));
+  if (!folder.empty()) expect_unseen(folder);
 
   umask(022);  // a submission that root grades runs as another user, and has to see its check
   const Scratch scratch("grade");

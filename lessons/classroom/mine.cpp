@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/judged_by.h>
 #include <lessons/classroom/overlay.h>
 #include <lessons/classroom/touched.h>
 #include <lessons/classroom/verdict.h>
@@ -25,18 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* names_pieces = "tinymp/train/pieces.cpp";
 
-/// The check, and the headers that it may share with other checks.
-std::vector<fs::path> judged_with(const Exercise& exercise) {
-  std::vector<fs::path> files;
-  for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/classroom"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-      if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp" ||
-          entry.path().filename() == "serve.cpp")
-        files.push_back(entry.path());
-  std::ranges::sort(files);
-  return files;
-}
-
 /// What passed stays in the overlay's folder judged/, so that it is not judged again until it, or what judged
 /// it, has changed.
 class Judged {
@@ -46,8 +35,7 @@ class Judged {
   /// Empty when the text passes, otherwise what is wrong with it, in a line.
   std::string fault(const Exercise& exercise, const std::string& text, const std::string& path) const {
     const fs::path known = folder_ / exercise.own_file();
-    std::string all = text + read_file(source_folder() / exercise.file);
-    for (const fs::path& file : judged_with(exercise)) all += read_file(file);
+    const std::string all = text + read_file(source_folder() / exercise.file) + judged_by(exercise) + "\n";
     if (fs::exists(known) && read_file(known) == all) return "";
     const Verdict verdict = judge(exercise, text, path, scratch_.path());
     if (!verdict.passed()) return verdict.message.substr(0, verdict.message.find('\n'));

@@ -53,7 +53,7 @@ exercises() {
   learn 0 hint 1.1 && prints 'hint 1 of 3' && learn 0 hint 1.1 && prints 'hint 2 of 3'
   learn 1 solution 1.1 && prints 'Yours does not pass yet'
   learn 0 solution 1.1 --give-up && prints 'half_bits_from_float' && grep -q '^exercise 1.1 gave_up 20' exercises.txt
-  learn 1 check 1.1 && prints 'Only the sign is there' && prints '^Your file: '
+  learn 1 check 1.1 && prints 'gives the sign only' && prints '^Your file: '
   learn 1 check 1.1 --json && prints '"outcome": "wrong"'
   # The reference is an answer as well.
   sed '/exercise half_to_float/,/exercise half_to_float/!d' "$source_folder/tinymp/numeric/half_codec.h" >mine/01_half/half_to_float.h
