@@ -1,9 +1,9 @@
 #include <unistd.h>
 
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/judged_by.h>
 #include <lessons/classroom/process.h>
 #include <lessons/classroom/programs.h>
-#include <lessons/classroom/sha256.h>
 #include <tinymp/base/error.h>
 #include <sstream>
 
@@ -24,18 +24,6 @@ std::vector<std::string> compiler(const fs::path& overlay) {
 void add_libraries(std::vector<std::string>& command) {
   std::istringstream libraries(TINYMP_LIBRARIES);
   for (std::string library; libraries >> library;) command.push_back(library);
-}
-
-/// What it is made of, as a word: another text, or another library, and it is made anew.
-std::string contents_of(const Exercise& exercise, const char* source) {
-  std::string all = TINYMP_CXX;
-  for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/classroom"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-      if (entry.path().extension() == ".h" || entry.path().filename() == source)
-        all += sha256(entry.path().filename().string() + read_file(entry.path())) + "\n";
-  for (const fs::path path : {TINYMP_LIBRARY, TINYMP_JUDGE})
-    all += concat(fs::file_size(path), " ", fs::last_write_time(path).time_since_epoch().count(), "\n");
-  return sha256(all).substr(0, 16);
 }
 
 /// A file that is kept under this name: in the build folder, or for this process alone where that cannot be
@@ -64,7 +52,7 @@ fs::path kept(const Exercise& exercise, const std::string& name, const Patience&
 }  // namespace
 
 fs::path judge_of(const Exercise& exercise, const Patience& patience) {
-  const std::string name = exercise.id + "-" + contents_of(exercise, "check.cpp");
+  const std::string name = exercise.id + "-" + judged_by(exercise).substr(0, 16);
   return kept(exercise, name, patience, [&](const fs::path& file) {
     std::vector<std::string> command = compiler({});
     command.insert(command.end(), {"-o", file.string(), TINYMP_JUDGE,
@@ -77,7 +65,7 @@ fs::path judge_of(const Exercise& exercise, const Patience& patience) {
 fs::path server_of(const Exercise& exercise, const Patience& patience) {
   const fs::path source = exercise.folder / "serve.cpp";
   if (!exercise.file.ends_with(".cpp")) return source;
-  const std::string name = exercise.id + "-" + contents_of(exercise, "serve.cpp") + ".o";
+  const std::string name = exercise.id + "-" + judged_by(exercise).substr(0, 16) + ".o";
   return kept(exercise, name, patience, [&](const fs::path& file) {
     std::vector<std::string> command = compiler({});
     command.insert(command.end(), {"-c", "-o", file.string(), source.string()});
