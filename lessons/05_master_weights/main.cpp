@@ -83,8 +83,8 @@ void experiment(Lab& lab) {
   lab.claim(weights >= asked, fmt::format("FP16 weights end at least {} points below FP32 ({} asked)",
                                           fixed(weights, 1), asked));
   lab.claim(largest(master) <= 0.5 && smallest(master) >= -0.5,
-            fmt::format("an FP32 master ends {} to {} points below FP32 (0.5 allowed)",
-                        fixed(smallest(master), 2), fixed(largest(master), 2)));
+            fmt::format("an FP32 master ends {} points below FP32 (0.5 allowed)",
+                        range(smallest(master), largest(master), 2)));
   lab.claim(scaling >= asked,
             fmt::format("loss scaling does not help: still at least {} points below", fixed(scaling, 1)));
   ask_about_averages(lab);

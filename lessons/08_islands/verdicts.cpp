@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <lessons/08_islands/verdicts.h>
-#include <tinymp/report/terminal.h>
 #include <algorithm>
 #include <cmath>
 
@@ -34,9 +33,8 @@ train::Plan classifier_plan(const Lab& lab, const std::string& question, const c
 
 void tell_findings(Lab& lab, const std::string& question, const char* name, const char* heading) {
   lab.say(fmt::format("\n{}", heading));
-  for (const train::Finding& finding : lab.runs(question, name).front()->findings) {
-    for (const std::string& line : report::wrap(finding.sentence, 96)) lab.say("  " + line);
-  }
+  for (const train::Finding& finding : lab.runs(question, name).front()->findings)
+    lab.say_finding(finding.sentence);
 }
 
 void claim_nan(Lab& lab, const std::string& question, const char* name, const std::string& what,

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <lessons/09_autocast/verdicts.h>
-#include <tinymp/report/terminal.h>
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +9,7 @@ void tell_findings(Lab& lab, const std::string& question, const char* name, cons
   for (const train::Run* run : lab.runs(question, name)) {
     if (run->findings.empty()) continue;
     lab.say(fmt::format("\n{}, seed {}", heading, run->header.seed));
-    for (const train::Finding& finding : run->findings)
-      for (const std::string& line : report::wrap(finding.sentence, 96)) lab.say("  " + line);
+    for (const train::Finding& finding : run->findings) lab.say_finding(finding.sentence);
     return;
   }
 }
@@ -26,7 +24,9 @@ void claim_nan(Lab& lab, const std::string& question, const char* name, const st
     last = std::max(last, step);
     all = all && step > 0 && std::isnan(run->result->value);
   }
-  lab.claim(all, fmt::format("{}: NaN on every seed, first at step {} to {}", what, first, last),
+  lab.claim(all,
+            fmt::format("{}: NaN on every seed, first at step {}", what,
+                        range(static_cast<double>(first), static_cast<double>(last), 0)),
             Lab::Judged::in_smoke_too);
 }
 

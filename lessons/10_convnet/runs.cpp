@@ -2,7 +2,6 @@
 #include <lessons/10_convnet/runs.h>
 #include <tinymp/nn/resnet.h>
 #include <tinymp/optim/sgd.h>
-#include <tinymp/report/terminal.h>
 #include <algorithm>
 #include <cmath>
 
@@ -25,9 +24,8 @@ Variant unscaled() { return {"Mixed, S = 1", recipes::fp16_master}; }
 
 void tell_findings(Lab& lab, const std::string& question, const char* name) {
   lab.say(fmt::format("\n{}", name));
-  for (const train::Finding& finding : lab.runs(question, name).front()->findings) {
-    for (const std::string& line : report::wrap(finding.sentence, 96)) lab.say("  " + line);
-  }
+  for (const train::Finding& finding : lab.runs(question, name).front()->findings)
+    lab.say_finding(finding.sentence);
 }
 
 /// The first step with a loss that is not finite, on every seed: "3 to 5".

@@ -10,6 +10,7 @@
 #include <lessons/classroom/self_test.h>
 #include <lessons/classroom/try_run.h>
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -48,17 +49,12 @@ std::vector<train::Run> runs_of(const Submission& submission) {
     if (why.empty())
       runs.push_back(train::load_run(path.string()));
     else
-      std::cerr << "left out: "
-                << (why.starts_with(path.string()) ? "" : plain_line(path.string(), 300) + ": ") << why
+      std::cerr << lab::fitted_for_errors(concat(
+                       "left out: ",
+                       why.starts_with(path.string()) ? "" : plain_line(path.string(), 300) + ": ", why))
                 << "\n";
   }
   return runs;
-}
-
-/// Whether `path` lies in `folder`, or is it.
-bool lies_in(const fs::path& path, const fs::path& folder) {
-  const fs::path way = fs::weakly_canonical(path).lexically_relative(fs::weakly_canonical(folder));
-  return !way.empty() && *way.begin() != "..";
 }
 
 void write_rest(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
@@ -67,8 +63,9 @@ void write_rest(const fs::path& out, const std::vector<Grades>& all, std::vector
   write_file(out / "alike.csv", pairs_csv(pairs));
   write_file(out / "class.html", class_html(all, pairs, std::move(runs), out));
   if (!pairs.empty())
-    std::cout << fmt::format("\n{} {} alike: {}\n", pairs.size(), pairs.size() == 1 ? "pair is" : "pairs are",
-                             (out / "alike.csv").string());
+    std::cout << lab::fitted(fmt::format("\n{} {} alike: {}\n", pairs.size(),
+                                         pairs.size() == 1 ? "pair is" : "pairs are",
+                                         (out / "alike.csv").string()));
 }
 
 /// "3 of 30, about 12 min left", from how long the first took.
@@ -117,6 +114,8 @@ int collect(int argc, const char* const* argv) {
   app.add_flag("--trust", trust, "Where no fence works: all of it is known to be harmless");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   if (lies_in(out, folder)) throw UsageError("--out lies among the submissions; name a folder elsewhere");
+  expect_unseen(folder);
+  expect_unseen(out);
 
   const std::vector<fs::path> submissions = submissions_in(folder);
   umask(022);  // a submission that root grades runs as another user, and has to see its check
@@ -124,16 +123,17 @@ int collect(int argc, const char* const* argv) {
   Grading grading{.exercises = exercises(), .scratch = scratch.path()};
   homework.set(grading);
   grading.fence = best_fence(scratch.path(), trust);
-  std::cout << "Sandbox: " << in_words(grading.fence) << "\n\n" << std::flush;
+  std::cout << lab::fitted("Sandbox: " + in_words(grading.fence)) << "\n\n" << std::flush;
   expect_fit_to_grade(grading);
   std::vector<train::Run> runs;
   const std::vector<Grades> all = judge_all(submissions, grading, out, runs);
   const std::size_t curves = runs.size();
   write_rest(out, all, std::move(runs), least);
-  std::cout << fmt::format("\n{} students, {} recorded runs. Table: {}  Page: {}\n", all.size(), curves,
-                           (fs::path(out) / "class.csv").string(), (fs::path(out) / "class.html").string());
+  std::cout << lab::fitted(fmt::format("\n{} students, {} recorded runs. Table: {}  Page: {}\n", all.size(),
+                                       curves, (fs::path(out) / "class.csv").string(),
+                                       (fs::path(out) / "class.html").string()));
   const std::vector<std::string> doubts = alarms(all);
-  for (const std::string& doubt : doubts) std::cerr << "alarm: " << doubt << "\n";
+  for (const std::string& doubt : doubts) std::cerr << lab::fitted_for_errors("alarm: " + doubt) << "\n";
   return doubts.empty() ? 0 : 1;
 }
 

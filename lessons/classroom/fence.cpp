@@ -1,4 +1,5 @@
 #include <lessons/classroom/fence.h>
+#include <lessons/classroom/files.h>
 #include <lessons/classroom/process.h>
 #include <tinymp/base/error.h>
 #include <array>
@@ -61,6 +62,14 @@ Fence best_of(bool bubblewrap, bool landlock, bool trust) {
 Fence best_fence(const fs::path& folder, bool trust) {
   const bool bubblewrap = runs_behind(Fence::bubblewrap, folder);
   return best_of(bubblewrap, !bubblewrap && runs_behind(Fence::landlock, folder), trust);
+}
+
+void expect_unseen(const fs::path& path) {
+  for (const char* const seen : {"/usr", "/opt"})
+    if (lies_in(path, seen))
+      throw UsageError(concat(path.string(), " lies in ", seen,
+                              ", where each submission may read what others have handed in and what they "
+                              "got; name a folder elsewhere"));
 }
 
 std::vector<std::string> bubblewrap_command(const Place& place, const std::vector<std::string>& command,

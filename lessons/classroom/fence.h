@@ -30,6 +30,9 @@ struct Place {
 Fence best_fence(const std::filesystem::path& folder, bool trust);
 Fence best_of(bool bubblewrap, bool landlock, bool trust);
 
+/// Throws UsageError where `path` lies in a folder of the system: behind each fence submissions see those.
+void expect_unseen(const std::filesystem::path& path);
+
 /// `command` as bubblewrap starts it. `filter` is the file of the system calls that it refuses, -1 for none.
 std::vector<std::string> bubblewrap_command(const Place& place, const std::vector<std::string>& command,
                                             int filter);

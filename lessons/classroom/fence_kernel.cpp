@@ -67,18 +67,18 @@ bool obey_landlock(int rules) {
 }
 
 bool refuse_system_calls() {
-  auto program = filter_program(getpid());
-  const sock_fprog whole{static_cast<unsigned short>(program.size()), program.data()};
+  FilterProgram program = filter_program(getpid());
+  const sock_fprog whole{static_cast<unsigned short>(program.size), program.steps.data()};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole, 0, 0) == 0;
 }
 
 int refused_system_calls() {
-  const auto program = filter_program(0);
+  const FilterProgram program = filter_program(0);
   const int file = memfd_create("refused", MFD_CLOEXEC);
   if (file < 0) return -1;
-  const std::size_t bytes = program.size() * sizeof program[0];
-  if (write(file, program.data(), bytes) != static_cast<ssize_t>(bytes)) {
+  const std::size_t bytes = program.size * sizeof(sock_filter);
+  if (write(file, program.steps.data(), bytes) != static_cast<ssize_t>(bytes)) {
     close(file);
     return -1;
   }

@@ -31,6 +31,12 @@ void write_file(const fs::path& path, const std::string& text) {
          "; is the disk full, or the folder write-protected?");
 }
 
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  const auto whole = [](const fs::path& any) { return fs::weakly_canonical(fs::absolute(any)); };
+  const fs::path way = whole(path).lexically_relative(whole(folder));
+  return !way.empty() && *way.begin() != "..";
+}
+
 Scratch::Scratch(const std::string& name) {
   std::string pattern = (fs::temp_directory_path() / ("tinymp-" + name + "-XXXXXX")).string();
   expect(mkdtemp(pattern.data()) != nullptr, "cannot make a folder ", pattern, ": ", std::strerror(errno));

@@ -10,6 +10,9 @@ std::string read_file(const std::filesystem::path& path);
 /// Makes the folder when it is not there. The old file stays until the new one is whole.
 void write_file(const std::filesystem::path& path, const std::string& text);
 
+/// Whether `path` lies in `folder`, or is it.
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 /// A new folder for what is written on the way; it goes when this goes.
 class Scratch {
  public:

@@ -9,6 +9,7 @@
 #include <lessons/classroom/workbook.h>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/progress.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -18,10 +19,10 @@ namespace tinymp::classroom {
 namespace {
 
 void print(const ExerciseGrade& grade) {
-  std::cout << fmt::format("  {:<5} {:<44} {}", grade.number, grade.title, grade.outcome);
+  std::string line = fmt::format("  {:<5} {:<44} {}", grade.number, grade.title, grade.outcome);
   if (grade.passed() && grade.likeness >= 0.8)
-    std::cout << fmt::format(" ({:.0f} % of the reference's text)", 100 * grade.likeness);
-  std::cout << "\n" << std::flush;
+    line += fmt::format(" ({:.0f} % of the reference's text)", 100 * grade.likeness);
+  std::cout << lab::fitted(line) << "\n" << std::flush;
 }
 
 }  // namespace
@@ -42,6 +43,7 @@ int grade_command(int argc, const char* const* argv) {
   std::error_code failed;
   if (!folder.empty() && !std::filesystem::is_directory(folder, failed))
     throw UsageError(concat("there is no folder ", folder));
+  if (!folder.empty()) expect_unseen(folder);
 
   umask(022);  // a submission that root grades runs as another user, and has to see its check
   const Scratch scratch("grade");
@@ -49,7 +51,7 @@ int grade_command(int argc, const char* const* argv) {
   homework.set(grading);
   grading.fence = best_fence(scratch.path(), trust);
   grading.told = print;
-  std::cout << "Sandbox: " << in_words(grading.fence) << "\n\n" << std::flush;
+  std::cout << lab::fitted("Sandbox: " + in_words(grading.fence)) << "\n\n" << std::flush;
   expect_fit_to_grade(grading);
   const Submission submission =
       folder.empty() ? Submission(workbook_folder(), lab::progress_path()) : Submission(folder);
@@ -60,7 +62,8 @@ int grade_command(int argc, const char* const* argv) {
     std::cout << "  Questions are judged with --id STUDENT\n";
   write_file(out, grades_json(grades));
   if (!gradescope.empty()) write_file(gradescope, gradescope_json(grades));
-  std::cout << fmt::format("\n{} of {} points. Grades: {}\n", grades.score(), grades.most(), out);
+  std::cout << lab::fitted(
+      fmt::format("\n{} of {} points. Grades: {}\n", grades.score(), grades.most(), out));
   return 0;
 }
 

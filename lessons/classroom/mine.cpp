@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/judged_by.h>
 #include <lessons/classroom/overlay.h>
+#include <lessons/classroom/touched.h>
 #include <lessons/classroom/verdict.h>
 #include <lessons/classroom/workbook.h>
 #include <lessons/learn/command_line.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/error.h>
 #include <tinymp/report/terminal.h>
 #include <CLI/CLI.hpp>
@@ -23,18 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* names_pieces = "tinymp/train/pieces.cpp";
 
-/// The check, and the headers that it may share with other checks.
-std::vector<fs::path> judged_with(const Exercise& exercise) {
-  std::vector<fs::path> files;
-  for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/classroom"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-      if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp" ||
-          entry.path().filename() == "serve.cpp")
-        files.push_back(entry.path());
-  std::ranges::sort(files);
-  return files;
-}
-
 /// What passed stays in the overlay's folder judged/, so that it is not judged again until it, or what judged
 /// it, has changed.
 class Judged {
@@ -44,8 +35,7 @@ class Judged {
   /// Empty when the text passes, otherwise what is wrong with it, in a line.
   std::string fault(const Exercise& exercise, const std::string& text, const std::string& path) const {
     const fs::path known = folder_ / exercise.own_file();
-    std::string all = text + read_file(source_folder() / exercise.file);
-    for (const fs::path& file : judged_with(exercise)) all += read_file(file);
+    const std::string all = text + read_file(source_folder() / exercise.file) + judged_by(exercise) + "\n";
     if (fs::exists(known) && read_file(known) == all) return "";
     const Verdict verdict = judge(exercise, text, path, scratch_.path());
     if (!verdict.passed()) return verdict.message.substr(0, verdict.message.find('\n'));
@@ -75,6 +65,13 @@ std::string told(const std::vector<Count>& counts) {
   return text;
 }
 
+/// For cmake/Overlay.cmake, which compiles these and takes all other objects from the ordinary build.
+std::string list_for_cmake(const std::vector<std::string>& sources) {
+  std::string text = "set(TINYMP_TOUCHED";
+  for (const std::string& source : sources) text += "\n  " + source;
+  return text + ")\n";
+}
+
 /// The file stays as it is when it is right already: nothing is compiled anew then.
 void update(const fs::path& path, const std::string& text) {
   if (!fs::exists(path) || read_file(path) != text) write_file(path, text);
@@ -101,9 +98,9 @@ int overlay(int argc, const char* const* argv) {
     const std::string path = workbook.path(exercise).string(), text = read_file(path);
     if (text == read_file(exercise.stub())) continue;
     if (const std::string fault = judged.fault(exercise, text, path); !fault.empty()) {
-      std::cerr << fmt::format(
-          "{}: YOURS IS NOT RIGHT, the REFERENCE takes its place.\n  {}\n  ./learn check {}\n",
-          exercise.piece, fault, exercise.number());
+      std::cerr << lab::fitted_for_errors(
+          fmt::format("{}: YOURS IS NOT RIGHT, the REFERENCE takes its place.\n  {}\n  ./learn check {}\n",
+                      exercise.piece, fault, exercise.number()));
       continue;
     }
     ++count->yours;
@@ -112,7 +109,9 @@ int overlay(int argc, const char* const* argv) {
   const bool none = std::ranges::all_of(counts, [](const Count& count) { return count.yours == 0; });
   expect(!none, "none of yours passes yet, so there is nothing to train with: ./learn check begins one");
   // All files, so that one that becomes the learner's later is where compilers looked for it before.
+  std::vector<std::string> changed{names_pieces};
   for (const auto& [file, of_file] : pieces) {
+    if (!of_file.empty()) changed.push_back(file);
     const fs::path original = source_folder() / file;
     update(fs::path(folder) / file, with_pieces(read_file(original), of_file, original.string()));
   }
@@ -120,6 +119,7 @@ int overlay(int argc, const char* const* argv) {
          fmt::format("#include <tinymp/train/provenance.h>\n\nnamespace tinymp::train {{\n\n"
                      "std::string pieces() {{ return \"{}\"; }}\n\n}}  // namespace tinymp::train\n",
                      told(counts)));
+  update(fs::path(folder) / "touched.cmake", list_for_cmake(touched_sources(source_folder(), changed)));
   for (const std::string& line : report::wrap(told(counts), 80)) std::cerr << line << "\n";
   return 0;
 }

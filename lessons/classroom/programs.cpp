@@ -1,9 +1,9 @@
 #include <unistd.h>
 
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/judged_by.h>
 #include <lessons/classroom/process.h>
 #include <lessons/classroom/programs.h>
-#include <lessons/classroom/sha256.h>
 #include <tinymp/base/error.h>
 #include <sstream>
 
@@ -26,25 +26,57 @@ void add_libraries(std::vector<std::string>& command) {
   for (std::string library; libraries >> library;) command.push_back(library);
 }
 
-/// What a judge is made of: another text, or another library, and it is made anew.
-std::string contents_of_judge(const Exercise& exercise) {
-  std::string all = TINYMP_CXX;
-  for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/classroom"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-      if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp")
-        all += sha256(entry.path().filename().string() + read_file(entry.path())) + "\n";
-  for (const fs::path path : {TINYMP_LIBRARY, TINYMP_JUDGE})
-    all += concat(fs::file_size(path), " ", fs::last_write_time(path).time_since_epoch().count(), "\n");
-  return sha256(all);
+/// A file that is kept under this name: in the build folder, or for this process alone where that cannot be
+/// written. `command` makes it, as the file that it is given.
+template <class Command>
+fs::path kept(const Exercise& exercise, const std::string& name, const Patience& patience,
+              const Command& command) {
+  std::error_code failed;
+  fs::create_directories(TINYMP_JUDGES, failed);
+  fs::path folder = TINYMP_JUDGES;
+  if (!fs::exists(folder / name) && access(folder.c_str(), W_OK) != 0) {
+    static const Scratch own("judges");  // where no submission looks
+    folder = own.path();
+  }
+  const fs::path file = folder / name;
+  if (fs::exists(file)) return file;
+  const fs::path unfinished = concat(file.string(), ".", getpid(), ".o");
+  const Finished compiled =
+      run(command(unfinished), {.seconds = 5 * patience.compile, .unwanted = patience.unwanted});
+  expect(compiled.code == 0, "the judge of exercise ", exercise.number(), " does not compile here:\n",
+         compiled.output.substr(0, 2000));
+  fs::rename(unfinished, file);
+  return file;
 }
 
 }  // namespace
 
+fs::path judge_of(const Exercise& exercise, const Patience& patience) {
+  const std::string name = exercise.id + "-" + judged_by(exercise).substr(0, 16);
+  return kept(exercise, name, patience, [&](const fs::path& file) {
+    std::vector<std::string> command = compiler({});
+    command.insert(command.end(), {"-o", file.string(), TINYMP_JUDGE,
+                                   (exercise.folder / "check.cpp").string(), TINYMP_LIBRARY});
+    add_libraries(command);
+    return command;
+  });
+}
+
+fs::path server_of(const Exercise& exercise, const Patience& patience) {
+  const fs::path source = exercise.folder / "serve.cpp";
+  if (!exercise.file.ends_with(".cpp")) return source;
+  const std::string name = exercise.id + "-" + judged_by(exercise).substr(0, 16) + ".o";
+  return kept(exercise, name, patience, [&](const fs::path& file) {
+    std::vector<std::string> command = compiler({});
+    command.insert(command.end(), {"-c", "-o", file.string(), source.string()});
+    return command;
+  });
+}
+
 std::vector<std::string> compile_submission(const Exercise& exercise, const fs::path& overlay,
-                                            const fs::path& program) {
+                                            const fs::path& server, const fs::path& program) {
   std::vector<std::string> command = compiler(overlay);
-  command.insert(command.end(),
-                 {"-o", program.string(), (exercise.folder / "serve.cpp").string(), TINYMP_SERVER});
+  command.insert(command.end(), {"-o", program.string(), server.string(), TINYMP_SERVER});
   for (const std::string& source : exercise.sources) {
     const fs::path own = overlay / source;
     command.push_back((fs::exists(own) ? own : source_folder() / source).string());
@@ -54,33 +86,10 @@ std::vector<std::string> compile_submission(const Exercise& exercise, const fs::
   return command;
 }
 
-fs::path judge_of(const Exercise& exercise, const Patience& patience) {
-  const std::string name = exercise.id + "-" + contents_of_judge(exercise).substr(0, 16);
-  std::error_code failed;
-  fs::create_directories(TINYMP_JUDGES, failed);
-  fs::path folder = TINYMP_JUDGES;
-  if (!fs::exists(folder / name) && access(folder.c_str(), W_OK) != 0) {
-    static const Scratch own("judges");  // where no submission looks
-    folder = own.path();
-  }
-  const fs::path program = folder / name;
-  if (fs::exists(program)) return program;
-  const fs::path unfinished = concat(program.string(), ".", getpid());
-  std::vector<std::string> command = compiler({});
-  command.insert(command.end(), {"-o", unfinished.string(), TINYMP_JUDGE,
-                                 (exercise.folder / "check.cpp").string(), TINYMP_LIBRARY});
-  add_libraries(command);
-  const Finished compiled = run(command, {.seconds = 5 * patience.compile, .unwanted = patience.unwanted});
-  expect(compiled.code == 0, "the judge of exercise ", exercise.number(), " does not compile here:\n",
-         compiled.output.substr(0, 2000));
-  fs::rename(unfinished, program);
-  return program;
-}
-
-std::vector<fs::path> compiler_reads() {
+std::vector<fs::path> compiler_reads(const fs::path& server) {
   const fs::path source = source_folder();
-  std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_SERVER,
-                              TINYMP_LIBRARY};
+  std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons",
+                              TINYMP_SERVER,     TINYMP_LIBRARY,     server};
   for (const fs::path& path : {fs::path(TINYMP_CXX), fs::canonical(TINYMP_CXX)})
     if (path.native().rfind("/usr/", 0) != 0) paths.push_back(path.parent_path().parent_path());
   std::erase_if(paths, [](const fs::path& path) { return path == "/" || !fs::exists(path); });

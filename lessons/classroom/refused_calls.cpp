@@ -98,11 +98,11 @@ constexpr unsigned new_namespaces =
 /// which is all that the kernel takes of a process, a flag or a command.
 class Filter {
  public:
-  std::vector<sock_filter> program{};
+  FilterProgram program{};
 
   void add(unsigned code, unsigned k, unsigned yes = 0, unsigned no = 0) {
-    program.push_back(
-        {static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(yes), static_cast<std::uint8_t>(no), k});
+    program.steps.at(program.size++) = {static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(yes),
+                                        static_cast<std::uint8_t>(no), k};
   }
   void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)); }
   void load_number() { load(offsetof(seccomp_data, nr)); }
@@ -134,7 +134,7 @@ class Filter {
 
 }  // namespace
 
-std::vector<sock_filter> filter_program(int own) {
+FilterProgram filter_program(int own) {
   Filter filter;
   filter.load(offsetof(seccomp_data, arch));
   filter.add(BPF_JMP | BPF_JEQ | BPF_K, this_machine, 1);

@@ -19,23 +19,46 @@ namespace {
 namespace fs = std::filesystem;
 using Outcome = Verdict::Outcome;
 
-/// From the first line on that names an error.
+bool holds(const std::string& line, const char* words) { return line.find(words) != std::string::npos; }
+
+bool names_error(const std::string& line) {
+  return holds(line, "error:") || holds(line, "multiple definition");
+}
+
+/// What a compiler says of its own way to an error.
+bool is_noise(const std::string& line) {
+  return holds(line, ": In ") || holds(line, "In file included from") || holds(line, "  from ") ||
+         holds(line, "required from");
+}
+
+/// Without " [with T = ...]", which says what the parameters of a template were.
+std::string without_parameters(std::string line) {
+  if (!names_error(line) && !holds(line, "note:")) return line;
+  for (std::size_t at = 0; (at = line.find(" [with ", at)) != std::string::npos;) {
+    std::size_t end = at + 2;
+    for (int open = 1; open > 0 && end < line.size(); ++end)
+      open += line[end] == '[' ? 1 : line[end] == ']' ? -1 : 0;
+    line.erase(at, end - at);
+  }
+  return line;
+}
+
+/// The first errors: a few lines of each, so that one with many notes does not hide the next.
 std::string errors_of(const std::string& output) {
-  constexpr int most_lines = 12;
+  constexpr int most_lines = 24, most_of_one = 4;
   std::istringstream lines(output);
   std::string text, line;
-  bool found = false;
+  int of_this = most_of_one;  // nothing before the first
   for (int n = 0; n < most_lines && std::getline(lines, line);) {
-    found =
-        found || line.find("error:") != std::string::npos || line.find("multiple definition") != line.npos;
-    const bool noise = line.find("warning:") != line.npos || line.find("In instantiation of") != line.npos ||
-                       line.find("required from") != line.npos;
-    if (!found || noise) continue;
-    text += "  " + line + "\n";
+    if (names_error(line)) of_this = 0;
+    if (holds(line, "warning:")) of_this = most_of_one;
+    if (of_this == most_of_one || is_noise(line)) continue;
+    text += (text.empty() ? "  " : "\n  ") + without_parameters(line);
+    ++of_this;
     ++n;
   }
-  if (text.empty()) return output.substr(0, 1000);
-  return text;
+  return text.empty() ? output.substr(0, std::min<std::size_t>(1000, output.find_last_not_of('\n') + 1))
+                      : text;
 }
 
 std::string why_it_ended(const Finished& finished, const std::string& asked, double seconds) {
@@ -117,9 +140,10 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
       overlay / exercise.file,
       with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
 
+  const fs::path judge = judge_of(exercise, patience), server = server_of(exercise, patience);
   const auto compile = [&](const std::vector<std::string>& command) -> std::optional<Verdict> {
     const Finished compiler = run(command, {.seconds = patience.compile, .unwanted = patience.unwanted}, "",
-                                  {fence, scratch, true, compiler_reads()});
+                                  {fence, scratch, true, compiler_reads(server)});
     if (compiler.code == 0) return {};
     if (const std::string fault = machine_fault(compiler); !fault.empty())
       return Verdict{.outcome = Outcome::machine,
@@ -128,8 +152,7 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
     return Verdict{
         .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
   };
-  const fs::path judge = judge_of(exercise, patience);
-  if (const auto fault = compile(compile_submission(exercise, overlay, program))) return *fault;
+  if (const auto fault = compile(compile_submission(exercise, overlay, server, program))) return *fault;
   const std::uint64_t seed = patience.seed.value_or(std::random_device{}());
   Link link;
   Companion companion({judge.string(), std::to_string(seed)}, link);

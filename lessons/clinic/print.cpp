@@ -5,12 +5,27 @@
 #include <lessons/clinic/print.h>
 #include <lessons/learn/progress.h>
 #include <tinymp/report/table.h>
+#include <algorithm>
 #include <iostream>
 
 namespace tinymp::clinic {
 namespace {
 
 report::TerminalStyle style() { return report::terminal_style(STDOUT_FILENO); }
+
+/// Names only: the patients above are to stay on a screen of 24 lines.
+void print_in_columns(const std::vector<Cause>& causes) {
+  std::size_t widest = 0;
+  for (const Cause& cause : causes) widest = std::max(widest, cause.id.size());
+  const int width = static_cast<int>(widest) + 2, columns = std::max(1, style().width / width);
+  int column = 0;
+  for (const Cause& cause : causes) {
+    std::cout << "  " << report::bold(cause.id, style());
+    column = (column + 1) % columns;
+    std::cout << (column == 0 || &cause == &causes.back() ? "\n"
+                                                          : std::string(widest - cause.id.size(), ' '));
+  }
+}
 
 }  // namespace
 
@@ -26,12 +41,9 @@ void print_ward() {
     const std::optional<std::string> when = progress.first(fmt::format("clinic {}", one.number), "solved");
     std::cout << fmt::format("  {:32}  {}\n", one.title(), when ? "solved " + when->substr(0, 10) : "-");
   }
-  std::cout << "\nCauses: each patient has one of these\n";
-  for (const Cause& cause : causes()) {
-    std::cout << "  " << report::bold(cause.id, style()) << "\n";
-    print_text("    " + cause.line);
-  }
-  std::cout << "\n./learn clinic 3                tells what the owner of patient 3 says, and where to look\n"
+  std::cout << "\nCauses: one for each patient (lessons/clinic/README.md tells what each is)\n";
+  print_in_columns(causes());
+  std::cout << "\n./learn clinic 3                what its owner says, and where to look\n"
                "./learn check clinic 3 CAUSE    is that the cause?   --hint   helps\n";
 }
 

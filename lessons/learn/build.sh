@@ -1,14 +1,22 @@
 # Configuring and building in the right folder, one build of a folder at a time, as parallel as the memory allows.
 # Sourced by ./learn after install.sh; sees its variables: root, cuda, sanitize, and
 # shellcheck shell=bash
-: "${cuda=}" "${build_root=}" "${build=}" "${overlay=}" "${locked=}" "${tests=OFF}" "${microbench=OFF}" "${jobs=1}" "${packages=}"
+: "${cuda=}" "${build_root=}" "${build=}" "${overlay=}" "${tests=OFF}" "${microbench=OFF}" "${jobs=1}" "${packages=}"
 
 # ---- where it can be built ----
+
+has_nvcc() { # where cmake/Cuda.cmake looks for it
+  local file
+  for file in "$(command -v nvcc)" "${CUDACXX:-}" "${CUDACXX:-}"/{,bin/}nvcc "${CUDA_PATH:-}"/{,bin/}nvcc /usr/local/cuda/bin/nvcc; do
+    if [ -f "$file" ]; then return 0; fi
+  done
+  return 1
+}
 
 # CMake, Ninja or nvcc take these characters of a path for something else, and say so in words that help nobody.
 expect_usual_path() {
   local path character mend odd=('#' '[' ']' ';' '"' "\\" $'\n')
-  if [ "$cuda" = ON ] || { [ "$cuda" = AUTO ] && command -v nvcc >/dev/null; }; then odd+=("'" ','); fi
+  if [ "$cuda" = ON ] || { [ "$cuda" = AUTO ] && has_nvcc; }; then odd+=("'" ','); fi
   for path in "$root" "$build_root"; do
     mend='move or rename that folder'
     if [ "$path" = "$build_root" ]; then mend="name another build folder: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ..."; fi
@@ -122,7 +130,11 @@ configure() {
 # CMake itself finds out whether anything is to be done: an edited source is always built.
 compile() { # TARGET...
   local log=$build/build.log what='building tinymp'
-  if [ ! -x "$program" ]; then what="$what (first time: a few minutes)"; fi
+  if [ -n "$overlay" ]; then
+    what='compiling what your pieces touch'
+  elif [ ! -x "$program" ]; then
+    what="$what (first time: a few minutes)"
+  fi
   cmake --build "$build" --parallel "$jobs" --target "$@" 2>&1 | tee "$log" | progress "$what ..."
   if [ "${PIPESTATUS[0]}" != 0 ]; then
     expect_room
@@ -206,13 +218,16 @@ lock() { # FOLDER: FOLDER.lock is a link to the process that holds it: made with
     sleep 1
     waited=$((waited + 1))
   done
-  locked=$locking
+  locked+=("$locking")
 }
 
-unlock() {
-  if [ -n "$locked" ]; then rm -f "$locked.lock"; fi
-  locked=
+unlock() { # what was locked last
+  local last=$((${#locked[@]} - 1))
+  rm -f "${locked[last]}.lock"
+  unset "locked[$last]"
 }
+
+unlock_all() { while [ ${#locked[@]} -gt 0 ]; do unlock; done; }
 
 # ---- what others built ----
 
@@ -233,7 +248,6 @@ all_current() { # TARGET...
 }
 
 prepare() { # TARGET... are up to date afterwards, whatever it takes
-  local target
   expect_usual_path
   if ! mkdir -p "$build_root" 2>/dev/null || [ ! -w "$build_root" ]; then
     if all_current "$@"; then return; fi # another user's, and whole
@@ -250,6 +264,12 @@ prepare() { # TARGET... are up to date afterwards, whatever it takes
     name_build_folder
   fi
   lock "$build"
+  bring_up_to_date "$@"
+  unlock
+}
+
+bring_up_to_date() { # TARGET... in the folder, which is locked
+  local target
   if ! configured; then
     mkdir -p "$build" 2>/dev/null || cannot_write
     configure
@@ -257,5 +277,4 @@ prepare() { # TARGET... are up to date afterwards, whatever it takes
   : >"$build/built"
   compile "$@"
   for target; do cp -p "$build/built" "$build/built.$target"; done
-  unlock
 }

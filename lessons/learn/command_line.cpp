@@ -1,6 +1,11 @@
+#include <unistd.h>
+
+#include <fmt/format.h>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/interrupt.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/float_environment.h>
+#include <tinymp/report/terminal.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,11 +14,13 @@
 #include <cstdio>
 #include <iostream>
 #include <new>
+#include <sstream>
 
 namespace tinymp::lab {
 namespace {
 
 constexpr int wrong_use = 2, missing = 3;
+constexpr int names_width = 24;  ///< columns before the descriptions in --help
 constexpr std::int64_t most_seeds = 1000, most_threads = 1024;
 
 std::optional<double> number(const std::string& text) {
@@ -47,7 +54,47 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return concat("there is no option '", typed, "'", meant.empty() ? "" : "; did you mean '--" + meant + "'?");
 }
 
-void tell(const std::string& message) { std::fprintf(stderr, "learn: %s\n", message.c_str()); }
+/// As a shell reads it back. Control characters are written as bash writes them, $'\x1b', or they would move
+/// the cursor when the command is printed.
+std::string quoted(std::string_view argument) {
+  const auto controls = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
+  const bool escapes = std::ranges::any_of(argument, controls);
+  std::string text = escapes ? "$'" : "'";
+  for (const char c : argument) {
+    if (controls(c)) {
+      text += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    } else if (escapes) {
+      if (c == '\'' || c == '\\') text += '\\';
+      text += c;
+    } else {
+      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+  }
+  return text + "'";
+}
+
+/// What CLI11 says, which breaks no lines: descriptions go on below themselves.
+std::string fitted_help(const std::string& help) {
+  const int width = report::terminal_width(STDOUT_FILENO);
+  std::istringstream lines(help);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (report::display_width(line) <= width || !line.starts_with(' ')) {
+      text += fitted(line, width) + "\n";
+      continue;
+    }
+    std::string before = line.substr(0, names_width);
+    for (const std::string& part : report::wrap(line.substr(names_width), width - names_width)) {
+      text += before + part + "\n";
+      before.assign(names_width, ' ');
+    }
+  }
+  return text;
+}
+
+void tell(const std::string& message) {
+  std::fprintf(stderr, "%s\n", fitted_for_errors("learn: " + message).c_str());
+}
 
 }  // namespace
 
@@ -135,12 +182,13 @@ void add_experiment_flags(CLI::App& app, Options& options) {
 }
 
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
-  app.get_formatter()->column_width(24);
+  app.get_formatter()->column_width(names_width);
   try {
     app.parse(argc, argv);
     return {};
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
+  } catch (const CLI::Success&) {
+    std::cout << fitted_help(app.help());
+    return 0;
   } catch (const CLI::ParseError& error) {
     tell(concat(explain(app, error), " (see ", app.get_name(), " --help)"));
     return wrong_use;
@@ -218,9 +266,7 @@ std::string typed(const std::string& command, int argc, const char* const* argv)
       text += argument;
       continue;
     }
-    text += '\'';
-    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
+    text += quoted(argument);
   }
   return text;
 }

@@ -17,19 +17,6 @@
 namespace tinymp::lab {
 namespace {
 
-/// "half: YOURS | scaler: REFERENCE" -> "half"
-std::string yours(const std::string& pieces) {
-  std::string names;
-  for (std::size_t begin = 0; begin < pieces.size();) {
-    const std::size_t end = std::min(pieces.find(" | ", begin), pieces.size());
-    const std::string piece = pieces.substr(begin, end - begin);
-    const std::size_t colon = piece.find(": YOURS");
-    if (colon != std::string::npos) names += (names.empty() ? "" : ", ") + piece.substr(0, colon);
-    begin = end + 3;
-  }
-  return names;
-}
-
 /// "FP16, S = 1" -> "fp16-s-1": a file name that needs no quotes in a shell.
 std::string file_name(const std::string& name) {
   std::string text;
@@ -81,7 +68,7 @@ std::string without_pieces(const std::string& name) {
 }
 
 std::string Lab::marked(const std::string& name) const {
-  const std::string mine = yours(train::pieces());
+  const std::string mine = train::yours(train::pieces());
   const std::string text = mine.empty() ? name : concat(name, " (YOURS: ", mine, ")");
   return sabotaged() ? concat(text, " (sabotaged: ", impl_->lesson.sabotage, ")") : text;
 }

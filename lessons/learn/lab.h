@@ -95,7 +95,7 @@ class Lab {
   std::vector<const train::Run*> runs(std::string_view question, std::string_view name) const;
 
   /// The sentence under a question, made from what was measured. Printed by finish(), before that too when
-  /// more is trained first, and put on the page.
+  /// more is trained first, and put on the page. After --smoke it says that there were too few steps to tell.
   void verdict(const std::string& question, const std::string& sentence);
   /// The same for what is no verdict: a few steps are enough for it.
   void remark(const std::string& question, const std::string& sentence);
@@ -108,6 +108,8 @@ class Lab {
 
   /// Prints a line, or several, for what an experiment shows besides curves.
   void say(const std::string& text);
+  /// A sentence on what was found, indented. On record, as chapters quote it, in lines of 98 columns.
+  void say_finding(const std::string& sentence);
   /// A figure besides the curves that the chapter quotes: number("fp16 dot product, K = 16384", 0.494). Each
   /// name once.
   void number(const std::string& name, double value);
@@ -140,6 +142,8 @@ std::vector<double> differences(const std::vector<double>& a, const std::vector<
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
 /// "83.0", or "NaN"; `digits` after the point.
 std::string fixed(double value, int digits);
+/// "-0.02 to 0.01", or "0.01" where both ends are written alike.
+std::string range(double low, double high, int digits);
 /// "83.0 (82.1 .. 84.2)", or "83.0" for one value, "NaN" for NaN.
 std::string spread(const std::vector<double>& values, int digits);
 

@@ -33,12 +33,26 @@ void print_item(const std::string& mark, const std::string& text, const report::
   }
 }
 
+/// Where several questions were asked, their answers stand together at the end, for the first section has
+/// left the screen by then. What stands there is taken out of the sections: nothing is said twice in a row.
+std::vector<std::string> take_answers(std::vector<report::ReportSection>& sections) {
+  std::vector<std::string> answers;
+  const auto answered = [](const report::ReportSection& section) { return !section.verdict.empty(); };
+  if (std::ranges::count_if(sections, answered) < 2) return answers;
+  for (report::ReportSection& section : sections) {
+    if (!answered(section)) continue;
+    const bool asks = section.question.ends_with('?');
+    answers.push_back(section.question + (asks ? " " : ": ") + section.verdict);
+    section.verdict.clear();
+  }
+  return answers;
+}
+
 }  // namespace
 
 void Lab::verdict(const std::string& question, const std::string& sentence) {
-  const std::string text = options_.smoke ? "(--smoke: too few steps to tell.) " + sentence : sentence;
-  impl_->verdicts.emplace_back(question, text);
-  impl_->waiting.push_back(text);
+  impl_->verdicts.emplace_back(question, options_.smoke ? "--smoke: too few steps to tell." : sentence);
+  if (!options_.smoke) impl_->waiting.push_back(sentence);
 }
 
 /// finish() prints all verdicts. One that is followed by more training is printed before that, too.
@@ -50,8 +64,7 @@ void Lab::Impl::print_waiting() {
 
 void Lab::remark(const std::string& question, const std::string& sentence) {
   impl_->verdicts.emplace_back(question, sentence);
-  print_item(impl_->style.unicode ? "→" : "->", sentence, impl_->style);
-  std::cout.flush();
+  impl_->waiting.push_back(sentence);
 }
 
 void Lab::claim(bool holds, const std::string& sentence, Judged when) {
@@ -68,14 +81,30 @@ void Lab::say(const std::string& text) {
   std::istringstream lines(text + "\n");
   for (std::string line; std::getline(lines, line);) {
     impl_->said.push_back(line);
-    std::cout << fitted(report::printable(line, impl_->style.unicode), impl_->style.width) << "\n";
+    impl_->print(line);
   }
-  std::cout.flush();
+}
+
+void Lab::say_finding(const std::string& sentence) {
+  for (const std::string& line : report::wrap(sentence, 96)) impl_->said.push_back("  " + line);
+  impl_->print("  " + sentence);
+}
+
+void Lab::Impl::print(const std::string& line) const {
+  std::cout << fitted(report::printable(line, style.unicode), style.width) << "\n" << std::flush;
+}
+
+std::string Lab::Impl::pieces_of_all() const {
+  const std::string first = runs.empty() ? train::pieces() : runs.front().header.pieces;
+  const bool alike =
+      std::ranges::all_of(runs, [&](const train::Run& run) { return run.header.pieces == first; });
+  return alike ? first : "";
 }
 
 std::vector<report::ReportSection> Lab::Impl::sections() const {
   std::vector<train::Run> shown(runs.begin(), runs.end());
-  for (train::Run& run : shown) run.header.name = without_pieces(run.header.name);
+  if (!pieces_of_all().empty())
+    for (train::Run& run : shown) run.header.name = without_pieces(run.header.name);
   std::vector<report::ReportSection> sections = report::sections_by_question(std::move(shown));
   for (const auto& verdict : verdicts) {
     auto section = std::ranges::find(sections, verdict.first, &report::ReportSection::question);
@@ -109,46 +138,43 @@ bool Lab::Impl::write_page(const Options& options) {
     page = folder + "/report.html";
     const std::string mark = options.sabotaged ? concat("SABOTAGED (", lesson.sabotage, "): ") : "";
     report::HtmlOptions html;
-    if (!train::pieces().empty()) html.note = concat("Pieces: ", train::pieces());
+    if (!pieces_of_all().empty()) html.note = concat("Pieces: ", pieces_of_all());
     report::write_report(page, concat(mark, lesson.title), sections(), html);
   } catch (const Error& error) {
     std::cout.flush();
-    std::cerr << "learn: " << error.what() << "\n";
+    std::cerr << fitted_for_errors(concat("learn: ", error.what())) << "\n";
     if (!paths.empty()) {
-      std::cerr << "The runs are safe in " << folder << "; ./learn compare " << folder
-                << " --out DIR makes the page again.\n";
+      std::cerr << fitted_for_errors(concat("The runs are safe in ", folder, "; ./learn compare ", folder,
+                                            " --out DIR makes the page again."))
+                << "\n";
     }
     return false;
   }
   std::cout << "Page:   " << absolute(page) << "\n";
   if (!paths.empty()) std::cout << "Runs:   " << folder << "\n";
-  if (!train::pieces().empty()) print_item("Pieces:", train::pieces(), style);
+  if (!pieces_of_all().empty()) print_item("Pieces:", pieces_of_all(), style);
   std::cout << "Again:  " << options.command << "\n";
   if (options.open) open_in_browser(absolute(page));
   return true;
 }
 
-/// Where several questions were asked, all answers once more: the first has left the screen by now.
-void Lab::Impl::print_answers(const std::vector<report::ReportSection>& sections) const {
-  const auto answered = [](const report::ReportSection& section) { return !section.verdict.empty(); };
-  if (std::ranges::count_if(sections, answered) < 2) return;
+void Lab::Impl::print_answers(const std::vector<std::string>& answers) const {
+  if (answers.empty()) return;
   std::cout << report::bold("In short", style) << "\n\n";
-  for (const report::ReportSection& section : sections) {
-    if (!answered(section)) continue;
-    const bool asks = section.question.ends_with('?');
-    print_item(style.unicode ? "●" : "*", section.question + (asks ? " " : ": ") + section.verdict, style);
-  }
+  for (const std::string& answer : answers) print_item(style.unicode ? "●" : "*", answer, style);
   std::cout << "\n";
 }
 
 int Lab::finish() {
-  const std::vector<report::ReportSection> sections = impl_->sections();
+  std::vector<report::ReportSection> sections = impl_->sections();
+  const std::vector<std::string> answers =
+      options_.smoke ? std::vector<std::string>{} : take_answers(sections);
   for (const report::ReportSection& section : sections) {
     std::cout << "\n";
     report::print_section(std::cout, section, impl_->style);
   }
   if (!sections.empty() || !impl_->claims.empty()) std::cout << "\n";
-  impl_->print_answers(sections);
+  impl_->print_answers(answers);
   impl_->print_claims(options_);
   const bool written = impl_->runs.empty() || impl_->write_page(options_);
   if (!options_.results.empty()) write_results(options_.results, impl_->results(options_));

@@ -11,10 +11,10 @@ namespace tinymp::lab {
 
 inline constexpr std::string_view cut_name = "fashion-mnist-cut", course_name = "course";
 
-/// What a lab remembers from its first run to its report.
 /// The name of a curve without the mark of a learner's pieces, which a page and a terminal tell once.
 std::string without_pieces(const std::string& name);
 
+/// What a lab remembers from its first run to its report.
 struct Lab::Impl {
   Lesson lesson{};
   report::TerminalStyle style;
@@ -47,10 +47,14 @@ struct Lab::Impl {
 
   train::Run run(train::Plan plan, const std::string& path, const Options& options,
                  std::unique_ptr<nn::Model>* keep);
+  void print(const std::string& line) const;  ///< as wide as the terminal is
   void print_waiting();
   bool comes_along() const;  ///< is it what comes with tinymp, about which no chapter promises anything?
+  /// What every run says of a learner's pieces; empty where some are a learner's and some are not: then the
+  /// names of the curves keep their marks.
+  std::string pieces_of_all() const;
   std::vector<report::ReportSection> sections() const;
-  void print_answers(const std::vector<report::ReportSection>& sections) const;
+  void print_answers(const std::vector<std::string>& answers) const;
   void print_claims(const Options& options) const;
   bool write_page(const Options& options);            ///< false when it could not be written
   std::string results(const Options& options) const;  ///< results.h

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <lessons/learn/run_progress.h>
+#include <lessons/learn/words.h>
 #include <tinymp/report/number.h>
 #include <filesystem>
 #include <iostream>
@@ -14,8 +15,9 @@ constexpr int name_width = 22;  // the bars begin below each other
 
 RunProgress::RunProgress(std::string name, std::int64_t steps, const std::string& log, const Options& options)
     : name_(std::move(name)),
-      if_interrupted_(concat("Interrupted; what was trained so far is kept: ./learn compare ",
-                             std::filesystem::path(log).parent_path().string())),
+      if_interrupted_(
+          fitted_for_errors(concat("Interrupted; what was trained so far is kept: ./learn compare ",
+                                   std::filesystem::path(log).parent_path().string()))),
       bar_(stderr, report::pad(name_, name_width), steps, options.plain) {}
 
 void RunProgress::tell(const train::Run& run) const {

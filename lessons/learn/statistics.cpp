@@ -35,6 +35,11 @@ std::string fixed(double value, int digits) {
   return std::isnan(value) ? "NaN" : fmt::format("{:.{}f}", value, digits);
 }
 
+std::string range(double low, double high, int digits) {
+  const std::string from = fixed(low, digits), to = fixed(high, digits);
+  return from == to ? from : from + " to " + to;
+}
+
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
   return seed_by_seed(a, b, [](double x, double y) { return x - y; });
 }

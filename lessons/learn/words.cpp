@@ -44,4 +44,9 @@ std::string fitted(std::string_view text, int width) {
 
 std::string fitted(std::string_view text) { return fitted(text, report::terminal_width(STDOUT_FILENO)); }
 
+std::string fitted_for_errors(std::string_view text) {
+  if (isatty(STDERR_FILENO) != 1) return std::string(text);
+  return fitted(text, report::terminal_width(STDERR_FILENO));
+}
+
 }  // namespace tinymp::lab

@@ -13,4 +13,7 @@ std::string fitted(std::string_view text, int width);
 /// ... for standard output, as wide as it is now.
 std::string fitted(std::string_view text);
 
+/// ... for standard error. Where that is no terminal the text stays as it is: in a log a message is one line.
+std::string fitted_for_errors(std::string_view text);
+
 }  // namespace tinymp::lab

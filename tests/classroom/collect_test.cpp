@@ -4,6 +4,7 @@
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/overlay.h>
+#include <tinymp/base/error.h>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -48,6 +49,29 @@ TEST_CASE("collect: a student's name is no formula in the table and no markup on
   CHECK_FALSE(holds(page, "<th><script>"));
   CHECK_FALSE(holds(page, "<td><b>"));
   CHECK(holds(page, "&lt;script&gt;"));
+}
+
+TEST_CASE("collect: what submissions could read, the folders of the system, is no place for a class") {
+  const Scratch folder("class");
+  write_file(folder.path() / "ada" / "half_to_float.h", "");
+  const std::string from = folder.path().string();
+  const auto refused = [](std::vector<const char*> words, auto command) {
+    std::string why;
+    try {
+      command(static_cast<int>(words.size()), words.data());
+    } catch (const UsageError& error) {
+      why = error.what();
+    }
+    CHECK(holds(why, "where each submission may read"));
+  };
+  refused({"collect", "/usr/share"}, collect);
+  refused({"collect", "/opt"}, collect);
+  refused({"collect", from.c_str(), "--out", "/usr/tinymp-class"}, collect);
+  refused({"grade", "--mine", "/usr/share/../share"}, grade_command);
+  fs::create_directory_symlink("/usr/share", folder.path() / "link");
+  refused({"grade", "--mine", (folder.path() / "link").c_str()}, grade_command);
+  CHECK_NOTHROW(expect_unseen(folder.path()));
+  CHECK_NOTHROW(expect_unseen("/user/class"));
 }
 
 TEST_CASE("collect: a class of three, one of whom hands in trouble") {

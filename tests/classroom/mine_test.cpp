@@ -1,5 +1,6 @@
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
+#include <lessons/classroom/judged_by.h>
 #include <lessons/classroom/overlay.h>
 #include <lessons/classroom/workbook.h>
 #include <tests/catch.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -83,12 +85,34 @@ TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both
   CHECK_THAT(desk.file(half.file), Catch::Contains("matches_f16c = false"));  // so that it is really called
   CHECK(desk.file(scaler.file) == read_file(source_folder() / scaler.file));
   CHECK_THAT(desk.file("tinymp/train/pieces.cpp"), Catch::Contains("half: YOURS (1 of its 2) | "));
+  CHECK_THAT(desk.file("touched.cmake"), Catch::Contains("kernels/cpu/losses.cpp"));  // includes the half
+  CHECK_THAT(desk.file("touched.cmake"), Catch::Contains("tinymp/train/pieces.cpp"));
 
   const fs::file_time_type before = desk.written(half.file);
   desk.write(scaler, "// right now\n" + reference(scaler));
   CHECK_THAT(desk.overlay(), Catch::Contains("scaler: YOURS"));
   CHECK_THAT(desk.file(scaler.file), Catch::Contains("// right now"));
   CHECK(desk.written(half.file) == before);  // nothing of it is compiled again
+}
+
+TEST_CASE("mine: what passed is judged again when another library, or another check, judges it") {
+  const Desk desk;
+  const Exercise half = exercises_named("half_to_float").front();
+  const Scratch folder("library");
+  const fs::path library = folder.path() / "lib.a";
+  write_file(library, "built");
+  const std::string before = judged_by(half, {library});
+  CHECK(judged_by(half, {library}) == before);
+  fs::last_write_time(library, fs::last_write_time(library) + std::chrono::seconds(1));
+  CHECK(judged_by(half, {library}) != before);
+
+  desk.write(half, "// my own\n" + reference(half));
+  desk.overlay();
+  const std::string known = "judged/" + half.own_file().string(), mark = desk.file(known);
+  CHECK_THAT(mark, Catch::Contains(judged_by(half)));
+  const fs::file_time_type written = desk.written(known);
+  desk.overlay();
+  CHECK(desk.written(known) == written);  // not judged again: all is as it was
 }
 
 TEST_CASE("mine: every file that has exercises lies in the overlay, whoever wrote its pieces") {

@@ -44,6 +44,7 @@ fake_cmake() { # FOLDER VERSION: configuring and building fail with the text of 
       --build)
         echo "[1/2] Building CXX object x.o"
         if [ -e "'"$work"'/build_takes" ]; then sleep "$(cat "'"$work"'/build_takes")"; fi
+        case "$2" in *-mine) if [ -e "'"$work"'/mine_takes" ]; then sleep "$(cat "'"$work"'/mine_takes")"; fi ;; esac
         if [ -e "'"$work"'/build_fails" ]; then cat "'"$work"'/build_fails"; exit 1; fi
         mkdir -p "$2/lessons/learn"
         printf "%s\n" "#!/bin/sh" "echo program" "for word; do echo \"<\$word>\"; done" "exit 7" >"$2/lessons/learn/learn"
@@ -65,6 +66,7 @@ machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, 
   mkdir -p "$bin" "$tree/lessons/learn" "$tree/datasets" "$tree/lessons/"{00_why,02_matmul,03_accumulation,06_loss_scaling}
   cp -p "$root/learn" "$tree/learn"
   cp -p "$root/lessons/learn/"*.sh "$tree/lessons/learn/"
+  sed "s#/usr/local/cuda#$work/cuda#g" "$root/lessons/learn/build.sh" >"$tree/lessons/learn/build.sh" # this one may have it
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
   : >"$work/calls"
   for tool in bash sh env awk sed grep cat cp ln mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod find head; do
@@ -396,6 +398,8 @@ check 'run 2: builds what it asks ThreadSanitizer with' called '--target learn l
 learn train
 check 'train: builds no lesson' count_of 1 '--target learn$'
 learn run 6 --mine --smoke
+check 'run 6 --mine: the ordinary objects, to take what no piece touches' called "--build $build/release-g++ --parallel 4 --target learn lesson_06"
+check 'run 6 --mine: takes them' called "-DFROM=$build/release-g++ -DTO=$build/release-g++/mine-"
 check 'run 6 --mine: puts the pieces together' says "pieces of overlay $build/release-g++/mine-"
 check 'run 6 --mine: configures another folder with them' called "-B $build/release-g++-mine"
 check 'run 6 --mine: CMake knows where they are' called "-DTINYMP_OVERLAY=$build/release-g++/mine-"
@@ -502,6 +506,16 @@ odd_path $'two\nlines' 'a line break'
 mkdir "$work/o'neil, b"
 learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
 check "an apostrophe without nvcc: goes on" ends_with 7
+mkdir -p "$work/toolkit/bin" "$work/cuda/bin"
+fake "$work/toolkit/bin" nvcc true
+for place in CUDACXX="$work/toolkit/bin/nvcc" CUDA_PATH="$work/toolkit"; do
+  learn TINYMP_BUILD_DIR="$work/o'neil, b" "$place" run 3
+  check "an apostrophe with nvcc at $place: exit code 2" ends_with 2
+done
+fake "$work/cuda/bin" nvcc true
+learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
+check 'an apostrophe with nvcc at /usr/local/cuda: exit code 2' ends_with 2
+rm -r "$work/cuda"
 fake "$bin" nvcc true
 learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
 check 'an apostrophe with nvcc: exit code 2' ends_with 2
@@ -571,6 +585,17 @@ learn quickstart
 check 'a lock that is held: waits' [ "$SECONDS" -ge 3 ]
 check 'and says so' says "another ./learn works in $build/release-g++; waiting"
 check 'and then goes on' ends_with 7
+echo 5 >"$work/mine_takes"
+(learn run 6 --mine >/dev/null) &
+waits=0
+until [ -L "$build/release-g++-mine.lock" ] || [ $((waits += 1)) -gt 300 ]; do sleep 0.1; done
+learn check 1
+check 'check during run 6 --mine: goes on' ends_with 7
+check 'check during run 6 --mine: does not wait' is_silent_about 'waiting'
+check 'check during run 6 --mine: which still builds' [ -L "$build/release-g++-mine.lock" ]
+wait
+check 'run 6 --mine: no lock is left' [ -z "$(find "$build" -name '*.lock*')" ]
+rm "$work/mine_takes"
 fake "$bin" ln 'exit 1'
 learn quickstart
 check 'a disk that takes no lock: exit code 1' ends_with 1

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace {
 
@@ -24,6 +26,26 @@ struct Folder {
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
   Options options() const { return {.out = path.string()}; }
+};
+
+/// What goes to standard output while it lives.
+class Printed {
+ public:
+  Printed() : before_(std::cout.rdbuf(text_.rdbuf())) {}
+  ~Printed() { std::cout.rdbuf(before_); }
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+  std::size_t count(const std::string& sentence) const {
+    const std::string text = text_.str();
+    std::size_t found = 0;
+    for (std::size_t at = text.find(sentence); at != std::string::npos; at = text.find(sentence, at + 1))
+      ++found;
+    return found;
+  }
+
+ private:
+  std::ostringstream text_;
+  std::streambuf* before_;
 };
 
 train::Run run_of(const std::string& name, std::uint64_t seed, double value) {
@@ -103,6 +125,13 @@ TEST_CASE("spread") {
   CHECK(fixed(no_number, 1) == "NaN");
 }
 
+TEST_CASE("a range whose ends are written alike is one number") {
+  CHECK(range(-0.021, 0.008, 2) == "-0.02 to 0.01");
+  CHECK(range(0.006, 0.014, 2) == "0.01");
+  CHECK(range(19, 19, 0) == "19");
+  CHECK(range(no_number, no_number, 2) == "NaN");
+}
+
 TEST_CASE("the nearest word") {
   const std::vector<std::string> known = {"quickstart", "run", "train", "compare"};
   CHECK(nearest("quikstart", known) == "quickstart");
@@ -127,6 +156,11 @@ TEST_CASE("the number of a lesson") {
 TEST_CASE("a command line that a shell reads back") {
   const char* const arguments[] = {"learn", "--seeds", "3", "--out", "my runs", "--name", "it's", ""};
   CHECK(typed("./learn", 8, arguments) == R"(./learn --seeds 3 --out 'my runs' --name 'it'\''s' '')");
+}
+
+TEST_CASE("a command line with control characters is printed without them, and bash reads them back") {
+  const char* const arguments[] = {"learn", "--name", "a\x1b[2Jb", "it's\t\\"};
+  CHECK(typed("./learn", 4, arguments) == R"(./learn --name $'a\x1b[2Jb' $'it\'s\x09\\')");
 }
 
 TEST_CASE("results come in the order of the seeds, and no result is NaN") {
@@ -192,6 +226,31 @@ TEST_CASE("an FP32 shadow runs seldom, and not beside FP32") {
   }
 }
 
+TEST_CASE("what is said at the end is said once") {
+  for (const bool several : {false, true}) {
+    const Printed printed;
+    Lab lab(lesson, {.plain = true});
+    lab.verdict("Does it?", "It does.");
+    if (several) lab.verdict("And that?", "That does not.");
+    lab.remark("Does it?", "You predicted 3; it is 4.");
+    lab.finish();
+    CHECK(printed.count("It does.") == 1);
+    CHECK(printed.count("That does not.") == (several ? 1 : 0));
+    CHECK(printed.count("You predicted 3; it is 4.") == 1);
+    CHECK(printed.count("In short") == (several ? 1 : 0));
+  }
+}
+
+TEST_CASE("after --smoke there is no verdict") {
+  const Printed printed;
+  Lab lab(lesson, {.smoke = true, .plain = true});
+  lab.verdict("Does it?", "It does.");
+  lab.verdict("And that?", "That does not.");
+  lab.finish();
+  CHECK(printed.count("It does.") == 0);
+  CHECK(printed.count("--smoke: too few steps to tell.") == 2);
+}
+
 TEST_CASE("a broken claim fails --verify, and nothing else") {
   for (const bool holds : {true, false}) {
     for (const bool verify : {true, false}) {
@@ -249,6 +308,25 @@ TEST_CASE("results.json holds what was measured, claimed and said") {
   REQUIRE_THROWS_AS(Lab(lesson, options), Error);  // before anything is trained
 }
 
+TEST_CASE("a finding is printed as wide as the terminal, and on record in the lines that chapters quote") {
+  const Folder folder;
+  Options options = folder.options();
+  options.plain = true;
+  options.results = (folder.path / "results.json").string();
+  const std::string word(10, 'x'), first = "  " + word + " " + word + " " + word, left = " " + word;
+  std::string sentence = word;
+  for (int i = 1; i < 12; ++i) sentence += left;
+  const Printed printed;
+  Lab lab(lesson, options);
+  lab.say_finding(sentence);
+  lab.finish();
+  CHECK(printed.count(first + left + left + left + left + "\n" + first + left + left) == 1);  // 78 of 80
+  std::ifstream in(options.results);
+  const auto said = nlohmann::ordered_json::parse(in).at("said");
+  CHECK(said == nlohmann::ordered_json(
+                    {first + left + left + left + left + left, first + left}));  // 89 of 98, and the rest
+}
+
 TEST_CASE("a run whose technique was turned off has a name that says so") {
   const Lesson fragile{"06_loss_scaling", "Title", "Question", "unscale"};
   CHECK(Lab(fragile, {}).marked("FP16") == "FP16");
@@ -256,6 +334,25 @@ TEST_CASE("a run whose technique was turned off has a name that says so") {
   CHECK(lab.marked("FP16") == "FP16 (sabotaged: unscale)");
   lab.add(run_of(lab.marked("FP16"), 0, 1));
   CHECK(lab.results("q", "FP16") == std::vector<double>{1});
+}
+
+TEST_CASE("a mark of a learner's pieces goes where all curves have it, and stays where one has none") {
+  const Folder folder;
+  constexpr Lesson compare{"compare", "Title", "Question"};
+  for (const bool mixed : {false, true}) {
+    Options options = folder.options();
+    options.plain = true;
+    Lab lab(compare, options);
+    train::Run mine = run_of("FP16 (YOURS: half)", 0, 1);
+    mine.header.pieces = "half: YOURS | scaler: REFERENCE";
+    lab.add(mine);
+    lab.add(mixed ? run_of("FP16", 0, 3) : mine);
+    CHECK(lab.finish() == 0);
+    std::ifstream in(folder.path / (mixed ? "compare-002/report.html" : "compare-001/report.html"));
+    const std::string page{std::istreambuf_iterator<char>(in), {}};
+    CHECK((page.find("<p class=\"notice\">Pieces: half: YOURS") != std::string::npos) == !mixed);
+    CHECK((page.find("FP16 (YOURS: half)") != std::string::npos) == mixed);
+  }
 }
 
 TEST_CASE("seeds, steps, a device that is not there") {

@@ -53,7 +53,7 @@ exercises() {
   learn 0 hint 1.1 && prints 'hint 1 of 3' && learn 0 hint 1.1 && prints 'hint 2 of 3'
   learn 1 solution 1.1 && prints 'Yours does not pass yet'
   learn 0 solution 1.1 --give-up && prints 'half_bits_from_float' && grep -q '^exercise 1.1 gave_up 20' exercises.txt
-  learn 1 check 1.1 && prints 'Only the sign is there' && prints '^Your file: '
+  learn 1 check 1.1 && prints 'gives the sign only' && prints '^Your file: '
   learn 1 check 1.1 --json && prints '"outcome": "wrong"'
   # The reference is an answer as well.
   sed '/exercise half_to_float/,/exercise half_to_float/!d' "$source_folder/tinymp/numeric/half_codec.h" >mine/01_half/half_to_float.h
@@ -100,6 +100,13 @@ use() {
     learn 0 $command --help && prints 'Usage: ./learn'
   done
 
+  learn 0 compare --help
+  local field
+  while read -r field; do
+    grep -qw -- "$field" out || fail "does not name '$field', which a log has"
+  done < <(sed -n '/RunHeader> auto/,/^}/p; /StepRecord> auto/,/^}/p; /RunResult> auto/,/^}/p' \
+    "$source_folder/tinymp/train/run_log_fields.h" | grep -o 'field("[a-z_]*' | cut -d'"' -f2)
+
   learn 2 run && complains 'run which lesson'
   learn 2 run 99 && complains "no lesson '99': there are 0"
   learn 2 run six && complains "no lesson 'six'"
@@ -114,7 +121,7 @@ use() {
   learn 2 run 0 --sabotage '' --smoke && complains 'has none'
   [ "${TINYMP_LEAVE_OUT:-}" = exercises ] || exercises
   export TINYMP_PROGRESS=$work/progress.txt
-  learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  clip-before-division$'
+  learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  .*  clip-before-division'
   learn 2 clinic 11 && complains "no patient '11'; there are 1 to 10"
   learn 2 clinic run && complains 'N is required'
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
@@ -214,6 +221,7 @@ runs() {
   printf '0.05\nwhat\nnan\n' >answers
   "$program" run 6 --smoke --data cut --predict --out predicted <answers >out 2>err || fail 'wanted exit code 0'
   prints 'A number, or nan, or nothing' && prints 'You predicted 0.05 for FP16, S = 1; it is 0.0' && prints 'You predicted NaN for FP16, static'
+  [ "$(grep -c 'You predicted 0.05 for' out)" = 1 ] || fail 'a prediction is answered more than once'
   grep -q 'You predicted 0.05 for FP16, S = 1' predicted/*/report.html || fail 'the page does not have the prediction'
   rm -rf predicted
 
@@ -275,8 +283,21 @@ runs() {
   }
   [ "$(find runs -path 'runs/train-00[1-7]/*-seed0.jsonl' | wc -l)" = 7 ] || fail 'wanted seven runs'
 
+  # Whatever is narrower than FP32 on a gradient's way, the --shadow-every that was asked for is done.
+  for flag in compute gradient autocast; do
+    # shellcheck disable=SC2086
+    learn 0 train $few --$flag f16 --shadow-every 2 --out shadowed
+    [ "$(grep -c '"flushed":0' shadowed/*/*.jsonl)" -ge 2 ] || fail 'counts no flushed gradients'
+    rm -rf shadowed
+  done
+
   # shellcheck disable=SC2086
   learn 0 train $few --compute bf16 --gradient bf16 && prints 'bf16, master f32'
+  # shellcheck disable=SC2086
+  learn 0 train $few --name $'\e[2J' --out escaped && prints '--name '
+  if grep -q $'\e' out; then fail 'the command comes back with raw escapes'; fi
+  rm -rf escaped
+
   # shellcheck disable=SC2086
   learn 0 train $few --schedule cosine --warmup 2 --augment && prints 'sgd lr=0.1 cosine warmup=2'
 

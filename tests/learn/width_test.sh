@@ -17,25 +17,55 @@ if [ "$(uname -s)" != Linux ] || ! command -v script >/dev/null; then
   exit 77
 fi
 
-on_terminal() { # WIDTH ARGUMENT...: what a terminal of that width gets, without colours; lines that were overwritten are gone
-  local width=$1 escape=$'\e'
+as_shown() { # without colours; lines that were overwritten are gone
+  local escape=$'\e'
+  sed "s/$escape\[[0-9;?]*[A-Za-z]//g; s/\r*\$//; s/.*\r//"
+}
+on_terminal() { # WIDTH ARGUMENT...: what a terminal of that width gets
+  local width=$1
   shift
-  script -qec "stty cols $width rows 50; '$program' $* <answers" /dev/null 2>/dev/null </dev/null |
-    sed "s/$escape\[[0-9;?]*[A-Za-z]//g; s/\r*\$//; s/.*\r//" >out
+  script -qec "stty cols $width rows 50; '$program' $* <answers" /dev/null 2>/dev/null </dev/null | as_shown >out
   [ -s out ] || { echo "FAILED: learn $* says nothing" && failures=$((failures + 1)); }
+}
+
+fits() { # WIDTH WHAT: a path stays whole
+  local line
+  while IFS= read -r line; do
+    if [ ${#line} -gt "$1" ]; then
+      echo "FAILED: learn $2, $1 columns: ${#line} in: $line"
+      failures=$((failures + 1))
+    fi
+  done < <(grep -v -e "$work" -e '^Page: ' -e '^Runs: ' out)
+}
+interrupted() { # a training by Ctrl-C, as soon as it has a log
+  local folder=a/folder/whose/name/takes/some/room
+  script -qec "stty cols 80 rows 50; echo \$\$ >pid; exec '$program' train --data cut --steps 1000000000 --out $folder" \
+    /dev/null 2>/dev/null </dev/null >raw &
+  for _ in {1..600}; do
+    if [ -n "$(find a -name '*.jsonl' 2>/dev/null)" ]; then break; fi
+    sleep 0.1
+  done
+  kill -INT "$(cat pid)"
+  wait
+  as_shown <raw >out
+  grep -q '^Interrupted; ' out || { echo 'FAILED: Ctrl-C ends a training without a word' && failures=$((failures + 1)); }
 }
 
 for width in 80 100; do
   for words in '' check 'check 1.1' 'check 4.2' question\ {1..9}' --id ada' 'hint 1.1' 'hint '{1..9}'.1' 'hint '{1..9}'.2' \
-    'hint 5.1' 'hint 5.1' 'solution 1.1' 'run 1 --predict --smoke --data cut'; do
+    'hint 5.1' 'hint 5.1' 'solution 1.1' 'run 1 --predict --smoke --data cut' 'run 8 --smoke --data cut' clinic 'clinic 3' \
+    'compare --help' 'train --help' 'explain --recipe o1' 'run 6 --data cut --seeds nonsense' 'train --data cut --recipe fp61' \
+    'compare nowhere/that/is/a/folder'; do
     on_terminal "$width" "$words"
-    while IFS= read -r line; do
-      if [ ${#line} -gt "$width" ]; then
-        echo "FAILED: learn $words, $width columns: ${#line} in: $line"
-        failures=$((failures + 1))
-      fi
-    done < <(grep -v -e "$work" -e '^Page: ' -e '^Runs: ' out) # a path stays whole
+    fits "$width" "$words"
   done
 done
+mkdir -p handed_in/ada
+for words in 'grade --mine handed_in/ada --only 1.1' 'collect handed_in --only 1.1'; do
+  on_terminal 80 "$words"
+  fits 80 "$words"
+done
+interrupted
+fits 80 'train, interrupted'
 echo "width_test: $failures failed"
 [ $failures = 0 ]

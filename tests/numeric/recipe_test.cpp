@@ -16,6 +16,17 @@ TEST_CASE("recipe: names") {
   CHECK(recipe_from_name("o3") == recipes::o3);
 }
 
+TEST_CASE("recipe: every name that is listed is a recipe, and the refusal of another lists them all") {
+  const std::vector<std::string> names = recipe_names();
+  CHECK(names.size() == 9);
+  std::string choices;
+  for (const std::string& name : names) {
+    CHECK_NOTHROW(recipe_from_name(name));
+    choices += (choices.empty() ? "" : ", ") + name;
+  }
+  CHECK_THROWS_WITH(recipe_from_name("o4"), "\"o4\" is not a recipe; choose one of " + choices);
+}
+
 TEST_CASE("recipe: what the named ones mean") {
   CHECK(recipes::fp32 == Recipe{});
   CHECK(recipes::fp16_weights.master == DType::f16);
@@ -35,6 +46,14 @@ TEST_CASE("recipe: what the named ones mean") {
     CHECK(recipe.accumulate == DType::f32);
     CHECK(recipe.state == DType::f32);
   }
+}
+
+TEST_CASE("recipe: which gradients are narrow") {
+  CHECK_FALSE(has_narrow_gradients(recipes::fp32));
+  CHECK_FALSE(has_narrow_gradients({.state = DType::f16, .scaling = StaticScaling{}}));
+  CHECK(has_narrow_gradients({.compute = DType::bf16}));
+  CHECK(has_narrow_gradients({.gradient = DType::f16}));
+  CHECK(has_narrow_gradients({.autocast = DType::f16}));
 }
 
 TEST_CASE("recipe: the levels O0 to O3") {

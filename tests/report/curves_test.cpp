@@ -144,6 +144,21 @@ TEST_CASE("panels are drawn where there is something to see") {
   CHECK(make_panels(group_by_recipe(crossing))[0].scale == Scale::linear);
 }
 
+TEST_CASE("a learner's run is not averaged with the reference's") {
+  std::vector<Run> runs = {run_of("FP16", 0, {1}), run_of("FP16", 1, {1}), run_of("FP16", 0, {3})};
+  runs[2].header.pieces = "half: YOURS | scaler: REFERENCE";
+  const std::vector<Group> groups = group_by_recipe(runs);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].name == "FP16");
+  CHECK(groups[0].runs.size() == 2);
+  CHECK(groups[1].name == "FP16 (YOURS: half)");
+  // Nor is one averaged with what was written since.
+  runs[0].header.pieces = runs[1].header.pieces = "half: YOURS | scaler: YOURS";
+  const std::vector<Group> both = group_by_recipe(runs);
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].name == "FP16 (YOURS: half, scaler)");
+}
+
 TEST_CASE("runs fall into sections by their question") {
   std::vector<Run> runs = {run_of("a", 0, {1}), run_of("b", 0, {1}), run_of("a", 1, {1})};
   runs[0].header.question = runs[2].header.question = "first?";

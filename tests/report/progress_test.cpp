@@ -74,8 +74,8 @@ TEST_CASE("a bar keeps to a narrow terminal and wipes what was longer") {
   terminal.read_back();
   bar.update(2, 1.0);
   const std::string text = terminal.read_back();
-  CHECK(text == "\ra name that is lon…");
-  CHECK(display_width(text.substr(1)) <= 19);
+  CHECK(text == "\ra name that is l…");
+  CHECK(display_width(text.substr(1)) == 20 - 3);  // the ^C of Ctrl-C fits behind it
 }
 
 TEST_CASE("a shorter line leaves nothing of a longer one") {
@@ -100,7 +100,7 @@ TEST_CASE("in ASCII the bar is ASCII") {
   const File out = stream_of(terminal);
   Progress bar(out.get(), "FP16 · größer", 4);
   bar.update(2, 1.5);
-  CHECK(terminal.read_back() == "\rFP16 . gr??er  ==============...............  2/4  loss 1.5");
+  CHECK(terminal.read_back() == "\rFP16 . gr??er  =============..............  2/4  loss 1.5");
 }
 
 TEST_CASE("a bar that is left by an exception ends its line") {

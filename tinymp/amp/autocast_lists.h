@@ -5,7 +5,8 @@
 #include <string_view>
 
 /// Which op runs in which format under autocast, and nothing else: the lists that every framework has
-/// (PyTorch's are in torch/csrc, autocast_mode). They are data, so a lesson can put an op on the wrong one.
+/// (PyTorch's are in torch/csrc, autocast_mode; that for CUDA has add_bias as a widest addition, and mean as
+/// it comes). They are data, so a lesson can put an op on the wrong one.
 namespace tinymp {
 
 enum class RunsIn : std::uint8_t {

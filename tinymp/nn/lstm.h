@@ -11,6 +11,8 @@ namespace tinymp::nn {
 ///   z = x . from_input + bias + h . from_state      (B,4H) = (B,I)(I,4H) + (4H) + (B,H)(H,4H)
 ///   c = sigmoid(f) c + sigmoid(i) tanh(g)           (B,H), the cell: 0 before the first step
 ///   h = sigmoid(o) tanh(c)                          (B,H), what the layer says: 0 before the first step
+/// Both begin in x's format. So under autocast, where x is FP32, only the products are
+/// FP16: the cell is FP32, as `multiply` and `add` take the widest format. (PyTorch's fused LSTM has FP16.)
 struct Lstm {
   Tensor from_input;  ///< (I,4H), recipe.compute; uniform in +- 1 / sqrt(H) at first
   Tensor from_state;  ///< (H,4H), the same

@@ -8,7 +8,8 @@
 namespace tinymp {
 
 /// More fraction, less range: weights and activations, scaled to fit. Its largest number is 448, no infinity:
-/// Overflow::infinity gives NaN.
+/// beyond 464, where rounding would pass 448, Overflow::infinity gives NaN. (PyTorch's .to(float8_e4m3fn)
+/// saturates at 448, infinities too: that is Overflow::saturate, bit for bit.)
 using float8_e4m3 = small_float<4, 3, Specials::one_nan>;
 
 /// The exponent of half with two bits of fraction: gradients. Its largest number is 57344.

@@ -46,6 +46,12 @@ std::string describe_scaling(const DynamicScaling& s) {
 
 }  // namespace
 
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  for (const Named& known : kRecipes) names.emplace_back(known.name);
+  return names;
+}
+
 Recipe recipe_from_name(const std::string& name) {
   std::string choices;
   for (const Named& known : kRecipes) {

@@ -3,6 +3,7 @@
 #include <tinymp/numeric/dtype.h>
 #include <string>
 #include <variant>
+#include <vector>
 
 /// How precise a run is, in one run-time value. A lesson trains the same model with the same seed under
 /// several recipes and compares the curves; nothing else changes between them.
@@ -45,6 +46,11 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
+/// Gradients are computed or kept in less than FP32, and may lose what FP32 holds.
+constexpr bool has_narrow_gradients(const Recipe& recipe) {
+  return recipe.compute != DType::f32 || recipe.gradient != DType::f32 || recipe.autocast != DType::f32;
+}
+
 namespace recipes {
 using enum DType;
 inline constexpr Recipe fp32{};
@@ -63,6 +69,9 @@ inline constexpr Recipe o2{.compute = f16, .gradient = f16, .fp32_norm = true, .
 /// FP16 throughout, S = 1.
 inline constexpr Recipe o3{.compute = f16, .gradient = f16, .master = f16, .state = f16};
 }  // namespace recipes
+
+/// Of all named recipes, in the order of this file.
+std::vector<std::string> recipe_names();
 
 /// "fp16_dynamic" -> recipes::fp16_dynamic; throws UsageError naming the choices.
 Recipe recipe_from_name(const std::string& name);

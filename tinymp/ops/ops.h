@@ -54,7 +54,8 @@ Tensor row_max(const Tensor& x);
 Tensor row_sum(const Tensor& x, Accumulation sums = {});
 Tensor subtract_rows(const Tensor& x, const Tensor& by);  ///< (B,C) = (B,C) - (B)
 Tensor divide_rows(const Tensor& x, const Tensor& by);    ///< (B,C) = (B,C) / (B)
-/// (B) the value of each row at its label. labels: B numbers in 0 .. C-1.
+/// (B) the value of each row at its label. labels: B numbers in 0 .. C-1; throws Error for another, and for
+/// B = 0.
 Tensor pick(const Tensor& x, std::span<const std::int32_t> labels);
 
 /// (B,C) exp(x) / sum over c of exp(x), and its logarithm: in FP32 with the largest value of a row taken out
@@ -84,8 +85,9 @@ struct LayerNormOptions {
 };
 
 /// (B,O) of (B,O), gamma (O) and beta (O): each row minus its mean, divided by its deviation, then gamma
-/// times that plus beta. Images (B,H,W,O) are seen as B H W rows. Ba, Kiros and Hinton 2016 (arXiv
-/// 1607.06450), section 3.
+/// times that plus beta. Images (B,H,W,O) are seen as B H W rows. Where values in FP32 are so large, above
+/// 1.8e19, that their squares overflow, the variance is infinite: the row becomes beta, and its gradient 0.
+/// (PyTorch: NaN.) Ba, Kiros and Hinton 2016 (arXiv 1607.06450), section 3.
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, LayerNormOptions options = {});
 
 /// Each value becomes 0 with probability p in [0, 1), even a NaN; the others are divided by 1 - p. Which ones
@@ -128,10 +130,12 @@ Tensor cast(const Tensor& x, DType dtype);     ///< rounded to nearest even; the
 Tensor reshape(const Tensor& x, Shape shape);  ///< the same values in the same order, sharing memory
 
 Tensor sum(const Tensor& x);   ///< () of all values
-Tensor mean(const Tensor& x);  ///< () of all values
+Tensor mean(const Tensor& x);  ///< () of all values; throws Error where there are none, as the losses do
 
 /// () mean over the batch of -log softmax(logits)[label], fused so that no exp overflows and no log sees
-/// zero: right to 1e-6 for FP32 logits of any size. logits:(B,C), labels: B numbers in 0 .. C-1.
+/// zero: right to 1e-6 for FP32 logits of any size. logits:(B,C), labels: B numbers in 0 .. C-1. Throws Error
+/// for any other label, and for an empty batch. (PyTorch's loss of none is NaN, and it ignores the label
+/// -100.)
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels);
 
 /// () mean over all values of (x - target)^2. The target is data: f32 (f64 for an f64 x), and gets no

@@ -34,7 +34,7 @@ class Gradients {
  public:
   View view() const { return state_->arena.view(); }  ///< as backward left them: multiplied by S
   const Tensor& tensor() const { return state_->arena; }
-  /// True gradient = value x factor. Waits.
+  /// After unscale(): true gradient = value x factor. Before it: 1, and the values are still times S. Waits.
   float factor() const { return unscaled() ? state_->factor.read() : 1; }
   bool unscaled() const { return state_->unscaled; }
 
@@ -73,9 +73,10 @@ class [[nodiscard]] GradCheck {
 };
 
 /// Makes the factor smaller where the L2 norm of all (unscaled) gradients is above max_norm, so that it
-/// becomes max_norm: factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_. Returns the norm
-/// before clipping, an f32 scalar whose item() waits. A norm that is not finite changes nothing: the check
-/// says so, and whether the step is taken all the same is the scaling's choice. Throws Error when the
+/// becomes max_norm: factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_; but the squares are
+/// summed in f64, where PyTorch's norm in FP32 is infinite above 1.8e19 and turns all gradients to 0. Returns
+/// the norm before clipping, an f32 scalar whose item() waits. A norm that is not finite changes nothing: the
+/// check says so, and whether the step is taken all the same is the scaling's choice. Throws Error when the
 /// gradients are still multiplied by S (Micikevicius et al. 2018: unscale first, then clip), and unless
 /// max_norm is positive.
 Tensor clip_norm(Gradients& gradients, float max_norm);

@@ -31,7 +31,8 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// The gradients that backward has left since zero_grad(); those of a parameter that took no part are zero.
+  /// The gradients that backward has left since zero_grad(); those of a parameter that took no part are zero:
+  /// its momentum, moments and weight decay go on. (PyTorch leaves such a parameter out of the step.)
   /// Throws Error when backward has left none at all.
   Gradients gradients();
 

@@ -3,6 +3,7 @@
 #include <tinymp/report/curves.h>
 #include <tinymp/report/mean.h>
 #include <tinymp/report/number.h>
+#include <tinymp/train/provenance.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,8 +18,18 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// What may tell groups of the same name apart, the most telling first.
 std::vector<std::string> traits(const train::RunHeader& h) {
-  return {describe(h.recipe),        h.optimizer, h.model,  h.data,   concat("batch ", h.batch),
-          concat(h.steps, " steps"), h.question,  h.metric, h.device, "commit " + h.commit};
+  const std::string own = train::yours(h.pieces);
+  return {own.empty() ? "" : "YOURS: " + own,
+          describe(h.recipe),
+          h.optimizer,
+          h.model,
+          h.data,
+          concat("batch ", h.batch),
+          concat(h.steps, " steps"),
+          h.question,
+          h.metric,
+          h.device,
+          "commit " + h.commit};
 }
 
 /// Adds, to groups that share a name, the first trait in which they differ.

@@ -10,7 +10,7 @@ namespace tinymp::report {
 namespace {
 
 constexpr std::chrono::milliseconds redraw_every{100};
-constexpr int longest_bar = 30, shortest_bar = 6;
+constexpr int longest_bar = 30, shortest_bar = 6, columns_free = 3;
 
 double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::steady_clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
@@ -65,10 +65,10 @@ std::string Progress::bar(int width) const {
 }
 
 /// Over the line before: a carriage return, the text, spaces over what is left of it. No other escape is
-/// needed, so a terminal that knows none works too. One column stays free: a full line would wrap on some
-/// terminals.
+/// needed, so a terminal that knows none works too. Three columns stay free: a full line would wrap on some
+/// terminals, and Ctrl-C writes "^C" behind it.
 void Progress::write_line(const std::string& middle, const std::string& right) {
-  const int width = terminal_width(fileno(out_)) - 1;
+  const int width = terminal_width(fileno(out_)) - columns_free;
   std::string text = name_ + "  ";
   const std::string tail = middle + (right.empty() ? "" : "  " + right);
   const int room = width - display_width(text) - display_width(tail) - 2;

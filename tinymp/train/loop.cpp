@@ -94,9 +94,7 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels);
   std::optional<Shadow> shadow;
-  const bool is_wide = plan.recipe.compute == DType::f32 && plan.recipe.gradient == DType::f32 &&
-                       plan.recipe.autocast == DType::f32;
-  if (plan.shadow_every > 0 || (plan.histogram_every > 0 && !is_wide))
+  if (plan.shadow_every > 0 || (plan.histogram_every > 0 && has_narrow_gradients(plan.recipe)))
     shadow.emplace(make_model(plan, recipes::fp32));
 
   Run recorded{path, header_of(plan, *model), {}, {}};

@@ -8,8 +8,7 @@
 #include <memory>
 #include <span>
 
-/// One training run, from a plan to a log on disk. The early lessons spell this loop out; it is the same
-/// loop.
+/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out, without the meters.
 namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;

@@ -50,4 +50,16 @@ std::string processor_name() {
   return "cpu";
 }
 
+std::string yours(const std::string& pieces) {
+  std::string names;
+  for (std::size_t begin = 0; begin < pieces.size();) {
+    const std::size_t end = std::min(pieces.find(" | ", begin), pieces.size());
+    const std::string piece = pieces.substr(begin, end - begin);
+    const std::size_t colon = piece.find(": YOURS");
+    if (colon != std::string::npos) names += (names.empty() ? "" : ", ") + piece.substr(0, colon);
+    begin = end + 3;
+  }
+  return names;
+}
+
 }  // namespace tinymp::train

@@ -2,6 +2,7 @@
 
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
+#include <lessons/learn/words.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -18,6 +19,22 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_runs = 10'000;  // a page of more could not be read
 constexpr Lesson lesson{"compare", "Recorded runs side by side",
                         "Table, curves and page over runs that were recorded."};
+
+const char* const fields_of_a_log =
+    "A log (*.jsonl) has a JSON object a line. What was not measured is left out; NaN\n"
+    "and infinities are the strings nan, inf, -inf.\n"
+    "  first line   tinymp_run, lesson, question, name, recipe, seed, model, data,\n"
+    "               optimizer, steps, batch, metric, higher_is_better, command, date,\n"
+    "               commit, compiler, device, threads, pieces\n"
+    "  a step       step, loss (of the batch, unscaled), scale (S), skipped, skips (so\n"
+    "               far), lr; shares from 0 to 1: zero and subnormal of the gradients,\n"
+    "               flushed of those that FP32 keeps, underflowed and absorbed of the\n"
+    "               updates\n"
+    "  sizes        how many gradients and updates of each size, a parameter an object\n"
+    "  finding      where the first infinity or NaN came from\n"
+    "  result       value (of metric, on the test set), taken, skipped,\n"
+    "               first_nonfinite_step (0: none), seconds\n"
+    "More of each: tinymp/train/run_log.h";
 
 /// Every *.jsonl in a folder and below, by name.
 std::vector<fs::path> logs_below(const std::string& folder) {
@@ -67,7 +84,7 @@ class Reader {
       } catch (const UsageError&) {
         throw;
       } catch (const Error& error) {
-        std::cerr << "left out: " << error.what() << "\n";
+        std::cerr << fitted_for_errors(concat("left out: ", error.what())) << "\n";
       }
     }
     expect(runs_.size() + again_ > before, "none of the files in ", path, " is a recorded run");
@@ -101,6 +118,7 @@ int compare(int argc, char** argv) {
   CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn compare");
   app.add_option("RUN", paths, "Files (*.jsonl), or folders of them: runs/06_loss_scaling-001");
   add_output_flags(app, options);
+  app.footer(fields_of_a_log);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   if (paths.empty()) throw UsageError("compare which runs? " + recorded_here(options.out));
   options.command = typed(command_of(lesson), argc, argv);

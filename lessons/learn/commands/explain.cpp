@@ -2,6 +2,7 @@
 #include <lessons/learn/commands/commands.h>
 #include <lessons/learn/commands/model_flags.h>
 #include <lessons/learn/commands/recipe_flags.h>
+#include <lessons/learn/words.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/amp/explain.h>
 #include <CLI/CLI.hpp>
@@ -53,8 +54,8 @@ int explain_command(int argc, char** argv) {
     const auto found = names.find(x.id());
     return found == names.end() ? "" : found->second;
   };
-  std::cout << model->name() << ", " << batch << " images, " << describe(recipe) << "\n\n"
-            << table_of(explain(step, name));
+  std::cout << fitted(concat(model->name(), ", ", batch, " images, ", describe(recipe), "\n\n",
+                             table_of(explain(step, name))));
   return 0;
 }
 

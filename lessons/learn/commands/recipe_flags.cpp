@@ -126,8 +126,7 @@ Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
 
 std::string recipe_list() {
   std::string text;
-  for (const char* name :
-       {"fp32", "fp16_weights", "fp16_master", "fp16_static", "fp16_dynamic", "o0", "o1", "o2", "o3"})
+  for (const std::string& name : recipe_names())
     text += "  " + report::pad(name, 14) + describe(recipe_from_name(name)) + "\n";
   return text;
 }

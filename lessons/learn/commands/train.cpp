@@ -75,7 +75,7 @@ void add_run_flags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   count("--log-every", flags.log_every, 1, "Record every so many steps");
   count("--shadow-every", flags.shadow_every, 0,
-        "Count flushed FP16 gradients so often; 0: never, and no histograms");
+        "Count flushed gradients so often (not in FP32, which flushes none); 0: never, and no histograms");
   app.add_flag("--augment", flags.augment, "Each epoch moves each image a little and mirrors half of them");
   app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
 }
@@ -138,8 +138,7 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.steps = flags.steps;
   plan.batch = flags.batch;
   plan.log_every = flags.log_every;
-  const bool is_narrow = plan.recipe.compute == DType::f16 || plan.recipe.autocast == DType::f16;
-  plan.shadow_every = is_narrow ? flags.shadow_every : 0;
+  plan.shadow_every = has_narrow_gradients(plan.recipe) ? flags.shadow_every : 0;
   if (flags.shadow_every > 0) plan.histogram_every = std::max<std::int64_t>(1, flags.steps / 4);
   return plan;
 }

@@ -76,28 +76,29 @@ struct Misconception {
   std::uint16_t (*gives)(float);
 };
 constexpr std::array misconceptions{
-    Misconception{"Only the sign is there; the exponent and the fraction are yours to write.",
+    Misconception{"Your code gives the sign only; the exponent and the fraction are yours to write.",
                   [](float x) { return with_sign_of(x, 0); }},
-    Misconception{"The bits that do not fit are cut off. That rounds toward zero, not to the nearest.",
+    Misconception{"Your code cuts off the bits that do not fit. That rounds toward zero, not to the nearest.",
                   cut_off},
-    Misconception{
-        "What lies halfway is always rounded up. Of two equally near halves take the one whose last bit "
-        "is 0: otherwise the errors of a long sum all point one way.",
-        ties_away},
-    Misconception{
-        "Everything below 2^-14 becomes 0. There the exponent field stays 0 and the leading 1 is written "
-        "out: a subnormal.",
-        flushed},
-    Misconception{
-        "Below 2^-14 the bits that do not fit are cut off. They are rounded there as well, to the nearest.",
-        cut_off_below},
-    Misconception{"What is too large ends at 65504. From 65520 on, half a step further, it is infinity.",
+    Misconception{"Your code always rounds up what lies halfway. Of two equally near halves take the one "
+                  "whose last bit is 0: otherwise the errors of a long sum all point one way.",
+                  ties_away},
+    Misconception{"Your code makes 0 of everything below 2^-14. There the exponent field stays 0 and the "
+                  "leading 1 is written out: a subnormal.",
+                  flushed},
+    Misconception{"Your code cuts off the bits that do not fit where a number lies below 2^-14. There they "
+                  "are rounded as well, to the nearest.",
+                  cut_off_below},
+    Misconception{"Your code ends at 65504 whatever is too large. From 65520 on, half a step further, a half "
+                  "is infinity.",
                   saturated},
-    Misconception{"NaN became infinity. Both have an exponent of ones; the fraction tells them apart.",
-                  nan_is_infinity},
-    Misconception{"The sign of 0 is lost.", unsigned_zero},
-    Misconception{"The carry is lost: where the fraction rounds up past its ones, the exponent grows by one.",
-                  carry_lost},
+    Misconception{
+        "Your code makes infinity of NaN. Both have an exponent of ones; the fraction tells them apart.",
+        nan_is_infinity},
+    Misconception{"Your code loses the sign of 0.", unsigned_zero},
+    Misconception{
+        "Your code loses the carry: where the fraction rounds up past its ones, the exponent grows by one.",
+        carry_lost},
 };
 
 /// Where these part, the smallest step into each first.
@@ -107,9 +108,9 @@ constexpr std::array telling = {0.0f,       1.0f,         -2.0f,        0x1.ffcp
                                 65536.0f,   1e30f,        1e-30f,       -0.0f,      -1e-30f,    -1e30f};
 
 std::string report(float x, std::uint16_t yours, std::uint16_t right) {
-  std::string why = "The half is not the nearest one.";
+  std::string why = "Your code gives a half that is not the nearest one.";
   if (size_of(x) == 0 && (yours & 0x7fff) != 0)
-    why = "0 is no normal number: its exponent field is 0, and a half's is, too.";
+    why = "Your code takes 0 for a normal number: its exponent field is 0, and a half's is, too.";
   for (const Misconception& one : misconceptions) {
     bool fits = true;  // everywhere up to here
     for (const float y : telling) {

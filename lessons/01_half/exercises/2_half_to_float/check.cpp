@@ -42,20 +42,22 @@ std::string why(std::uint32_t half, float yours) {
   const Fields of = fields_of(half);
   const float right = value(half);
   if (of.exponent == 1 && of.fraction == 0 && yours == 0)
-    return "Only the sign is there; the exponent and the fraction are yours to write.";
+    return "Your code gives the sign only; the exponent and the fraction are yours to write.";
   if (of.exponent > 0 && of.exponent < 31 &&
       bits_of(yours) == ((half & 0x8000) << 16 | of.exponent << 23 | of.fraction << 13))
-    return "The exponent was copied as it is: but the bias is 15 in a half, and 127 in a float.";
+    return "Your code copies the exponent as it is: but the bias is 15 in a half, and 127 in a float.";
   if (of.exponent == 31 && of.fraction != 0)
-    return "An exponent of ones with a fraction that is not 0 is NaN, no number and no infinity.";
+    return "Your code makes something else of NaN. An exponent of ones with a fraction that is not 0 is no "
+           "number and no infinity.";
   if (of.exponent == 31)
-    return "An exponent of ones without a fraction is infinity, not the next power of two.";
+    return "Your code makes something else of infinity, which has an exponent of ones and no fraction: it is "
+           "not the next power of two.";
   if (of.exponent == 0 && of.fraction != 0 && yours == 0)
-    return "The subnormals are lost: with an exponent field of 0 the value is 0.f * 2^-14, not 0.";
-  if (bits_of(yours) == (bits_of(right) ^ 0x8000'0000)) return "The sign is lost.";
+    return "Your code loses the subnormals: with an exponent field of 0 the value is 0.f * 2^-14, not 0.";
+  if (bits_of(yours) == (bits_of(right) ^ 0x8000'0000)) return "Your code loses the sign.";
   if (of.exponent == 0 && bits_of(yours) == bits_of(with_sign(of, (1024 + of.fraction) * unit(0))))
-    return "Subnormals have no leading 1: with an exponent field of 0 the value is 0.f * 2^-14.";
-  return "The float has another value than the half.";
+    return "Your code gives subnormals a leading 1: with an exponent field of 0 the value is 0.f * 2^-14.";
+  return "Your code gives a float of another value than the half.";
 }
 
 void expect_values(Judge& judge, const std::vector<std::uint16_t>& halves) {

@@ -57,41 +57,42 @@ struct Misconception {
   std::uint32_t (*gives)(const Case&);
 };
 constexpr std::array misconceptions{
-    Misconception{"The last bits are cut off, whatever they are and whatever the mode: that is toward_zero.",
-                  [](const Case& c) { return size(inner(c)); }},
     Misconception{
-        "What lies in the middle always goes away from zero. Nearest even takes the neighbour whose "
-        "last bit is 0: otherwise the errors of a long sum all point one way.",
-        [](const Case& c) {
-          const bool tie = c.mode == Rounding::nearest_even && balance(c) == 0;
-          return tie ? size(outer(c)) : right(c);
-        }},
-    Misconception{"What lies in the middle always goes toward zero. Nearest even takes the neighbour whose "
+        "Your code cuts the last bits off, whatever they are and whatever the mode: that is toward_zero.",
+        [](const Case& c) { return size(inner(c)); }},
+    Misconception{"Your code always takes the middle away from zero. Nearest even takes the neighbour whose "
+                  "last bit is 0: otherwise the errors of a long sum all point one way.",
+                  [](const Case& c) {
+                    const bool tie = c.mode == Rounding::nearest_even && balance(c) == 0;
+                    return tie ? size(outer(c)) : right(c);
+                  }},
+    Misconception{"Your code always takes the middle toward zero. Nearest even takes the neighbour whose "
                   "last bit is 0, be it above or below.",
                   [](const Case& c) {
                     const bool tie = c.mode == Rounding::nearest_even && balance(c) == 0;
                     return tie ? size(inner(c)) : right(c);
                   }},
-    Misconception{"What lies in the middle goes to the odd neighbour: the one whose last bit is 0 was asked "
-                  "for.",
-                  [](const Case& c) {
-                    if (c.mode != Rounding::nearest_even || balance(c) != 0) return right(c);
-                    return size(below(c) % 2 == 0 ? above(c) : below(c));
-                  }},
-    Misconception{"up and down are not away from zero: up is toward +infinity, and there the magnitude of a "
-                  "negative number gets smaller. The sign decides.",
+    Misconception{
+        "Your code takes the middle to the odd neighbour: the one whose last bit is 0 was asked for.",
+        [](const Case& c) {
+          if (c.mode != Rounding::nearest_even || balance(c) != 0) return right(c);
+          return size(below(c) % 2 == 0 ? above(c) : below(c));
+        }},
+    Misconception{"Your code takes up and down away from zero: but up is toward +infinity, and there the "
+                  "magnitude of a negative number gets smaller. The sign decides.",
                   [](const Case& c) { return directed(c) ? size(outer(c)) : right(c); }},
-    Misconception{"up and down have changed places. In sign and magnitude the magnitude of a positive number "
-                  "grows toward +infinity, that of a negative one toward -infinity.",
+    Misconception{"Your code has up and down in each other's place. In sign and magnitude the magnitude of a "
+                  "positive number grows toward +infinity, that of a negative one toward -infinity.",
                   [](const Case& c) {
                     return directed(c) ? size(c.mode == Rounding::up ? below(c) : above(c)) : right(c);
                   }},
-    Misconception{"up and down do not ask for the nearer: any lost bit that is 1 moves the number.",
-                  [](const Case& c) {
-                    if (!directed(c)) return right(c);
-                    return 2 * (c.magnitude % c.step()) < c.step() ? size(inner(c)) : right(c);
-                  }},
-    Misconception{"toward_zero never makes a magnitude larger.",
+    Misconception{
+        "Your code asks for the nearer in up and down: there any lost bit that is 1 moves the number.",
+        [](const Case& c) {
+          if (!directed(c)) return right(c);
+          return 2 * (c.magnitude % c.step()) < c.step() ? size(inner(c)) : right(c);
+        }},
+    Misconception{"Your code makes a magnitude larger; toward_zero never does.",
                   [](const Case& c) { return c.mode == Rounding::toward_zero ? size(outer(c)) : right(c); }},
 };
 
@@ -151,8 +152,8 @@ using Answers = std::vector<std::uint32_t>;
 std::string why(const std::vector<Case>& all, const Answers& yours, std::size_t which) {
   const Case& one = all[which];
   if (one.magnitude % one.step() == 0)
-    return "A number that needs no rounding has moved. When no lost bit is 1 it stays, in every mode.";
-  std::string best = "The number does not become the one that this mode asks for.";
+    return "Your code moves a number that needs no rounding. When no lost bit is 1 it stays, in every mode.";
+  std::string best = "Your code does not give the number that this mode asks for.";
   std::int64_t most = 0;
   for (const Misconception& misconception : misconceptions) {
     if (misconception.gives(one) != yours[which]) continue;
@@ -183,8 +184,8 @@ void expect_nearest_without_mode(Judge& judge) {
   const std::vector<Question> questions{{0b10'11, 0, 2, 0, -1}, {0b10'10, 0, 2, 1, -1}};
   const Answers yours = judge.ask_each<std::uint32_t>(questions);
   judge.expect(yours[0] == 0b11 && yours[1] == 0b10, [&] {
-    return "Who names no mode gets nearest_even.\n  expected = 11b and 10b for 10.11b and -10.10b\n  yours   "
-           " = " +
+    return "Your code rounds otherwise where no mode is named: that is nearest_even.\n  expected = 11b and "
+           "10b for 10.11b and -10.10b\n  yours    = " +
            binary(yours[0]) + "b and " + binary(yours[1]) + "b";
   });
 }
@@ -206,8 +207,9 @@ struct Lots {
   bool away(Judge& judge, const Case& of) {
     const std::uint32_t one = yours[next++], kept = size(inner(of));
     judge.expect(one == kept || one == kept + 1, [&] {
-      return "By lot too a number becomes one of the two beside it.\n  number   = " + show(of) +
-             ", stochastic\n  expected = " + show(kept) + " or " + show(kept + 1) +
+      return "Your code leaves the two neighbours: by lot, too, a number becomes one of them.\n  number   "
+             "= " +
+             show(of) + ", stochastic\n  expected = " + show(kept) + " or " + show(kept + 1) +
              "\n  yours    = " + show(one);
     });
     return one == kept + 1;
@@ -215,15 +217,15 @@ struct Lots {
 };
 
 std::string wrong_share(const Case& of, std::int64_t rest, std::int64_t yours, std::int64_t lots) {
-  std::string why = "A number near to its neighbour has to go there more often than one that is far away.";
-  if (yours == 0) why = "The lot has no say: this number always goes toward zero.";
-  if (yours == lots) why = "The lot has no say: this number always goes away from zero.";
+  std::string why = "Your code throws wrong lots: the nearer a neighbour is, the more of them lead there.";
+  if (yours == 0) why = "Your code gives the lot no say: this number always goes toward zero.";
+  if (yours == lots) why = "Your code gives the lot no say: this number always goes away from zero.";
   if (yours == rest + 1)
-    why = "One lot too many leads away from zero; then even a number that needs no rounding moves.";
+    why = "Your code lets one lot too many lead away from zero; then even exact numbers move.";
   if (2 * yours == lots)
-    why = "A coin is thrown: half of the lots lead away from zero, wherever the number lies between the two.";
+    why = "Your code throws a coin: half of the lots lead away from zero, wherever the number lies.";
   if (of.drop > 1 && yours != 0 && yours == (2 * rest > lots ? lots : 0))
-    why = "The lot has no say: the nearer of the two is taken.";
+    why = "Your code gives the lot no say: the nearer of the two is taken.";
   return why + "\n  number   = " + show(of) + ", stochastic; of its " + std::to_string(lots) +
          " lots these lead away from zero:\n  expected = " + std::to_string(rest) +
          "\n  yours    = " + std::to_string(yours);
@@ -272,8 +274,8 @@ void some_lots(Judge& judge, int drop) {
     yours += lots.away(judge, one) ? 1 : 0;
     const int expected = (i < rest ? 1 : 0) + (last - i < rest ? 1 : 0);
     judge.expect(yours == expected, [&, &one = one, i = i] {
-      return "Too many or too few lots lead away from zero: as many of them as the lost bits say, as a "
-             "number.\n  number   = " +
+      return "Your code lets too many or too few lots lead away from zero: it is as many as the lost bits "
+             "say, as a number.\n  number   = " +
              show(one) + ", stochastic; of the lots " + std::to_string(i) + " and " +
              std::to_string(last - i) +
              " these lead away from zero:\n  expected = " + std::to_string(expected) +

@@ -135,8 +135,8 @@ std::vector<int> run(Judge& judge, const Case& of, ThreadOrder order) {
     }
   } catch (const Threw& threw) {
     judge.fail(
-        concat("A GPU would not do this.\n  expected = all 32 lanes of the warp make each call, with "
-               "addresses of tiles\n  yours    = ",
+        concat("Your kernel does what a GPU would not.\n  expected = all 32 lanes of the warp make each "
+               "call, with addresses of tiles\n  yours    = ",
                threw.what()));
   }
   return values;
@@ -146,35 +146,37 @@ std::string why(Judge& judge, const Case& of, const std::vector<int>& yours,
                 const std::vector<int>& in_memory) {
   for (const ThreadOrder order : {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::shuffled})
     if (run(judge, of, order) != in_memory)
-      return "The product depends on the order of the threads. Lanes read `tile` where others have not "
-             "written yet: they have to wait for each other after store_matrix_sync.";
+      return "Your kernel lets the product depend on the order of the threads: lanes read `tile` where "
+             "others have not written yet. They have to wait for each other after store_matrix_sync.";
   const auto all = [&](int value) {
     return std::all_of(yours.begin(), yours.end(), [&](int x) { return x == value; });
   };
-  if (all(untouched)) return "Nothing is written to c.";
+  if (all(untouched)) return "Your kernel writes nothing to c.";
   if (std::count(yours.begin(), yours.end(), untouched) > 8)
-    return "Some of the 256 elements of a tile are never written: 32 lanes have to share all of them.";
+    return "Your kernel never writes some of the 256 elements of a tile: 32 lanes have to share all of them.";
   if (std::count(yours.begin(), yours.end(), anything) > 8)
-    return "The sums were never cleared: a fragment holds anything at first (in the emulation NaN).";
-  if (all(0)) return "c is 0: what mma_sync has added up is not what is stored.";
+    return "Your kernel never clears the sums: a fragment holds anything at first (in the emulation NaN).";
+  if (all(0)) return "Your kernel leaves c at 0: what mma_sync has added up is not what is stored.";
   struct Misconception {
     const char* says;
     Way way;
   };
   const char* const layout =
-      "A tile was loaded in the other layout: the type of a fragment says whether its matrix lies row by row "
-      "or column by column, and that is LayoutA and LayoutB.";
+      "Your kernel loads a tile in the other layout: the type of a fragment says whether its matrix lies row "
+      "by row or column by column, and that is LayoutA and LayoutB.";
   const char* const place =
-      "A tile was loaded from the wrong place: of a it begins in row m and column k, of b in row k and "
-      "column n.";
+      "Your kernel loads a tile from the wrong place: of a it begins in row m and column k, of b in row k "
+      "and column n.";
   const char* const distance =
-      "The rows of a tile are `ld` apart in memory, the distance in the whole matrix: lda for a, ldb for b.";
+      "Your kernel takes the rows of a tile from another distance than `ld`, that of the whole matrix: lda "
+      "for a, ldb for b.";
   const Matrix a = of.a(), b = of.b();
   std::vector<Misconception> misconceptions{
-      {"Your code counts only the last 16 of k: it clears the sums in each round, or does not hand them on.",
+      {"Your kernel counts only the last 16 of k: it clears the sums in each round, or does not hand them "
+       "on.",
        {.first_k = of.K - 16}},
-      {"Your code counts only the first 16 of k: the loop has to go on to K.", {.end_k = 16}},
-      {"Your code leaves out every second tile along k: a tile has 16 of k.", {.step_k = 32}},
+      {"Your kernel counts only the first 16 of k: the loop has to go on to K.", {.end_k = 16}},
+      {"Your kernel leaves out every second tile along k: a tile has 16 of k.", {.step_k = 32}},
       {layout, {.a = {.as_rows = true}}},
       {layout, {.b = {.as_rows = true}}},
       {layout, {.a = {.as_rows = true}, .b = {.as_rows = true}}},
@@ -191,11 +193,9 @@ std::string why(Judge& judge, const Case& of, const std::vector<int>& yours,
   for (const Misconception& one : misconceptions)
     if (product(of, one.way) == yours) return one.says;
   if (turned(of, product(of, {})) == yours)
-    return "In your c the tiles lie on their side: element i of a tile that lies row by row is in row i / "
-           "16, "
-           "column "
-           "i % 16.";
-  return "The product is another one.";
+    return "Your kernel lays the tiles of c on their side: element i of a tile that lies row by row is in "
+           "row i / 16, column i % 16.";
+  return "Your kernel gives another product.";
 }
 
 void expect_product(Judge& judge, const Case& of, ThreadOrder order) {
@@ -218,7 +218,7 @@ void expect_product(Judge& judge, const Case& of, ThreadOrder order) {
         (i < of.M * of.ldc() && i % of.ldc() < of.N) || in_memory[static_cast<std::size_t>(i)] == untouched,
         [&] {
           return concat(
-              "Something is written beside c, whose rows are ldc apart.", where(of), ": address c + ", i,
+              "Your kernel writes beside c, whose rows are ldc apart.", where(of), ": address c + ", i,
               "\n  expected = not written\n  yours    = ", text(in_memory[static_cast<std::size_t>(i)]));
         });
 }

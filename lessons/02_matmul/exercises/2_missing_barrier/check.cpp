@@ -75,9 +75,9 @@ int launched(Judge& judge, Message& reply) {
     if (const auto open = told.find('<'), close = told.find('>'); close != told.npos && open < close)
       told.erase(open, close + 1 - open);
     judge.fail(
-        concat("Not every thread of the block comes to the barrier. One in a branch that only some take, or "
-               "after a return, waits for ever on a GPU.\n  expected = 256 threads in the same "
-               "__syncthreads()\n  yours    = ",
+        concat("Your kernel has a barrier to which not every thread of the block comes. One in a branch that "
+               "only some take, or after a return, waits for ever on a GPU.\n  expected = 256 threads in the "
+               "same __syncthreads()\n  yours    = ",
                told));
   }
   if (went != static_cast<std::int64_t>(Went::well)) throw Malformed("a launch went in no known way");
@@ -91,9 +91,9 @@ void watch(Judge& judge, const Shape& of, ThreadOrder order) {
   Message reply = judge.ask(Message().put(asked), [&] { return "  " + where(of); });
   const int reads_of_nothing = launched(judge, reply);
   judge.expect(reads_of_nothing < 0, [&] {
-    return concat("Shared memory is read where nobody has written: a tile has 16 rows and 16 columns.\n  ",
-                  thread_name(reads_of_nothing),
-                  "\n  expected = 16 products for each tile\n  yours    = more");
+    return concat(
+        "Your kernel reads shared memory where nobody has written: a tile has 16 rows and 16 columns.\n  ",
+        thread_name(reads_of_nothing), "\n  expected = 16 products for each tile\n  yours    = more");
   });
 }
 
@@ -115,9 +115,11 @@ void multiply(Judge& judge, const Shape& of, Format format, Sums sums, ThreadOrd
       for (int k = 0; inside && k < of.K; ++k) right += a(m, k) * b(k, n);
       const float yours = found[c.at(m, n)];
       judge.expect(yours == static_cast<float>(right), [&] {
-        return concat("No race, but another product. Only a barrier was missing; the rest was right.\n  ",
-                      where(of), ", ", name_of(format), " with sums in ", name_of(sums), ", c(", m, ",", n,
-                      ")\n  expected = ", right, "\n  yours    = ", decimal(yours));
+        return concat(
+            "Your kernel has no race, but gives another product. Only a barrier was missing; the rest was "
+            "right.\n  ",
+            where(of), ", ", name_of(format), " with sums in ", name_of(sums), ", c(", m, ",", n,
+            ")\n  expected = ", right, "\n  yours    = ", decimal(yours));
       });
     }
   }

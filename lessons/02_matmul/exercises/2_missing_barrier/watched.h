@@ -57,11 +57,11 @@ std::string thread_name(int rank) { return concat("thread (", rank % 16, ",", ra
   throw Race{concat(what, "\n  ", where, "\n  expected = ", expected, "\n  yours    = ", yours)};
 }
 constexpr const char* no_first =
-    "There is no barrier between fetching and multiplying: who has fetched its own elements multiplies "
-    "while others still fetch theirs. (__syncwarp() waits for the 32 threads of a warp only.)";
+    "Your kernel has no barrier between fetching and multiplying: who has fetched its own elements "
+    "multiplies while others still fetch theirs. (__syncwarp() waits for the 32 threads of a warp only.)";
 constexpr const char* no_second =
-    "There is no barrier between multiplying and the next fetch: who is done overwrites what others still "
-    "have to read. (__syncwarp() waits for the 32 threads of a warp only.)";
+    "Your kernel has no barrier between multiplying and the next fetch: who is done overwrites what others "
+    "still have to read. (__syncwarp() waits for the 32 threads of a warp only.)";
 
 class Watched {
  public:
@@ -128,7 +128,7 @@ class Watched {
            by.element_.show(), concat(element_.value(), ", what lay there before"));
     }
     if (written_.races_with(now))
-      race("Two threads fetch into the same place.",
+      race("Your kernel lets two threads fetch into the same place.",
            concat(thread_name(written_.thread), " and ", thread_name(now.thread)), element_.show(),
            by.element_.show());
     written_ = now;

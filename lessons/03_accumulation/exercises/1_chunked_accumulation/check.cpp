@@ -81,54 +81,55 @@ struct Misconception {
 };
 constexpr std::array misconceptions{
     Misconception{
-        "The chunk is ignored: one chain goes through all products, and stops where a long sum stops.",
+        "Your code ignores the chunk: one chain goes through all products, and stops where a long sum stops.",
         [](const Case& c) {
           Way way = right_way(c);
           way.length = std::max<std::int64_t>(1, c.n);
           return way;
         }},
-    Misconception{"The sums of the chunks are added up in FP32. Their chain is kept in the format of the "
-                  "accumulator too, and rounded after each addition: it is the same hardware.",
+    Misconception{"Your code adds up the sums of the chunks in FP32. Their chain is kept in the format of "
+                  "the accumulator too, and rounded after each addition: it is the same hardware.",
                   [](const Case& c) {
                     Way way = right_way(c);
                     way.totals = false;
                     return way;
                   }},
-    Misconception{"A chunk is summed in FP32 and rounded once, at its end. An FP16 accumulator rounds after "
-                  "each product.",
+    Misconception{"Your code sums a chunk in FP32 and rounds it once, at its end. An FP16 accumulator rounds "
+                  "after each product.",
                   [](const Case& c) {
                     Way way = right_way(c);
                     way.steps = false;
                     way.chunks = true;
                     return way;
                   }},
-    Misconception{"All is summed in FP32 and rounded once, at the end: that is an FP32 accumulator.",
+    Misconception{"Your code sums all in FP32 and rounds once, at the end: that is an FP32 accumulator.",
                   [](const Case& c) {
                     Way way = right_way(c);
                     way.steps = way.totals = false;
                     return way;
                   }},
-    Misconception{"The last chunk is lost where n is no multiple of the chunk: it is shorter, and counts.",
-                  [](const Case& c) {
-                    Way way = right_way(c);
-                    way.n = c.n / way.length * way.length;
-                    return way;
-                  }},
-    Misconception{"The last chunk goes on behind the n numbers: where n is no multiple of the chunk it is "
-                  "shorter.",
+    Misconception{
+        "Your code loses the last chunk where n is no multiple of the chunk: it is shorter, and counts.",
+        [](const Case& c) {
+          Way way = right_way(c);
+          way.n = c.n / way.length * way.length;
+          return way;
+        }},
+    Misconception{"Your code goes on behind the n numbers: where n is no multiple of the chunk the last one "
+                  "is shorter.",
                   [](const Case& c) {
                     Way way = right_way(c);
                     way.n = std::min((c.n + way.length - 1) / way.length * way.length, std::ssize(c.a));
                     return way;
                   }},
-    Misconception{"There are `chunk` chunks. `chunk` is how many products are in each of them.",
+    Misconception{"Your code makes `chunk` chunks. `chunk` is how many products are in each of them.",
                   [](const Case& c) {
                     Way way = right_way(c);
                     if (c.how.chunk > 0) way.length = (c.n + c.how.chunk - 1) / c.how.chunk;
                     return way;
                   }},
-    Misconception{"The product is rounded before it is added. Only the sum is: the product of two halves is "
-                  "exact inside the fma.",
+    Misconception{"Your code rounds the product before it is added. Only the sum is rounded: the product of "
+                  "two halves is exact inside the fma.",
                   [](const Case& c) {
                     Way way = right_way(c);
                     way.terms = true;
@@ -143,7 +144,7 @@ std::string number(const Case& of, float x) {
 
 /// yours: of each of the cases.
 std::string why(std::span<const Case> cases, std::span<const float> yours, const Case& one, float its) {
-  std::string best = "The sum is another one.";
+  std::string best = "Your code gives another sum.";
   std::int64_t most = 0;
   const std::size_t many = std::min<std::size_t>(400, cases.size());
   for (const Misconception& misconception : misconceptions) {

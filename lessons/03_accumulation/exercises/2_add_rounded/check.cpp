@@ -81,29 +81,30 @@ struct Misconception {
   Way (*way)(const Case&);
 };
 constexpr std::array misconceptions{
-    Misconception{"The sums are never rounded: that is an FP32 accumulator, with FP16 on its label.",
+    Misconception{"Your code never rounds the sums: that is an FP32 accumulator, with FP16 on its label.",
                   [](const Case&) { return Way{.steps = false}; }},
-    Misconception{
-        "The sums are kept in FP32 and rounded once, at the end. An FP16 accumulator rounds after each "
-        "addition; that is why it stops.",
-        [](const Case&) { return Way{.steps = false, .end = true}; }},
-    Misconception{"The terms are rounded, and the sums are not: but it is the sum that lives in FP16.",
+    Misconception{"Your code keeps the sums in FP32 and rounds once, at the end. An FP16 accumulator rounds "
+                  "after each addition; that is why it stops.",
+                  [](const Case&) { return Way{.steps = false, .end = true}; }},
+    Misconception{"Your code rounds the terms, and not the sums: but it is the sum that lives in FP16.",
                   [](const Case&) { return Way{.terms = true, .steps = false}; }},
-    Misconception{"The terms are rounded and the sum once, at the end: it has to be after each addition.",
-                  [](const Case&) { return Way{.terms = true, .steps = false, .end = true}; }},
     Misconception{
-        "The terms are rounded before they are added. They come in FP32, and only the result of the "
-        "addition is rounded: once, not twice.",
-        [](const Case&) { return Way{.terms = true}; }},
-    Misconception{"The sums begin at 0 again: they go on from what they are, since rows come in pieces.",
-                  [](const Case&) { return Way{.from_zero = true}; }},
-    Misconception{"The next row begins `stride` values further on, not n: rows may be parts of longer ones.",
-                  [](const Case& c) { return Way{.stride = c.n}; }},
-    Misconception{"The last row is left out.",
+        "Your code rounds the terms, and the sum once, at the end: it is to be rounded after each addition.",
+        [](const Case&) { return Way{.terms = true, .steps = false, .end = true}; }},
+    Misconception{"Your code rounds the terms before they are added. They come in FP32, and only the result "
+                  "of the addition is rounded: once, not twice.",
+                  [](const Case&) { return Way{.terms = true}; }},
+    Misconception{
+        "Your code begins the sums at 0 again: they go on from what they are, since rows come in pieces.",
+        [](const Case&) { return Way{.from_zero = true}; }},
+    Misconception{
+        "Your code begins the next row n values further on, not `stride`: rows may be parts of longer ones.",
+        [](const Case& c) { return Way{.stride = c.n}; }},
+    Misconception{"Your code leaves out the last row.",
                   [](const Case& c) { return Way{.rows = std::max<std::int64_t>(0, c.rows - 1)}; }},
-    Misconception{"The last column is left out.",
+    Misconception{"Your code leaves out the last column.",
                   [](const Case& c) { return Way{.columns = std::max<std::int64_t>(0, c.n - 1)}; }},
-    Misconception{"The sums are rounded to half, whatever `format` says.",
+    Misconception{"Your code rounds the sums to half, whatever `format` says.",
                   [](const Case&) { return Way{.always_half = true}; }},
 };
 
@@ -114,7 +115,7 @@ struct Answers {
 };
 
 std::string why(const Answers& all, std::size_t one) {
-  std::string best = "The sums are others.";
+  std::string best = "Your code gives other sums.";
   std::int64_t most = 0;
   for (const Misconception& misconception : misconceptions) {
     const auto agrees = [&](std::size_t i) {

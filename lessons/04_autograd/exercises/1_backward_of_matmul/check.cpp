@@ -91,28 +91,30 @@ Asked ask(Judge& judge, const Case& c) {
 std::string why_dx(const Case& c, const Values& yours, const Matrix& x, const Matrix& w, const Matrix& dy) {
   const Matrix right = times(dy, w.transposed());
   if (c.I == c.O && same(yours, times(dy, w).values))
-    return "dx is dy . w here; it has to be dy . w^T. Where w is square both fit, and only the numbers tell.";
+    return "Your code gives dy . w as dx; it has to be dy . w^T. Where w is square both fit, and only the "
+           "numbers tell.";
   if (c.B == c.I && same(yours, times(x.transposed(), dy).values))
-    return "dx and dw have changed places: first dx, then dw.";
-  if (same(yours, right.transposed().values)) return "dx came out transposed: dy . w^T, not w . dy^T.";
+    return "Your code has dx and dw in each other's place: first dx, then dw.";
+  if (same(yours, right.transposed().values))
+    return "Your code gives dx transposed, as w . dy^T; it is dy . w^T.";
   if (same(yours, divided(right, c.B).values))
-    return "dx was divided by the batch: the mean is the loss's affair, and dy has it already.";
-  return "dx is not dy . w^T.";
+    return "Your code divides dx by the batch: the mean is the loss's affair, and dy has it already.";
+  return "Your code gives another dx than dy . w^T.";
 }
 
 std::string why_dw(const Case& c, const Values& yours, const Matrix& x, const Matrix& w, const Matrix& dy) {
   const Matrix right = times(x.transposed(), dy);
   if (c.B == c.I && same(yours, times(x, dy).values))
-    return "dw is x . dy here; it has to be x^T . dy. Where x is square both fit, and only the numbers tell.";
+    return "Your code gives x . dy as dw; it has to be x^T . dy. Where x is square both fit, and only the "
+           "numbers tell.";
   if (c.I == c.O && same(yours, times(dy, w.transposed()).values))
-    return "dx and dw have changed places: first dx, then dw.";
+    return "Your code has dx and dw in each other's place: first dx, then dw.";
   if (same(yours, right.transposed().values))
-    return "dw came out transposed: x^T . dy, not dy^T . x, has the shape of w.";
+    return "Your code gives dw transposed, as dy^T . x; x^T . dy has the shape of w.";
   if (same(yours, divided(right, c.B).values))
-    return "dw was divided by the batch: it is a sum over the batch. The mean is the loss's affair, and dy "
-           "has "
-           "it already.";
-  return "dw is not x^T . dy.";
+    return "Your code divides dw by the batch: dw is a sum over it. The mean is the loss's affair, and dy "
+           "has it already.";
+  return "Your code gives another dw than x^T . dy.";
 }
 
 /// The first place where they differ.
@@ -127,8 +129,8 @@ std::string difference(const char* name, std::int64_t columns, const Values& rig
 void expect_untouched(Judge& judge, const Case& c, const char* name, std::int64_t columns,
                       const Received& now, const Values& before) {
   judge.expect(now.is_there && same(now.values, before), [&] {
-    return std::string(name) +
-           " was written over. It belongs to others, too: what you compute goes into new " + "tensors." +
+    return concat("Your code writes over ", name,
+                  ", which belongs to others, too: what you compute goes into new tensors.") +
            shapes(c) + (now.is_there ? difference(name, columns, before, now.values) : "");
   });
 }
@@ -136,11 +138,11 @@ void expect_untouched(Judge& judge, const Case& c, const char* name, std::int64_
 void expect_accepted(Judge& judge, const Case& c, const Asked& asked) {
   judge.expect(asked.refused.empty(), [&] {
     const std::string why =
-        asked.refused.find("gradient is not") == std::string::npos ? "Backward threw."
+        asked.refused.find("gradient is not") == std::string::npos ? "Your backward threw."
         : c.x_wants && c.w_wants
-            ? "No gradient came back that fits its tensor: dx has the shape and the format of x, dw those of "
-              "w."
-            : "What is asked for did not come back: needs(0) is about dx, needs(1) about dw.";
+            ? "Your code gives no gradient that fits its tensor: dx has the shape and the format of x, dw "
+              "those of w."
+            : "Your code does not give what is asked for: needs(0) is about dx, needs(1) about dw.";
     return why + shapes(c) + wanted(c) +
            "\n  expected = " + (c.x_wants ? concat("dx", Shape{c.B, c.I}, " ") : "") +
            (c.w_wants ? concat("dw", Shape{c.I, c.O}) : "") + "\n  yours    = " + asked.refused;
@@ -149,10 +151,10 @@ void expect_accepted(Judge& judge, const Case& c, const Asked& asked) {
 
 void expect_only_needed(Judge& judge, const Case& c, const Asked& asked) {
   judge.expect((c.x_wants || !asked.some_dx) && (c.w_wants || !asked.some_dw), [&] {
-    return std::string(
-               "A gradient that nobody needs was computed. The first layer's images want none: there ") +
-           "it is a third of the step." + shapes(c) + wanted(c) + "\n  expected = an empty " +
-           (c.x_wants ? "dw" : "dx") + "\n  yours    = one with numbers in it";
+    return "Your code computes a gradient that nobody needs. The first layer's images want none: there it is "
+           "a third of the step." +
+           shapes(c) + wanted(c) + "\n  expected = an empty " + (c.x_wants ? "dw" : "dx") +
+           "\n  yours    = one with numbers in it";
   });
 }
 
@@ -193,8 +195,9 @@ void expect_sums(Judge& judge, DType sums) {
   expect_accepted(judge, many_rows, long_dw);
   for (const auto& [name, yours] : {std::pair("dx", long_dx.dx.values[0]), {"dw", long_dw.dw.values[0]}}) {
     judge.expect(yours == right, [&, name = name, yours = yours] {
-      return concat("The running sum of ", name, " is not kept as forward kept its own: pass `sums` on.\n  ",
-                    n, " times 1, sums in ", sums, "\n  expected = ") +
+      return concat("Your code keeps the running sum of ", name,
+                    " otherwise than forward kept its own: pass `sums` on.\n  ", n, " times 1, sums in ",
+                    sums, "\n  expected = ") +
              shown(right) + "\n  yours    = " + shown(yours);
     });
   }
@@ -213,13 +216,13 @@ void expect_not_finite(Judge& judge) {
   expect_accepted(judge, infinite, nan);
   const double dx = large.dx.values[0], of_nan = nan.dx.values[0];
   judge.expect(dx == infinity, [&] {
-    return "300 . 300 is beyond 65504: in FP16 dx is infinite, and the loss scaler wants to see it.\n  "
-           "expected "
-           "= inf\n  yours    = " +
+    return "Your code hides an overflow. 300 . 300 is beyond 65504: in FP16 dx is infinite, and the loss "
+           "scaler wants to see it.\n  expected = inf\n  yours    = " +
            shown(dx);
   });
   judge.expect(of_nan != of_nan, [&] {
-    return "Infinity times 0 is NaN, and has to come out as NaN.\n  expected = nan\n  yours    = " +
+    return "Your code hides a NaN: infinity times 0 is NaN, and has to come out as NaN.\n  expected = nan\n  "
+           "yours    = " +
            shown(of_nan);
   });
 }
@@ -238,7 +241,7 @@ void expect_squared(Judge& judge) {
   const Values dw = times(m.transposed(), dy).values;
   for (std::size_t i = 0; i < right.size(); ++i) right[i] += dw[i];
   judge.expect(grad.is_there && same(grad.values, right), [&] {
-    return "w . w: dw is w^T . dy + dy . w^T, from both places." +
+    return "Your code gives a wrong gradient of w . w: dw is w^T . dy + dy . w^T, from both places." +
            (grad.is_there ? difference("dw", 2, right, grad.values) : "");
   });
 }

@@ -44,29 +44,34 @@ bool same(C a, C b) {
 
 template <class C>
 const char* why_forward(C x, C yours) {
-  if (is_nan(x)) return "NaN was hidden: max(NaN, 0) is 0, and so is a question that NaN answers with no.";
-  if (has_sign(yours) && yours == 0) return "-0 stayed -0: what is not above 0 becomes +0.";
-  if (same(yours, x)) return "x is handed on as it is, below 0 too.";
-  if (has_sign(x) && yours != 0) return "Below 0 relu is 0: no part of x leaks through, nor its size.";
-  return "That is not the larger of x and 0.";
+  if (is_nan(x))
+    return "Your code hides NaN: max(NaN, 0) is 0, and so is a question that NaN answers with no.";
+  if (has_sign(yours) && yours == 0) return "Your code lets -0 stay -0: what is not above 0 becomes +0.";
+  if (same(yours, x)) return "Your code hands x on as it is, below 0 too.";
+  if (has_sign(x) && yours != 0)
+    return "Your code lets a part of x, or its size, leak through below 0: there relu is 0.";
+  return "Your code does not give the larger of x and 0.";
 }
 
 template <class C>
 const char* why_backward(C y, C dy, C yours) {
-  if (is_nan(y)) return "Where y is NaN, dy has to pass: a gradient of 0 would hide the NaN.";
+  if (is_nan(y)) return "Your code does not let dy pass where y is NaN: a gradient of 0 would hide the NaN.";
   if (is_nan(yours) && !is_nan(dy))
-    return "0 times infinity is NaN: choose between dy and 0, do not multiply.";
-  if (y == 0 && is_nan(dy)) return "0 times NaN is NaN: choose between dy and 0, do not multiply.";
+    return "Your code multiplies, and 0 times infinity is NaN: choose between dy and 0.";
+  if (y == 0 && is_nan(dy)) return "Your code multiplies, and 0 times NaN is NaN: choose between dy and 0.";
   if (y == 0 && has_sign(yours) && yours == 0)
-    return "-0 is what a product with 0 leaves behind: choose between dy and 0, do not multiply.";
+    return "Your code gives -0, which a product with 0 leaves behind: choose between dy and 0, do not "
+           "multiply.";
   if (y == 0 && same(yours, dy))
-    return "The gradient was handed on where y is 0. That is everywhere where x was not above 0.";
-  if (above_0(y) && same(yours, y)) return "y came back instead of dy.";
-  if (above_0(y) && same(yours, C(1))) return "That is the slope, 1; the chain rule multiplies it with dy.";
+    return "Your code hands the gradient on where y is 0. That is everywhere where x was not above 0.";
+  if (above_0(y) && same(yours, y)) return "Your code gives y back instead of dy.";
+  if (above_0(y) && same(yours, C(1)))
+    return "Your code gives the slope, 1; the chain rule multiplies it with dy.";
   if (above_0(y) && same(yours, y * dy))
-    return "dy was multiplied with y: the slope above 0 is 1, however large y is.";
-  if (above_0(y) && yours == 0) return "Where y is above 0, dy passes, whatever its sign.";
-  return "That is not the gradient of relu.";
+    return "Your code multiplies dy with y: the slope above 0 is 1, however large y is.";
+  if (above_0(y) && yours == 0)
+    return "Your code stops dy where y is above 0: there it passes, whatever its sign.";
+  return "Your code does not give the gradient of relu.";
 }
 
 std::string shown(float v) { return decimal(v); }

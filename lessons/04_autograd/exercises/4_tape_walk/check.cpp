@@ -29,26 +29,26 @@ void expect_order(Judge& judge, const Program& p, const std::vector<int>& yours)
     if (!is_leaf(p, i) && reaches[static_cast<std::size_t>(i)]) right.push_back(i);
   judge.expect(yours == right, [&] {
     const bool all_reach = std::ranges::find(reaches, false) == reaches.end();
-    const char* why = "The ops were not run as they should, newest first.";
+    const char* why = "Your tape does not run the ops as it should, newest first.";
     if (std::ranges::any_of(yours, [&](int i) { return !reaches[static_cast<std::size_t>(i)]; })) {
-      why = "An op was run that does not reach the loss: its output has no gradient.";
+      why = "Your tape runs an op that does not reach the loss: its output has no gradient.";
     } else if (yours.empty()) {
-      why = "No gradient has arrived: no op was run.";
+      why = "Your tape runs no op: no gradient has arrived.";
     } else if (all_reach && (yours.size() < right.size() || yours.front() == right.back())) {
       why =
-          "Your code runs the oldest op first. When it runs, the gradient of its output is not there yet: go "
+          "Your tape runs the oldest op first. When it runs, the gradient of its output is not there yet: go "
           "from the newest to the oldest.";
     } else if (yours.size() < right.size()) {
       why =
-          "The walk ended too early: an op that does not reach the loss is passed over, and then the next "
-          "one has its turn.";
+          "Your tape ends its walk too early: an op that does not reach the loss is passed over, and then "
+          "the next one has its turn.";
     }
     return why + text(p) + "\n  ops run backwards:" + lines_of(numbers(right), numbers(yours));
   });
 }
 
 std::string why_gradient(const Program& p, int leaf, const Values& yours) {
-  if (!yours.there()) return "No gradient has arrived at a leaf.";
+  if (!yours.there()) return "Your tape brings no gradient to a leaf.";
   int last = 0, uses = 0;  // of the op that runs last
   for (int i = static_cast<int>(p.lines.size()) - 1; i > leaf; --i) {
     const Line& line = p.lines[static_cast<std::size_t>(i)];
@@ -63,8 +63,8 @@ std::string why_gradient(const Program& p, int leaf, const Values& yours) {
     }
   }
   if (uses > 1 && yours.is(last))
-    return "A tensor that was used twice has only the gradient of one use: they add up.";
-  return "The gradient is wrong.";
+    return "Your tape gives a tensor that was used twice only the gradient of one use: they add up.";
+  return "Your tape gives a wrong gradient.";
 }
 
 void expect_gradients(Judge& judge, const Program& p) {
@@ -73,13 +73,14 @@ void expect_gradients(Judge& judge, const Program& p) {
   judge.expect(trace.threw == 0, [&] {
     const bool of_data = p.data != no_leaf && !p.always_all;
     return (of_data
-                ? std::string("What requires no gradient gets none, and its op may leave that place empty.")
-                : std::string("It threw.")) +
+                ? std::string(
+                      "Your tape threw where an op left a place empty: what requires no gradient gets none.")
+                : std::string("Your tape threw.")) +
            text(p) + lines_of("no error", found.threw);
   });
   expect_order(judge, p, found.order);
   judge.expect(trace.wrong_needs == 0, [&] {
-    return "Needs is about the inputs of the op that runs." + text(p) +
+    return "Your tape asks Needs about others than the inputs of the op that runs." + text(p) +
            lines_of("Needs(node.inputs)", "another answer of needs(i)");
   });
   for (int i = 0; i < static_cast<int>(p.lines.size()); ++i) {
@@ -87,11 +88,10 @@ void expect_gradients(Judge& judge, const Program& p) {
     const bool has_none = !is_leaf(p, i) || i == p.data || !reaching(p)[static_cast<std::size_t>(i)];
     if (has_none) {
       judge.expect(!yours.there(), [&] {
-        return std::string(i == p.data
-                               ? "An input that requires no gradient got one: for a batch of images that is "
-                                 "memory and time for nothing."
-                               : "The gradient of an op's output was kept. Once the op has run nobody needs "
-                                 "it: clear_grad().") +
+        return std::string(i == p.data ? "Your tape gives a gradient to an input that requires none: for a "
+                                         "batch of images that is memory and time for nothing."
+                                       : "Your tape keeps the gradient of an op's output. Once the op has "
+                                         "run nobody needs it: clear_grad().") +
                text(p) + "\n  gradient of " + name(i) + ":" + lines_of("none", shown(yours));
       });
     } else {
@@ -121,9 +121,9 @@ void expect_not_shared(Judge& judge) {
   const Values &a = found.gradients[0], &b = found.gradients[1];
   judge.expect(a.is(sum) && b.is(1), [&] {
     return std::string(b.is(sum)
-                           ? "A sum was written in place into a gradient that another tensor shares: t3 has "
-                             "handed one dy to t0 and to t1. The sum goes into a new tensor."
-                           : "The gradients are wrong where one dy goes to two inputs.") +
+                           ? "Your tape writes a sum in place into a gradient that another tensor shares: t3 "
+                             "has handed one dy to t0 and to t1. The sum goes into a new tensor."
+                           : "Your tape gives wrong gradients where one dy goes to two inputs.") +
            text(p) +
            "\n  gradients of t0, t1:" + lines_of(std::to_string(sum) + ", 1", shown(a) + ", " + shown(b));
   });
@@ -139,15 +139,14 @@ void expect_accumulated(Judge& judge) {
   Message reply = judge.ask(Message().put(Asked::accumulated).put_all(before).put_all(more));
   const Values first = take_values(reply), second = take_values(reply), first_now = take_values(reply);
   judge.expect(first.are(before) && second.are(right), [&] {
-    return "A second backward adds to what the first has left in a parameter, until somebody clears it.\n  "
-           "gradients " +
+    return "Your tape does not add a second backward to what the first has left in a parameter: that stays "
+           "until somebody clears it.\n  gradients " +
            shown(before) + ", and then " + shown(more) + ":" +
            lines_of(shown(before) + ", then " + shown(right), shown(first) + ", then " + shown(second));
   });
   judge.expect(first_now.are(before), [&] {
-    return "The sum was written into the first gradient's memory, and somebody else holds that: new sums go "
-           "into new "
-           "tensors." +
+    return "Your tape writes the sum into the first gradient's memory, which somebody else holds: new sums "
+           "go into new tensors." +
            lines_of(shown(before), shown(first_now));
   });
 }
@@ -160,8 +159,10 @@ void expect_formats(Judge& judge) {
     const Values yours = take_values(reply);
     const std::vector<float> right{3 * a, 3 * b};
     judge.expect(yours.format == static_cast<int>(dtype) && yours.are(right), [&] {
-      return concat("A gradient has the format of its tensor, also where three were added.\n  gradients of ",
-                    dtype, ", three times ", shown(std::vector{a, b}), ":") +
+      return concat(
+                 "Your tape adds three gradients up wrongly, or in another format than that of their "
+                 "tensor.\n  gradients of ",
+                 dtype, ", three times ", shown(std::vector{a, b}), ":") +
              lines_of(concat(dtype, " ", shown(right)),
                       yours.there() ? concat(static_cast<DType>(yours.format), " ", shown(yours)) : "none");
     });
@@ -183,9 +184,9 @@ void expect_bound(Judge& judge) {
     const Values buffer = take_values(reply);
     judge.expect(there && buffer.are({right}), [&] {
       return std::string(
-                 "x.bound_grad() is where an optimizer wants the gradient: written there (kernels::cast) the "
-                 "first "
-                 "time, added (kernels::accumulate) from then on.\n  an FP16 tensor whose buffer is FP32; ") +
+                 "Your tape does not keep the whole gradient in x.bound_grad(), where an optimizer wants it: "
+                 "written there (kernels::cast) the first time, added (kernels::accumulate) from then on.\n  "
+                 "an FP16 tensor whose buffer is FP32; ") +
              after + ":" + lines_of(decimal(right), there ? shown(buffer) : "x.grad() is another tensor");
     });
   };
@@ -200,8 +201,8 @@ void expect_refused(Judge& judge) {
     const std::string op = "broken" + std::to_string(judge.draw_below(1000));
     const std::string said = judge.ask(Message().put(Asked::refused).put(broken).put_text(op)).text();
     judge.expect(said.find(op) != std::string::npos, [&] {
-      return "A gradient that does not fit its tensor has to be refused with an Error that names the op: "
-             "else a wrong backward is found much later, or never.\n  op '" +
+      return "Your tape takes a gradient that does not fit its tensor, or does not name the op. It has to be "
+             "refused with an Error that does: else a wrong backward is found much later, or never.\n  op '" +
              op + "', one input f32(2), gives " + what + ":" +
              lines_of("an Error with '" + op + "' in it", said);
     });
@@ -234,8 +235,8 @@ void expect_observed(Judge& judge) {
   judge.expect(yours == right, [&] {
     std::string all;
     for (const std::string& one : yours) all += (all.empty() ? "" : "; ") + one;
-    return "The observer is told of each op that was run, after its gradients were added." + text(p) +
-           lines_of(right[0] + "; " + right[1], all.empty() ? "nothing" : all);
+    return "Your tape does not tell the observer of each op that was run, after its gradients were added." +
+           text(p) + lines_of(right[0] + "; " + right[1], all.empty() ? "nothing" : all);
   });
 }
 

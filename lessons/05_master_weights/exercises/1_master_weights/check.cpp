@@ -59,22 +59,21 @@ enum class Way : std::uint8_t {
 };
 constexpr std::array says{
     "",
-    "Nothing moves: master and weights have the bits that they had.",
-    "The update went to the model's rounded weights, and those into the master: what the rounding cut off is "
+    "Your code moves nothing: master and weights have the bits that they had.",
+    "Your code updates the model's rounded weights, and makes those the master: what the rounding cut off is "
     "lost in each step. The master is what moves; it never reads its copy.",
-    "The master moves, and the model does not hear of it, or only of the one before: round the new master "
-    "into the weights.",
-    "The weights were moved by themselves. They are to be the new master, rounded, or they drift apart.",
-    "The new master got no further than `next`, which lies in the master only if that is FP32: store() it.",
-    "The update was rounded to the model's format before it was subtracted: the FP32 master takes it as it "
-    "is.",
-    "The master has only the digits of the model's format: it is to be rounded on its way to the model, and "
-    "kept as it is.",
-    "The gradients are still multiplied by S: times `factor` they are the true ones.",
-    "The momentum starts from 0 in every step: the moments have to be loaded.",
-    "The moments did not move: what they are after this step the next one needs.",
-    "The update used the moments of before the step: they move first.",
-    "Weight decay pulls by the rounded weight; it is the master that it is to shrink.",
+    "Your code moves the master, and the model does not hear of it, or only of the one before: round the new "
+    "master into the weights.",
+    "Your code moves the weights by themselves. They are to be the new master, rounded, or they drift apart.",
+    "Your code leaves the new master in `next`, which lies in the master only if that is FP32: store() it.",
+    "Your code rounds the update to the model's format first: the FP32 master takes it as it is.",
+    "Your code keeps only the digits of the model's format in the master: it is to be rounded on its way to "
+    "the model, and kept as it is.",
+    "Your code takes gradients that are still multiplied by S: times `factor` they are the true ones.",
+    "Your code starts the momentum from 0 in every step: the moments have to be loaded.",
+    "Your code does not move the moments: what they are after this step the next one needs.",
+    "Your code updates with the moments of before the step: they move first.",
+    "Your code lets weight decay pull by the rounded weight; it is the master that it is to shrink.",
 };
 
 struct Moved {
@@ -119,6 +118,8 @@ std::string shown(const Setting& s) {
          ", factor " + decimal(s.factor);
 }
 
+constexpr const char* unset = "\nIs b.moments[k] set for each k? move_weights reads it.";
+
 /// Arenas, what they should hold, and the gradients of a step.
 class Trial {
  public:
@@ -152,8 +153,8 @@ class Trial {
     judge.expect(yours.values == right.values && yours.underflowed == right.underflowed &&
                      yours.absorbed == right.absorbed,
                  [&] {
-                   return "The weights are right; what was lost is not told. Counted are updates that are "
-                          "not 0, underflowed, absorbed.\n  " +
+                   return "Your code moves the weights right and does not tell what was lost. Counted are "
+                          "updates that are not 0, underflowed, absorbed.\n  " +
                           shown(s_) + "\n  expected = " + counted(right) + "\n  yours    = " + counted(yours);
                  });
   }
@@ -173,8 +174,10 @@ class Trial {
     request.put(Step{number(s_.weights), s_.has_master ? 1 : 0, number(s_.copy), number(s_.gradients),
                      number(s_.state), s_.lr, s_.momentum, s_.decay, s_.factor});
     request.put_all(masters).put_all(weights).put_all(moments).put_all(gradients);
-    return judge.ask(
-        request, [&] { return "One step of " + std::to_string(before.size()) + " weights: " + shown(s_); });
+    return judge.ask(request, [&] {
+      return "One step of " + std::to_string(before.size()) + " weights: " + shown(s_) +
+             (s_.momentum != 0 ? unset : "");
+    });
   }
 
   static std::string counted(const UpdateCounts& c) {
@@ -183,13 +186,13 @@ class Trial {
   }
 
   std::string report(const Value& before, float g, const Value& yours, std::size_t i) const {
-    std::string why = "The weight is not what the step should make of it.";
+    std::string why = "Your code makes another weight than the step should.";
     for (std::size_t way = 1; way < says.size(); ++way) {
       if (move(s_, before, g, static_cast<Way>(way)).value != yours) continue;
       why = says[way];
       break;
     }
-    if (i >= 1024) why = "Up to here all is right; from weight 1024 on another block begins: see `begin`.";
+    if (i >= 1024) why = "Your code is right so far; from weight 1024 on another block begins: see `begin`.";
     return why + "\n  " + shown(s_) + "\n  weight   " + std::to_string(i) + " of " +
            std::to_string(values_.size()) + "\n  before   = " + shown(s_, before) +
            "\n  gradient = " + decimal(g) + "\n  expected = " + shown(s_, values_[i]) +
@@ -253,7 +256,7 @@ void two_moments(Judge& judge, DType state_format, std::size_t n) {
   Message request;
   request.put(std::uint64_t{1}).put(static_cast<std::int32_t>(state_format));
   request.put_all(masters).put_all(gradients).put_all(first).put_all(second);
-  Message reply = judge.ask(request, [&] { return "One step of Adam, " + std::to_string(n) + " weights."; });
+  Message reply = judge.ask(request, [&] { return "Adam, " + std::to_string(n) + " weights." + unset; });
   const auto master_now = reply.all<float>(n), m0_now = reply.all<float>(n), m1_now = reply.all<float>(n);
   for (std::size_t i = 0; i < n; ++i) {
     float m[2] = {first[i], second[i]};
@@ -262,8 +265,8 @@ void two_moments(Judge& judge, DType state_format, std::size_t n) {
     const float right = masters[i] - rule.update(masters[i], gradients[i], m, state);
     const bool moments_right = m[0] == m0_now[i] && m[1] == m1_now[i];
     judge.expect(master_now[i] == right && moments_right, [&] {
-      return "SGD's one moment is right; Adam has two, arenas.moments[0] and [1], of which one is not "
-             "what it should be, or not what the update saw.\n  Adam, moments in " +
+      return "Your code is right for SGD's one moment; Adam has two, arenas.moments[0] and [1], of which one "
+             "is not what it should be, or not what the update saw.\n  Adam, moments in " +
              name(state_format) + ", weight " + std::to_string(i) + "\n  expected = moments " +
              decimal(m[0]) + ", " + decimal(m[1]) + ", master " + decimal(right) + "\n  yours    = moments " +
              decimal(m0_now[i]) + ", " + decimal(m1_now[i]) + ", master " + decimal(master_now[i]);

@@ -13,24 +13,28 @@
 //
 // You can use (kernels/cpu/block.h, and lines further up in kernels/cpu/update.cpp):
 //
-//     Block<float> room;                    a std::array of 1024 floats: room.data(), room[i]
+//     Block<float> room;
+//         a std::array of 1024 floats: room.data(), room[i]
 //     const float* load(arena, begin, n, room)
-//                                           these values in FP32: widened into `room`, or where they lie if
-//                                           they are FP32
-//     float* target(arena, begin, room)     where to write these values in FP32: their own memory if they are
-//                                           FP32, else `room`
-//     store<float>(x, arena, begin, n)      rounds x (const float*) into the arena; does nothing if x lies
-//     there UpdateBlock b{n, w, g, factor, {}};   w, g: const float*, the FP32 values to update and their
-//     gradients b.moments[k]                          float*, k = 0 .. Rule::moment_count - 1: to be set
-//     before the moments
-//                                           move. It points at the moments as they are, in a place for the
-//                                           new ones: load into a Block, and target with the same Block
-//     move_moments(rule, arenas, begin, b)  moves b.moments and stores them into arenas.moments
+//         these values in FP32: widened into `room`, or where they lie if they are FP32
+//     float* target(arena, begin, room)
+//         where to write these values in FP32: their own memory if they are FP32, else `room`
+//     store<float>(x, arena, begin, n)
+//         rounds x (const float*) into the arena; does nothing if x lies there
+//
+//     UpdateBlock b{n, w, g, factor, {}};
+//         w, g: const float*, the FP32 values to update and their gradients
+//     b.moments[k]
+//         float*, k = 0 .. Rule::moment_count - 1: to be set before the moments move. It points
+//         at the moments as they are, in a place for the new ones: load into a Block, and
+//         target with the same Block
+//     move_moments(rule, arenas, begin, b)
+//         moves b.moments and stores them into arenas.moments
 //     LostUpdates lost = move_weights(rule, state, b, format, next);
-//                                           next (float*) = b.w - the rule's update, both rounded to `format`
-//                                           (a DType) when that is narrow; says what was lost. The moments
-//                                           have moved before
-//     arenas.master.dtype                   a DType: the format of an arena (a field, no function)
+//         next (float*) = b.w - the rule's update, both rounded to `format` (a DType) when that
+//         is narrow; says what was lost. The moments have moved before
+//     arenas.master.dtype
+//         a DType: the format of an arena (a field, no function)
 //
 // A hard exercise: get it right with Rule::moment_count == 0 first, then add the moments.
 //

@@ -58,27 +58,31 @@ void begin(Judge& judge, const Case& k, const Begun& s) {
   const auto look = [&](const char* what, float yours, double beta, double other, float as_float) {
     const Real right = correction(beta, k.t);
     judge.expect(close(yours, right), [&] {
-      std::string why = "The correction is not 1 - beta^t.";
+      std::string why = "Your code gives another correction than 1 - beta^t.";
       if (yours == 1)
-        why = "Without the correction the first steps are too short, or too long: both means begin at 0.";
+        why =
+            "Your code leaves the correction at 1. Without it the first steps are too short, or too long: "
+            "both means begin at 0.";
       else if (close(yours, correction(other, k.t)))
-        why = "beta1 and beta2 are mixed up.";
+        why = "Your code mixes up beta1 and beta2.";
       else if (close(yours, correction(beta, k.t - 1)))
-        why = "t is one too small: the step is counted before begin is called.";
+        why = "Your code takes a t that is one too small: the step is counted before begin is called.";
       else if (close(yours, correction(beta, k.t + 1)))
-        why = "t is one too large: the step is counted before begin is called.";
+        why = "Your code takes a t that is one too large: the step is counted before begin is called.";
       else if (close(yours, 1 - right))
-        why = "That is beta^t; the correction is 1 less it.";
+        why = "Your code gives beta^t; the correction is 1 less it.";
       else if (std::fabs(static_cast<Real>(yours) - correction(static_cast<double>(as_float), k.t)) <= 2e-7L)
-        why = "1 - beta^t was formed in FP32: for small t it loses half of its digits.";
+        why = "Your code forms 1 - beta^t in FP32: for small t it loses half of its digits.";
       return why + lines(k, what, right, yours);
     });
   };
   look("correction1", s.correction1, k.c.beta1, k.c.beta2, static_cast<float>(k.c.beta1));
   look("correction2", s.correction2, k.c.beta2, k.c.beta1, static_cast<float>(k.c.beta2));
   judge.expect(s.steps == k.t && s.lr == k.lr, [&] {
-    return "begin changed the count of steps or the learning rate; it is to set the corrections." + shown(k) +
-           "\n  expected = steps " + std::to_string(k.t) + "\n  yours    = steps " + std::to_string(s.steps);
+    return "Your code changes the count of steps or the learning rate in begin; it is to set the "
+           "corrections." +
+           shown(k) + "\n  expected = steps " + std::to_string(k.t) + "\n  yours    = steps " +
+           std::to_string(s.steps);
   });
 }
 
@@ -87,23 +91,28 @@ std::string why_moment(const Case& k, int which, float yours, Real g, Real beta,
   const Real plain_power = which == 0 ? plain : plain * plain;
   const Real coupled = plain + static_cast<Real>(k.c.decay) * static_cast<Real>(k.w);
   const Real short_beta = static_cast<Real>(static_cast<float>(beta));
-  if (close(yours, power, power)) return "The mean forgets all that came before this step.";
+  if (close(yours, power, power))
+    return "Your code forgets all that came before this step: a mean keeps beta of it.";
   if (close(yours, other * was + (1 - other) * power, std::fabs(was) + std::fabs(power)))
-    return "beta1 and beta2 are mixed up: the mean of squares is the slow one.";
+    return "Your code mixes up beta1 and beta2: the mean of squares is the slow one.";
   if (k.decoupled && k.c.decay != 0 &&
       close(yours, beta * was + (1 - beta) * (which == 0 ? coupled : coupled * coupled)))
-    return "AdamW: the weight decay is no part of the gradient, and does not go into the means.";
+    return "Your code puts the weight decay into the means. AdamW: the weight decay is no part of the "
+           "gradient.";
   if (!k.decoupled && k.c.decay != 0 && close(yours, beta * was + (1 - beta) * plain_power))
-    return "Adam: the weight decay is part of the gradient, before the means are formed.";
+    return "Your code leaves the weight decay out of the means. Adam: the weight decay is part of the "
+           "gradient, before the means are formed.";
   if (close(yours, beta * was + power, std::fabs(was) + std::fabs(power)))
-    return "The gradient goes in with weight 1: it is a sum, not a mean.";
-  if (which == 1 && close(yours, beta * was + (1 - beta) * g)) return "m1 is a mean of squares.";
+    return "Your code takes the gradient in with weight 1: that is a sum, not a mean.";
+  if (which == 1 && close(yours, beta * was + (1 - beta) * g))
+    return "Your code keeps a mean of gradients in m1; it is one of squares.";
   if (close(yours, (1 - beta) * was + beta * power, std::fabs(was) + std::fabs(power)))
-    return "Old and new are mixed up: the old mean keeps beta, the gradient comes in with 1 - beta.";
+    return "Your code mixes up old and new: the old mean keeps beta, the gradient comes in with 1 - beta.";
   if (close(yours, short_beta * was + (1 - short_beta) * power, std::fabs(was) + std::fabs(power)))
-    return "1 - beta was formed in FP32, where it is off by 5e-5 for 0.999: rest1 and rest2 are rounded "
+    return "Your code forms 1 - beta in FP32, where it is off by 5e-5 for 0.999: rest1 and rest2 are rounded "
            "once.";
-  return which == 0 ? "m0 is not beta1 m0 + (1 - beta1) g." : "m1 is not beta2 m1 + (1 - beta2) g^2.";
+  return which == 0 ? "Your code gives another m0 than beta1 m0 + (1 - beta1) g."
+                    : "Your code gives another m1 than beta2 m1 + (1 - beta2) g^2.";
 }
 
 void moments(Judge& judge, const Case& k, const Begun& yours) {
@@ -116,9 +125,9 @@ void moments(Judge& judge, const Case& k, const Begun& yours) {
   const bool settles = std::fabs(first) < 0x1p-121L;
   if (settles) first = 0;
   judge.expect(close(m[0], first, beta1 * std::fabs(static_cast<Real>(k.m0)) + (1 - beta1) * size), [&] {
-    return (settles
-                ? "m0 has faded among the smallest numbers, where it stays for ever: settled() makes it 0."
-                : why_moment(k, 0, m[0], g, beta1, beta2, k.m0)) +
+    return (settles ? "Your code lets m0 fade among the smallest numbers, where it stays for ever: settled() "
+                      "makes it 0."
+                    : why_moment(k, 0, m[0], g, beta1, beta2, k.m0)) +
            lines(k, "m0", first, m[0]);
   });
   judge.expect(close(m[1], second, beta2 * static_cast<Real>(k.m1) + (1 - beta2) * size * size),
@@ -135,31 +144,31 @@ void update(Judge& judge, const Case& k, float yours) {
     const auto is = [&](Real other_step) {
       return close(yours, lr * (other_step + (k.decoupled ? decay : 0)));
     };
-    std::string why = "The update is not lr (m0 / c1) / (sqrt(m1 / c2) + epsilon).";
+    std::string why = "Your code gives another update than lr (m0 / c1) / (sqrt(m1 / c2) + epsilon).";
     if (is(m0 / c1 / std::sqrt(m1 / c2 + epsilon)))
-      why = "epsilon is inside the root, where it acts as sqrt(epsilon), 1e-4 in place of 1e-8.";
+      why = "Your code has epsilon inside the root, where it acts as sqrt(epsilon), 1e-4 in place of 1e-8.";
     else if (is(m0 / (std::sqrt(m1) + epsilon)))
-      why = "The bias correction is missing: both means began at 0.";
+      why = "Your code leaves out the bias correction: both means began at 0.";
     else if (is(m0 / c1 / (std::sqrt(m1) + epsilon)))
-      why = "The bias correction of m1 is missing.";
+      why = "Your code leaves out the bias correction of m1.";
     else if (is(m0 / (std::sqrt(m1 / c2) + epsilon)))
-      why = "The bias correction of m0 is missing.";
+      why = "Your code leaves out the bias correction of m0.";
     else if (is(m0 / c1 / (std::sqrt(m1) / c2 + epsilon)))
-      why = "m1 is corrected before its root is taken, not after.";
+      why = "Your code corrects the root of m1; m1 is corrected before its root is taken.";
     else if (is(m0 / c2 / (std::sqrt(m1 / c1) + epsilon)))
-      why = "The corrections are mixed up.";
+      why = "Your code mixes up the corrections.";
     else if (is(m0 / c1 / std::sqrt(m1 / c2)))
-      why = "epsilon is missing: where all gradients were 0 this is 0 / 0.";
+      why = "Your code leaves out epsilon: where all gradients were 0 this is 0 / 0.";
     else if (is(m0 / c1 / (m1 / c2 + epsilon)))
-      why = "The root is missing.";
+      why = "Your code leaves out the root.";
     else if (k.decoupled && close(yours, lr * step))
-      why = "AdamW: the weight decay is missing; lr weight_decay w belongs to the update.";
+      why = "Your code leaves out the weight decay. AdamW: lr weight_decay w belongs to the update.";
     else if (k.decoupled && close(yours, lr * step + decay))
-      why = "AdamW: weight decay goes with the learning rate.";
+      why = "Your code decays without the learning rate. AdamW: weight decay goes with it.";
     else if (!k.decoupled && close(yours, lr * (step + decay)))
-      why = "Adam: the decay is in the means already, and here once more.";
+      why = "Your code decays once more. Adam: the decay is in the means already.";
     else if (close(yours, right / lr))
-      why = "The learning rate is missing.";
+      why = "Your code leaves out the learning rate.";
     return why + lines(k, "update", right, yours);
   });
 }

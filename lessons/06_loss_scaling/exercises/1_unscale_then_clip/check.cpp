@@ -36,9 +36,9 @@ void expect_same_gradients(Judge& judge, const Trial& t, const Floats& before, c
                            const char* who) {
   for (std::size_t i = 0; i < now.size(); ++i) {
     judge.expect(std::bit_cast<std::uint32_t>(now[i]) == std::bit_cast<std::uint32_t>(before[i]), [&] {
-      return std::string(who) +
-             " changed the gradients where they lie. In FP16 the small ones are then 0 "
-             "again: only the factor is to change, and the optimizer multiplies in FP32." +
+      return "Your " + std::string(who) +
+             " changes the gradients where they lie. In FP16 the small ones are then 0 again: only the "
+             "factor is to change, and the optimizer multiplies in FP32." +
              lines(t, decimal(before[i]) + " as before", decimal(now[i]));
     });
   }
@@ -77,20 +77,22 @@ float unscaled(Judge& judge, const Trial& t, const Tensor& x) {
   expect_same_gradients(judge, t, x.to_floats(), reply.take_all<float>(t.scaled.size()), "unscale");
   const auto right = static_cast<float>(1 / static_cast<double>(t.scale));
   judge.expect(factor == right, [&] {
-    return std::string(factor == 1 ? "The factor is 1: the optimizer would take S times too long a step."
-                       : factor == t.scale ? "The factor is S: that multiplies by S a second time."
-                                           : "The factor is not 1 / S, computed in double and rounded.") +
+    return std::string(
+               factor == 1
+                   ? "Your unscale leaves the factor at 1: the optimizer would take S times too long a step."
+               : factor == t.scale
+                   ? "Your unscale gives S as the factor: that multiplies by S a second time."
+                   : "Your unscale gives another factor than 1 / S, computed in double and rounded.") +
            lines(t, "factor " + decimal(right), "factor " + decimal(factor));
   });
   const GradientScan true_counts = counted(x);
-  judge.expect(
-      found.values == true_counts.values && found.nonfinite == true_counts.nonfinite &&
-          found.zeros == true_counts.zeros && found.subnormals == true_counts.subnormals,
-      [&] {
-        return "What was found is not what scan(gradients) counts, of the gradients as backward left "
-               "them: from it the step is taken or skipped." +
-               lines(t, counts(true_counts), counts(found));
-      });
+  judge.expect(found.values == true_counts.values && found.nonfinite == true_counts.nonfinite &&
+                   found.zeros == true_counts.zeros && found.subnormals == true_counts.subnormals,
+               [&] {
+                 return "Your unscale finds other counts than scan(gradients), of the gradients as backward "
+                        "left them: from it the step is taken or skipped." +
+                        lines(t, counts(true_counts), counts(found));
+               });
   return factor;
 }
 
@@ -113,17 +115,17 @@ std::string why(const Trial& t, const Floats& values, float factor, float norm, 
   const Clipped right = clipped(values, factor, factor, t.max_norm);
   const Clipped scaled = clipped(values, factor, 1, t.max_norm);
   if (near(norm, scaled.norm))
-    return "This is the norm of the gradients times S. Its limit is meant for the true ones: unscale first, "
-           "then clip.";
+    return "Your clip takes the norm of the gradients times S. Its limit is meant for the true ones: unscale "
+           "first, then clip.";
   if (std::isinf(norm) && std::isfinite(right.norm))
-    return "The squares have gone beyond the largest float: square and add in double.";
-  if (near(norm, right.norm * right.norm)) return "This is the square of the norm.";
+    return "Your clip squares beyond the largest float: square and add in double.";
+  if (near(norm, right.norm * right.norm)) return "Your clip gives the square of the norm.";
   if (near(norm, right.norm) && near(yours, factor))
-    return "The norm is right and too large, and the factor stays as it was.";
+    return "Your clip finds a norm that is too large, and leaves the factor as it was.";
   if (near(norm, right.norm) && near(yours, right.factor / factor))
-    return "Clipping replaced 1 / S: its factor is to be multiplied into what is there.";
-  if (near(norm, right.norm)) return "The norm is right, the factor is not.";
-  return "The norm is not that of gradient * factor, over all gradients.";
+    return "Your clip replaces 1 / S: its factor is to be multiplied into what is there.";
+  if (near(norm, right.norm)) return "Your clip gives the right norm, and a wrong factor.";
+  return "Your clip gives another norm than that of gradient * factor, over all gradients.";
 }
 
 void run(Judge& judge, const Trial& t) {

@@ -47,26 +47,28 @@ std::string why(double squares, float max_norm, float factor, const Clipped& rig
                f = static_cast<double>(factor);
   const auto is = [&](double other) { return near(yours.factor, static_cast<float>(other)); };
   if (near(yours.norm, static_cast<float>(squares)) && !near(right.norm, yours.norm))
-    return "This is the sum of squares; the norm is its root.";
+    return "Your code gives the sum of squares; the norm is its root.";
   if (near(yours.norm, max_norm) && !near(yours.norm, right.norm))
-    return "The norm to return is that from before clipping.";
-  if (!near(yours.norm, right.norm)) return "The norm is not the root of the sum.";
+    return "Your code returns another norm than that from before clipping.";
+  if (!near(yours.norm, right.norm)) return "Your code gives another norm than the root of the sum.";
   if (!(norm - norm == 0))
-    return "A norm that is not finite changed the factor: it says nothing of the true gradients.";
+    return "Your code changes the factor for a norm that is not finite, which says nothing of the true "
+           "gradients.";
   if (right.factor == factor)
-    return "The norm is not too large, and the gradients changed: clipping makes them smaller, never larger.";
+    return "Your code clips where the norm is not too large: gradients are to get smaller by it, never "
+           "larger.";
   if (is(f))
-    return std::isinf(right.norm) ? "The norm lies beyond the largest float, but it is finite: in double "
-                                    "there is a factor for it."
-                                  : "The norm is too large, and the factor stays as it was.";
-  if (is(limit / (norm + 1e-6))) return "Clipping replaced the factor: 1 / S is still to be in it.";
-  if (is(limit)) return "The limit is no factor: it is to be divided by the norm.";
+    return std::isinf(right.norm) ? "Your code leaves the factor as it was for a norm beyond the largest "
+                                    "float. It is finite: in double there is a factor for it."
+                                  : "Your code leaves the factor as it was, and the norm is too large.";
+  if (is(limit / (norm + 1e-6))) return "Your code replaces the factor: 1 / S is still to be in it.";
+  if (is(limit)) return "Your code takes the limit for the factor: it is to be divided by the norm.";
   if (is(f * limit / norm))
-    return "1e-6 is missing: shrink = max_norm / (norm + 1e-6), so that a division by 0 cannot be.";
-  if (is(f * limit / squares)) return "Divided by the sum of squares; by its root it has to be.";
+    return "Your code leaves out 1e-6: shrink = max_norm / (norm + 1e-6), so that a division by 0 cannot be.";
+  if (is(f * limit / squares)) return "Your code divides by the sum of squares; by its root it has to be.";
   if (is(f * static_cast<double>(static_cast<float>(limit / (norm + 1e-6)))))
-    return "shrink was rounded to a float before it was used: all in double, rounded at the end.";
-  return "The factor is not factor * max_norm / (norm + 1e-6).";
+    return "Your code rounds shrink to a float before it is used: all in double, rounded at the end.";
+  return "Your code gives another factor than factor * max_norm / (norm + 1e-6).";
 }
 
 std::string shown(const Clipped& c) { return "norm " + decimal(c.norm) + ", factor " + decimal(c.factor); }

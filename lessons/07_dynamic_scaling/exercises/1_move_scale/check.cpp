@@ -81,49 +81,59 @@ float short_product(float x, double factor) { return x * static_cast<float>(fact
 std::string why_bad(const Step& step) {
   const ScaleState &right = step.right, &yours = step.yours;
   if (yours.scale == right.scale && yours.growth_tracker == step.before.growth_tracker)
-    return "A bad step begins the count anew: S grows after so many good steps in a row, not in all.";
-  if (yours.scale == right.scale) return "After a bad step no good ones are in a row: the count is 0.";
+    return "Your code goes on counting after a bad step, which begins the count anew: S grows after so many "
+           "good steps in a row, not in all.";
+  if (yours.scale == right.scale)
+    return "Your code leaves a count after a bad step: no good ones are in a row, so it is 0.";
   if (yours.scale > right.scale && yours.scale <= 1 && right.scale < 1)
-    return "S stops on its way down. There is no lower bound: gradients that overflow at S = 1 need less.";
+    return "Your code stops S on its way down. There is no lower bound: gradients that overflow at S = 1 "
+           "need less.";
   if (yours.scale == step.before.scale)
-    return "A gradient overflowed, and S stays where it is: the next step will overflow again.";
+    return "Your code leaves S where it is though a gradient overflowed: the next step will overflow again.";
   if (yours.scale == product(step.before.scale, step.policy.growth))
-    return "A gradient overflowed, and S grew: good and bad are mixed up.";
+    return "Your code lets S grow though a gradient overflowed: good and bad are mixed up.";
   if (yours.scale == short_product(step.before.scale, step.policy.backoff))
-    return "The product is to be formed in double and rounded once: backoff itself is no float.";
-  return "After a bad step S is another than S x backoff.";
+    return "Your code rounds backoff, which is no float. The product is to be formed in double and rounded "
+           "once.";
+  return "Your code moves S to another value than S x backoff after a bad step.";
 }
 
 std::string why_grown(const Step& step) {
   const ScaleState &before = step.before, &right = step.right, &yours = step.yours;
   const bool at_the_end = product(before.scale, step.policy.growth) == infinity;
   if (yours.scale == infinity)
-    return "S became infinite, and with it every loss and every gradient: no step is ever taken again.";
+    return "Your code makes S infinite, and with it every loss and every gradient: no step is ever taken "
+           "again.";
   if (at_the_end && yours.scale != before.scale)
-    return "Where S x growth is infinite S stays as it is; it does not go to some largest value.";
+    return "Your code moves S where S x growth is infinite: there it stays as it is, and goes to no largest "
+           "value.";
   if (yours.scale == right.scale && yours.growth_tracker == before.growth_tracker + 1)
-    return at_the_end ? "The count starts again after growth_interval good steps, also where S cannot grow."
-                      : "S has grown, and the count goes on: it has to start again.";
-  if (yours.scale == right.scale) return "After growth_interval good steps the count is 0.";
+    return at_the_end ? "Your code goes on counting: the count starts again after growth_interval good "
+                        "steps, also where S cannot grow."
+                      : "Your code goes on counting where S has grown: the count has to start again.";
+  if (yours.scale == right.scale)
+    return "Your code leaves a count where S has grown: after growth_interval good steps it is 0.";
   if (yours.scale == before.scale)
-    return "S does not grow: the good step that makes the count growth_interval is the one, not the next.";
+    return "Your code does not let S grow: the good step that makes the count growth_interval is the one, "
+           "not the next.";
   if (yours.scale == short_product(before.scale, step.policy.growth))
-    return "The product is to be formed in double and rounded once: growth itself is no float.";
-  return "After growth_interval good steps S is another than S x growth.";
+    return "Your code rounds growth, which is no float. The product is to be formed in double and rounded "
+           "once.";
+  return "Your code moves S to another value than S x growth after growth_interval good steps.";
 }
 
 std::string why_counted(const Step& step) {
   const ScaleState &before = step.before, &right = step.right, &yours = step.yours;
   const int interval = step.policy.growth_interval;
   if (before.growth_tracker >= interval)
-    return "The count lies beyond growth_interval, restored from another run: it is never equal to it, so "
-           "that S does not grow and the count goes on.";
+    return "Your code does not go on counting where the count lies beyond growth_interval, restored from "
+           "another run: it is never equal to it, and S does not grow.";
   if (yours.scale != before.scale)
     return before.growth_tracker + 2 == interval
-               ? "S moves one good step too early."
-               : "S moves after a good step, but the count is not yet growth_interval.";
-  if (yours.growth_tracker == before.growth_tracker) return "A good step is not counted.";
-  return "The count is " + std::to_string(yours.growth_tracker) + " where " +
+               ? "Your code moves S one good step too early."
+               : "Your code moves S after a good step, but the count is not yet growth_interval.";
+  if (yours.growth_tracker == before.growth_tracker) return "Your code does not count a good step.";
+  return "Your count is " + std::to_string(yours.growth_tracker) + " where " +
          std::to_string(right.growth_tracker) + " good steps came in a row.";
 }
 
@@ -131,8 +141,8 @@ std::string report(const Step& step) {
   const bool same =
       step.yours.scale == step.right.scale && step.yours.growth_tracker == step.right.growth_tracker;
   const std::string why =
-      same         ? "The state still says bad when the step is over: the next one would back off for it."
-      : step.bad   ? why_bad(step)
+      same       ? "Your code leaves the state bad when the step is over: the next one would back off for it."
+      : step.bad ? why_bad(step)
       : step.grows ? why_grown(step)
                    : why_counted(step);
   return why + "\n  before   = " + shown(step.before) + "\n  the step = " + (step.bad ? "bad" : "good") +

@@ -27,24 +27,23 @@ std::string shown(const Decision& d) {
 
 std::string why(const Decision& right, const Decision& yours, bool bad, bool skips) {
   if (yours.taken && !right.taken)
-    return "A gradient is not finite, and with your code the step is taken: one such step and the weights "
-           "are NaN.";
+    return "Your code takes the step though a gradient is not finite: one such step and the weights are NaN.";
   if (!yours.taken && right.taken && bad && !skips)
-    return "The step was skipped, and nobody asked for that: without skip_nonfinite it is taken.";
-  if (!yours.taken && right.taken) return "All gradients are finite, and the step was skipped.";
+    return "Your code skips the step, and nobody asked for that: without skip_nonfinite it is taken.";
+  if (!yours.taken && right.taken) return "Your code skips the step though all gradients are finite.";
   if (!right.taken && yours.steps != right.steps)
     return "Your code counts a skipped step, which is to change nothing, not even Adam's t.";
   if (!right.taken && yours.calls > 0)
     return "Your code prepares the rule for a skipped step: Adam's corrections would be those of a step that "
            "never was.";
-  if (yours.steps != right.steps) return "A step that is taken is counted, once.";
+  if (yours.steps != right.steps) return "Your code does not count a step that is taken exactly once.";
   if (yours.calls < right.calls)
-    return "The rule was not prepared: Adam would have the corrections of the step before.";
+    return "Your code does not prepare the rule: Adam would have the corrections of the step before.";
   if (yours.calls == 1 && yours.t != right.t)
     return "Your code counts the step after rule.begin: Adam needs its t there, 1 in the first step.";
   if (yours.updates != right.updates)
-    return "The report still holds the counts of the step before: it has to begin at zeros.";
-  return "The decision is another.";
+    return "Your code leaves the counts of the step before in the report: it has to begin at zeros.";
+  return "Your code decides otherwise.";
 }
 
 void expect_decision(Judge& judge, const Undecided& of, const Decided& answer) {
@@ -60,8 +59,8 @@ void expect_decision(Judge& judge, const Undecided& of, const Decided& answer) {
   };
   judge.expect(yours == right, [&] { return why(right, yours, bad, skips) + told(); });
   judge.expect(answer.lr == 0.5f && answer.correction1 == 0.25f && answer.correction2 == 0.125f, [&] {
-    return "The learning rate and the corrections are not begin_step's to change; the rule sets the "
-           "corrections." +
+    return "Your code changes the learning rate or the corrections, which are not begin_step's; the rule "
+           "sets the corrections." +
            told();
   });
 }
@@ -140,14 +139,15 @@ std::string why(const Step& step, int i, const ScaleState& before, const ScaleSt
   const bool last = i + 1 == step.checks;
   if (!last && !same)
     return "Your code moves S before the last check of the step is in: it moves once a step.";
-  if (same) return "s.bad is still set after the step.";
+  if (same) return "Your code leaves s.bad set after the step.";
   if (yours.scale == before.scale && yours.growth_tracker == before.growth_tracker)
-    return "The last check is in, and S has not moved.";
+    return "Your code has not moved S when the last check is in.";
   if (right.growth_tracker != 0 || right.scale > before.scale)
-    return "All checks were good, and the step counts as bad.";
-  return step.bad(i) ? "The last check was bad, and the step counts as good: a single bad check is enough."
-                     : "A check before the last was bad, and the good ones after it have wiped that out: a "
-                       "single bad check is enough.";
+    return "Your code counts the step as bad though all checks were good.";
+  return step.bad(i) ? "Your code counts the step as good though the last check was bad: a single bad check "
+                       "is enough."
+                     : "Your code forgets that a check before the last was bad, for the good ones after it "
+                       "have wiped that out: a single bad check is enough.";
 }
 
 /// Steps one after the other, and S before the first.

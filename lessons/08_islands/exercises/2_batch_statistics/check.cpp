@@ -70,34 +70,35 @@ bool near(double yours, double right, const Case& c) {
 std::string why_mean(const Case& c, const Values& x, double right, double yours) {
   const auto B = static_cast<double>(x.size());
   if (c.says != nullptr) return c.says;
-  if (near(yours, right * B, c)) return "That is the sum of the column, not its mean.";
+  if (near(yours, right * B, c)) return "Your code gives the sum of the column, not its mean.";
   if (near(yours, right * B / static_cast<double>(c.columns), c))
     return "Your code divides by the number of columns: a mean is taken over the rows of the batch.";
-  if (near(yours, right * B / (B - 1), c)) return "The mean divides by B, not by B - 1.";
-  return "That is not the mean of the column.";
+  if (near(yours, right * B / (B - 1), c))
+    return "Your code divides by B - 1 in the mean, which divides by B.";
+  return "Your code does not give the mean of the column.";
 }
 
 std::string why_variance(const Case& c, const Values& x, const Moments& right, double yours) {
   const auto B = static_cast<double>(x.size());
   const auto is = [&](double v) { return near(yours, v, c); };
   if (c.says != nullptr) return c.says;
-  if (is(right.variance * B)) return "That is the sum of the squares, not their mean.";
+  if (is(right.variance * B)) return "Your code gives the sum of the squares, not their mean.";
   if (is(right.variance * B / (B - 1)))
     return "Your code divides by B - 1: that estimates the variance of all images there are. Batch norm "
-           "wants that of "
-           "this batch, and "
-           "divides by B.";
+           "wants that of this batch, and divides by B.";
   if (is(std::sqrt(right.variance)))
-    return "That is the deviation, the root of the variance. The root is taken later, with epsilon under it.";
-  if (is(mean_of_squares_about(0, x))) return "The mean was not subtracted: that is the mean of x^2.";
+    return "Your code gives the deviation, the root of the variance. The root is taken later, with epsilon "
+           "under it.";
+  if (is(mean_of_squares_about(0, x)))
+    return "Your code does not subtract the mean: that is the mean of x^2.";
   if (is(mean_of_squares_about(x[0], x)))
-    return "What was subtracted is the first row, not the mean: it makes every deviation larger.";
+    return "Your code subtracts the first row, not the mean: it makes every deviation larger.";
   if (is(mean_of_squares_about(right.mean * B, x)))
-    return "What was subtracted is the sum of the column, not its mean.";
+    return "Your code subtracts the sum of the column, not its mean.";
   if (is(mean_of_squares_about(exact(column(c, 0)).mean, x)) ||
       is(mean_of_squares_about(exact(column(c, c.columns - 1)).mean, x)))
-    return "What was subtracted is the mean of another column.";
-  return "That is not the variance of the column.";
+    return "Your code subtracts the mean of another column.";
+  return "Your code does not give the variance of the column.";
 }
 
 std::string shown(double v) { return decimal(static_cast<float>(v)); }
@@ -145,8 +146,8 @@ void expect_narrow(Judge& judge, std::int64_t chunk, double right_mean, double r
   const auto [means, variances] = ask(judge, c);
   judge.expect(means[0] == right_mean && means[1] == right_mean && variances[1] == right_variance,
                [&, &means = means, &variances = variances] {
-                 return "The sums are not kept as `sums` says; pass it to both of them. (Here they are in "
-                        "FP16, and stop growing.)" +
+                 return "Your code does not keep the sums as `sums` says; pass it to both of them. (Here "
+                        "they are in FP16, and stop growing.)" +
                         shown(c, 1, column(c, 1)) +
                         "\n  mean and variance:\n  expected = " + shown(right_mean) + "  " +
                         shown(right_variance) + "\n  yours    = " + shown(means[1]) + "  " +
@@ -170,27 +171,26 @@ Case drawn(Judge& judge, std::int64_t rows, std::int64_t columns, DType dtype, A
 void check(Judge& judge) {
   expect_moments(judge, {3, 1, {1, 3, 8}});
   expect_moments(judge, {3, 2, {1, 10, 3, 20, 8, 0}});
-  expect_moments(judge,
-                 {4096,
-                  2,
-                  Values(2 * 4096, 1),
-                  DType::f16,
-                  {},
-                  "A sum in FP16 stops growing at 2048. `sums` asks for FP32 here: pass it on as it comes."});
+  expect_moments(judge, {4096,
+                         2,
+                         Values(2 * 4096, 1),
+                         DType::f16,
+                         {},
+                         "Your code sums in FP16, and such a sum stops growing at 2048. `sums` asks for FP32 "
+                         "here: pass it on as it comes."});
   expect_moments(judge, {3, 2, {1001, 0, 1001, 0, 1001, 0}});
   expect_moments(judge, {1, 2, {5, -7}});
-  expect_moments(
-      judge, {2,
-              1,
-              {0, 1000},
-              DType::f16,
-              {},
-              "A square was rounded to FP16: 500^2 is beyond 65504. Widened values stay wide until mean and "
-              "variance are stored, in FP32."});
+  expect_moments(judge, {2,
+                         1,
+                         {0, 1000},
+                         DType::f16,
+                         {},
+                         "Your code rounds a square to FP16: 500^2 is beyond 65504. Widened values stay wide "
+                         "until mean and variance are stored, in FP32."});
   const char* const cancels =
-      "Mean of the squares minus square of the mean: two large numbers whose difference is small, and FP32 "
-      "keeps 7 digits of "
-      "each. Subtract the mean from every value first, then square.";
+      "Your code takes the mean of the squares minus the square of the mean: two large numbers whose "
+      "difference is small, and FP32 keeps 7 digits of each. Subtract the mean from every value first, then "
+      "square.";
   expect_moments(judge, {4, 1, {4096, 4097, 4098, 4099}, DType::f32, {}, cancels});
   expect_moments(judge, {3, 2, {100000, -100000, 100001, -100001, 100005, -100005}, DType::f32, {}, cancels});
   expect_narrow(judge, 0, 0.5, 0.125);

@@ -72,28 +72,30 @@ struct Question {
 std::string why(const Question& q, const std::optional<DType>& right, const std::vector<int>& yours) {
   const bool f64_there = std::ranges::count(q.formats, f64) > 0;
   const bool uniform = std::ranges::all_of(yours, [&](int format) { return format == yours[0]; });
-  if (q.excepted) return "The region has an exception for this op; rule_of() knows it.";
+  if (q.excepted) return "Your code does not know the region's exception for this op; rule_of() does.";
   if (yours.empty() && q.runs_in == RunsIn::wide)
-    return "The op is on the FP32 list, and your code leaves its operands as they are: its results leave the "
-           "range of 16 bits.";
-  if (yours.empty()) return "Nothing was cast, though the op does not want its operands as they are.";
-  if (!right && f64_there) return "f64 was cast. A gradient check in f64 would then check another function.";
+    return "Your code leaves the operands of an op on the FP32 list as they are: its results leave the range "
+           "of 16 bits.";
+  if (yours.empty()) return "Your code casts nothing, though the op does not want its operands as they are.";
+  if (!right && f64_there)
+    return "Your code casts f64. A gradient check in f64 would then check another function.";
   if (!right && q.runs_in == RunsIn::given)
-    return "The op takes what it gets. A cast here costs memory, and may cost digits.";
+    return "Your code casts for an op that takes what it gets. A cast here costs memory, and may cost "
+           "digits.";
   if (!right)
-    return "All operands have the format already, and the answer is not empty: an op that was handed "
-           "operands "
-           "asks once more, and this never ends.";
+    return "Your code hands back operands that all have the format already, where the answer is empty: an op "
+           "that was handed operands asks once more, and this never ends.";
   if (yours.size() != q.formats.size())
-    return "Some operands are missing. All of them are handed back, in their order, those too that keep "
-           "their "
-           "format.";
-  if (!uniform) return "The operands come in several formats: the op will refuse them.";
+    return "Your code leaves out some operands. All of them are handed back, in their order, those too that "
+           "keep their format.";
+  if (!uniform) return "Your code gives operands in several formats: the op will refuse them.";
   if (q.runs_in == RunsIn::widest)
-    return "Where formats meet nothing may be lost: f16 beside f32, and f16 beside bf16, become f32.";
+    return "Your code gives another format where formats meet. There nothing may be lost: f16 beside f32, "
+           "and f16 beside bf16, become f32.";
   if (q.runs_in == RunsIn::wide)
-    return "The op is on the FP32 list: sums and losses leave the range of 16 bits.";
-  return "The op is a product: it runs in the format of the region.";
+    return "Your code gives another format to an op on the FP32 list: sums and losses leave the range of 16 "
+           "bits.";
+  return "Your code gives another format to a product: it runs in the format of the region.";
 }
 
 /// Whole numbers that every format holds, no two alike.
@@ -125,8 +127,9 @@ void expect_recast(Judge& judge, const Question& q, const std::vector<Operand>& 
   };
   judge.expect(yours == expected, [&] { return why(q, right, yours) + told(); });
   for (std::size_t i = 0; i < yours.size(); ++i)
-    judge.expect(std::ranges::equal(values[i], operands[i].values),
-                 [&] { return "The operands are in another order, or have other values." + told(); });
+    judge.expect(std::ranges::equal(values[i], operands[i].values), [&] {
+      return "Your code hands back operands in another order, or with other values." + told();
+    });
 }
 
 /// A parameter, asked for twice: there is one copy of it.
@@ -134,9 +137,8 @@ void ask_for_parameter(Judge& judge) {
   const auto value = static_cast<float>(1 + judge.draw_below(200));
   const auto uses = judge.ask(Message().put(Asked::parameter).put(value)).take<Uses>();
   judge.expect(uses.copies == 1 && uses.are_one == 1 && uses.value == value, [&] {
-    return "A parameter is cast anew for each use: cast_of() keeps the copy it made.\n  matmul of a "
-           "parameter, "
-           "twice\n  expected = 1 copy of it\n  yours    = " +
+    return "Your code casts a parameter anew for each use: cast_of() keeps the copy it made.\n  matmul of a "
+           "parameter, twice\n  expected = 1 copy of it\n  yours    = " +
            std::to_string(uses.copies) + " that are kept";
   });
 }

@@ -46,14 +46,15 @@ void used_twice(Judge& judge) {
   script.tape();
   const std::size_t first = script.product(a), second = script.product(b), third = script.product(a);
   const Answers got = script.ask(judge);
-  expect_value(judge, got[first], static_cast<float>(half(v)), f16, "The copy is not the parameter, rounded.",
-               "a weight of " + decimal(v));
+  expect_value(judge, got[first], static_cast<float>(half(v)), f16,
+               "Your copy is not the parameter, rounded.", "a weight of " + decimal(v));
   expect_same(judge, true, got[first], got[third],
-              "The second use of a parameter got a copy of its own: one cast is enough.",
+              "Your code gives the second use a copy of its own: one cast is enough.",
               "a weight used twice under one tape");
   expect_value(judge, got[second], static_cast<float>(half(other)), f16,
-               "Another parameter got the copy of the first.", "a second weight, " + decimal(other));
-  expect_made(judge, got[third], 2, "`made` is to count the copies.", "two weights, three uses");
+               "Your code gives another parameter the copy of the first.",
+               "a second weight, " + decimal(other));
+  expect_made(judge, got[third], 2, "Your `made` does not count the copies.", "two weights, three uses");
 }
 
 void changed(Judge& judge) {
@@ -68,9 +69,10 @@ void changed(Judge& judge) {
   const Answers got = script.ask(judge);
   expect_value(
       judge, got[second], after, f16,
-      "The copy is from before the optimizer's step: the model computes with the weights of yesterday.",
+      "Your copy is from before the optimizer's step: the model computes with the weights of yesterday.",
       "a weight of " + decimal(before) + ", after a step " + decimal(after));
-  expect_made(judge, got[second], 2, "One copy before the step and one after it.", "a use, a step, a use");
+  expect_made(judge, got[second], 2, "Your code does not copy before and after the step.",
+              "a use, a step, a use");
 }
 
 std::string shown(const std::vector<float>& parts) {
@@ -81,6 +83,8 @@ std::string shown(const std::vector<float>& parts) {
 
 /// w.grad() of x1 w + x2 w + ..., by parts.
 void gradient(Judge& judge, const std::vector<float>& parts) {
+  const char* const unrecorded =
+      "Your code does not record its copy on the tape: no gradient comes back to the parameter.";
   float right = 0;
   for (const float part : parts) right += part;
   Message reply = judge.ask(Message().put(Asked::gradient).put(drawn_whole(judge)).put_all(parts),
@@ -89,32 +93,29 @@ void gradient(Judge& judge, const std::vector<float>& parts) {
     const auto yours = reply.take<Round>();
     const std::string error = reply.text();
     judge.expect(yours.wants_gradient == 1, [&] {
-      return "No gradient comes back to the parameter: its copy is to be recorded on the tape." +
-             lines("a use of a weight", "gradient " + decimal(right), "none");
+      return unrecorded + lines("a use of a weight", "gradient " + decimal(right), "none");
     });
     if (yours.threw != 0)
-      judge.fail(
-          std::string("Backward could not go through the copy: its gradient comes back in FP16, and the "
-                      "parameter is FP32. It wants a buffer in the parameter's format.") +
-          lines(error, "gradient " + decimal(right) + " in f32", "none"));
+      judge.fail(std::string("Your copy lets no gradient through: its own is FP16, and the parameter FP32. "
+                             "Backward wants a buffer in the parameter's format.") +
+                 lines(error, "gradient " + decimal(right) + " in f32", "none"));
     const std::string what =
         std::to_string(parts.size()) + " uses of a weight, step " + std::to_string(round);
     judge.expect(yours.format >= 0, [&] {
-      return (round == 1
-                  ? "No gradient comes back to the parameter: its copy is to be recorded on the tape."
-                  : "No gradient comes back in the second step: its copy was recorded on the first tape, "
-                    "which is gone. Another tape wants another copy.") +
+      return (round == 1 ? unrecorded
+                         : "Your code lets no gradient come back in the second step: its copy was recorded "
+                           "on the first tape, which is gone. Another tape wants another copy.") +
              lines(what, "gradient " + decimal(right), "none");
     });
     judge.expect(yours.gradient == right && yours.format == static_cast<int>(f32), [&] {
-      return "The gradients of the uses were added up in FP16, where 2048 + 1 is 2048: they want a buffer in "
-             "the parameter's format." +
+      return "Your code adds the gradients of the uses up in FP16, where 2048 + 1 is 2048: they want a "
+             "buffer in the parameter's format." +
              lines(what + (parts.size() > 1 ? ": " + shown(parts) : ""), "gradient " + decimal(right),
                    "gradient " + decimal(yours.gradient));
     });
   }
   expect_made(judge, {.id = 0, .made = reply.take<std::int64_t>(), .format = -1, .value = 0}, 2,
-              "A copy is good under one tape.", "two steps, each with a tape");
+              "Your code does not make one copy for each tape.", "two steps, each with a tape");
 }
 
 void not_kept(Judge& judge) {
@@ -131,19 +132,19 @@ void not_kept(Judge& judge) {
   const std::size_t as_it_is = script.product(narrow), as_it_is_again = script.product(narrow);
   const Answers got = script.ask(judge);
   expect_same(judge, false, got[data], got[data_again],
-              "A tensor that wants no gradient was kept: images change with each batch, and would be held.",
+              "Your code keeps what wants no gradient: images change with each batch, and would be held.",
               "data, used twice");
   expect_same(judge, false, got[activation], got[activation_again],
-              "An activation was kept: it is no leaf, and the next batch has others.",
+              "Your code keeps an activation: it is no leaf, and the next batch has others.",
               "an activation, used twice");
-  expect_value(judge, got[wide], v, f32, "A parameter for an op in FP32 came in another format.",
+  expect_value(judge, got[wide], v, f32, "Your code gives an op in FP32 a parameter in another format.",
                "an FP16 weight under exp");
   expect_same(judge, false, got[wide], got[wide_again],
-              "Kept are copies in the region's format; one in FP32 is cast anew.",
+              "Your code keeps a copy in FP32; kept are those in the region's format.",
               "an FP16 weight under exp, twice");
-  expect_same(judge, true, got[as_it_is], got[as_it_is_again], "It has the format already: no copy.",
-              "an FP16 weight");
-  expect_made(judge, got[as_it_is_again], 0, "`made` counts copies of parameters that are kept.",
+  expect_same(judge, true, got[as_it_is], got[as_it_is_again],
+              "Your code copies what has the format already.", "an FP16 weight");
+  expect_made(judge, got[as_it_is_again], 0, "Your `made` counts copies that are not kept.",
               "data, an activation, exp");
 }
 
@@ -164,17 +165,20 @@ void tapes(Judge& judge) {
   script.region(bf16);
   const std::size_t other = script.product(w);
   const Answers got = script.ask(judge);
-  expect_same(judge, true, got[none], got[none_again], "Without a tape, too, one copy is enough.",
+  expect_same(judge, true, got[none], got[none_again], "Your code copies twice without a tape.",
               "a weight used twice, no tape");
   expect_same(judge, false, got[none], got[first],
-              "A copy from before the tape has no gradient: the tape wants another.",
+              "Your code uses a copy from before the tape, without a gradient: the tape wants another.",
               "a use before the tape, and one under it");
-  expect_same(judge, false, got[first], got[inner], "A copy is good under one tape.", "a tape inside a tape");
-  expect_same(judge, true, got[behind], got[behind_again], "After the inner tape one copy is enough again.",
+  expect_same(judge, false, got[first], got[inner], "Your code uses one copy under two tapes.",
+              "a tape inside a tape");
+  expect_same(judge, true, got[behind], got[behind_again], "Your code copies twice after the inner tape.",
               "behind the inner tape, twice");
-  expect_made(judge, got[behind_again], 4, "A copy for each change of tape.", "none, outer, inner, outer");
-  expect_made(judge, got[shared], 4, "A region of the same format shares the copies.", "a region inside");
-  const char* const inside = "The inner region has another format, and copies of its own.";
+  expect_made(judge, got[behind_again], 4, "Your code does not make a copy for each change of tape.",
+              "none, outer, inner, outer");
+  expect_made(judge, got[shared], 4, "Your code makes a copy anew in a region of the same format.",
+              "a region inside");
+  const char* const inside = "Your code gives an inner region of another format no copies of its own.";
   expect_value(judge, got[other], value, bf16, inside, "bf16");
   expect_made(judge, got[other], 1, inside, "bf16");
 }
@@ -188,11 +192,10 @@ void gone(Judge& judge) {
   for (float& one : values) script.passing(one = value += static_cast<float>(1 + judge.draw_below(9)));
   const Answers got = script.ask(judge);
   for (std::size_t i = 0; i < values.size(); ++i)
-    expect_value(
-        judge, got[i + 1], values[i], f16,
-        "A new parameter got the copy of one that is gone: hold the parameter beside its copy, or its id "
-        "is given to another.",
-        "weights that come and go");
+    expect_value(judge, got[i + 1], values[i], f16,
+                 "Your code gives a new parameter the copy of one that is gone: hold the parameter beside "
+                 "its copy, or its id is given to another.",
+                 "weights that come and go");
 }
 
 /// A use of a weight among others.
@@ -251,18 +254,19 @@ void in_any_order(Judge& judge) {
     if (!kept) ++made;
     const std::string what = told + " and here use " + std::to_string(i + 1);
     expect_value(judge, got[use.at], static_cast<float>(half(use.value)), f16,
-                 "The copy is not that of the weight as it is now.", what);
+                 "Your copy is not that of the weight as it is now.", what);
     for (std::size_t k = i; k-- > 0;) {
       if (uses[k].weight != use.weight) continue;
       judge.expect((got[uses[k].at].id == got[use.at].id) == kept, [&] {
-        return "A copy is good until a use comes after a step, or under another tape." +
+        return "Your code keeps a copy for too long or too short: until a use comes after a step, or under "
+               "another tape." +
                lines(what, kept ? "the copy of the last use" : "a new copy",
                      kept ? "a new copy" : "the copy of the last use");
       });
       break;
     }
     judge.expect(got[use.at].made == made, [&] {
-      return "`made` is to count the copies." +
+      return "Your `made` does not count the copies." +
              lines(what, std::to_string(made), std::to_string(got[use.at].made));
     });
   }
@@ -286,7 +290,7 @@ void check(Judge& judge) {
   gradient(judge, {odd(), 2048, odd()});  // the sum is no half
   tapes(judge);
   expect_same(judge, false, around_the_first_tape[none], around_the_first_tape[first],
-              "Without a tape the number is 0, which no tape has.",
+              "Your code takes no tape for the first one: without a tape the number is 0, which no tape has.",
               "a use before the first tape of all, and one under it");
   gone(judge);
   for (int i = 0; i < 100; ++i) in_any_order(judge);

@@ -1,4 +1,4 @@
-// rejected: nearest
+// rejected: a half that is not the nearest
 TINYMP_HD constexpr std::uint16_t half_bits_from_float(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t sign = (bits >> 16) & 0b1'00000'0000000000;

@@ -1,4 +1,4 @@
-// rejected: subnormals
+// rejected: loses the subnormals
 TINYMP_HD constexpr float float_from_half_bits(std::uint16_t bits) {
   const std::uint32_t sign = (bits & 0b1'00000'0000000000u) << 16;
   const std::uint32_t exponent = (bits & 0b0'11111'0000000000u) >> 10;

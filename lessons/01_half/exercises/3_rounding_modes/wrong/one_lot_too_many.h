@@ -1,4 +1,4 @@
-// rejected: One lot too many
+// rejected: one lot too many
 TINYMP_HD constexpr std::uint32_t without_last_bits(std::uint32_t magnitude, int drop, bool negative,
                                                     Rounding mode = Rounding::nearest_even,
                                                     std::uint32_t random = 0) {

@@ -1,4 +1,4 @@
-// rejected: up and down are not away from zero
+// rejected: takes up and down away from zero
 TINYMP_HD constexpr std::uint32_t without_last_bits(std::uint32_t magnitude, int drop, bool negative,
                                                     Rounding mode = Rounding::nearest_even,
                                                     std::uint32_t random = 0) {

@@ -1,4 +1,4 @@
-// rejected: do not ask for the nearer
+// rejected: asks for the nearer
 TINYMP_HD constexpr std::uint32_t without_last_bits(std::uint32_t magnitude, int drop, bool negative,
                                                     Rounding mode = Rounding::nearest_even,
                                                     std::uint32_t random = 0) {

@@ -1,4 +1,4 @@
-// rejected: loaded in the other layout
+// rejected: loads a tile in the other layout
 template <class T, class Sum, class LayoutA, class LayoutB>
 __global__ void wmma_naive(const T* a, int lda, const T* b, int ldb, T* c, int ldc, int K) {
   const int m = static_cast<int>(blockIdx.x) * 16, n = static_cast<int>(blockIdx.y) * 16;

@@ -1,4 +1,4 @@
-// rejected: Not every thread of the block comes to the barrier
+// rejected: not every thread of the block comes
 template <class T, class Sum>
 __global__ void tiled(Operand<T> a, Operand<T> b, T* c, int ldc, int M, int N, int K) {
   __shared__ T a_tile[tile_size][tile_size + 1];

@@ -1,4 +1,4 @@
-// rejected: A chunk is summed in FP32 and rounded once
+// rejected: sums a chunk in FP32 and rounds it once
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   float sum = 0;

@@ -1,4 +1,4 @@
-// rejected: The chunk is ignored
+// rejected: ignores the chunk
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   Sum sum{};

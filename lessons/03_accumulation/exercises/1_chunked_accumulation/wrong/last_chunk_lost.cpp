@@ -1,4 +1,4 @@
-// rejected: The last chunk is lost
+// rejected: loses the last chunk
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   Sum sum{};

@@ -1,4 +1,4 @@
-// rejected: The last chunk goes on behind
+// rejected: goes on behind the n numbers
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   Sum sum{};

@@ -1,4 +1,4 @@
-// rejected: The product is rounded before it is added
+// rejected: rounds the product before it is added
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   Sum sum{};

@@ -1,4 +1,4 @@
-// rejected: There are .chunk. chunks
+// rejected: makes .chunk. chunks
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   Sum sum{};

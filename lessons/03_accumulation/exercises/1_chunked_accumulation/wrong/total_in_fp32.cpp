@@ -1,4 +1,4 @@
-// rejected: The sums of the chunks are added up in FP32
+// rejected: adds up the sums of the chunks in FP32
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   Sum sum{};

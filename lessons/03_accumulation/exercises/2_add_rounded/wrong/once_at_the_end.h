@@ -1,4 +1,4 @@
-// rejected: rounded once, at the end. An FP16
+// rejected: rounds once, at the end. An FP16
 inline void add_rounded(const Terms<float>& terms, std::int64_t rows, std::int64_t n, DType format,
                         float* sums) {
   for (std::int64_t row = 0; row < rows; ++row) {

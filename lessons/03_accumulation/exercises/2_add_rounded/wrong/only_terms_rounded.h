@@ -1,4 +1,4 @@
-// rejected: The terms are rounded, and the sums are not
+// rejected: rounds the terms, and not the sums
 inline void add_rounded(const Terms<float>& terms, std::int64_t rows, std::int64_t n, DType format,
                         float* sums) {
   for (std::int64_t row = 0; row < rows; ++row) {

@@ -1,4 +1,4 @@
-// rejected: The next row begins .stride. values further on
+// rejected: begins the next row n values further on
 inline void add_rounded(const Terms<float>& terms, std::int64_t rows, std::int64_t n, DType format,
                         float* sums) {
   for (std::int64_t row = 0; row < rows; ++row) {

@@ -1,4 +1,4 @@
-// rejected: The terms are rounded before they are added
+// rejected: rounds the terms before they are added
 inline void add_rounded(const Terms<float>& terms, std::int64_t rows, std::int64_t n, DType format,
                         float* sums) {
   for (std::int64_t row = 0; row < rows; ++row) {

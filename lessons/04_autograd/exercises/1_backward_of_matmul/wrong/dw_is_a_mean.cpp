@@ -1,4 +1,4 @@
-// rejected: divided by the batch
+// rejected: divides dw by the batch
 std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,
                                       DType sums) {
   Tensor dx, dw;

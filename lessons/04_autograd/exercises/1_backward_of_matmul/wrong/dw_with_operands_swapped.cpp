@@ -1,4 +1,4 @@
-// rejected: dw came out transposed
+// rejected: gives dw transposed
 std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,
                                       DType sums) {
   return {needs(0) ? product(dy, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),

@@ -1,4 +1,4 @@
-// rejected: dy was written over
+// rejected: writes over dy
 std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,
                                       DType sums) {
   const Tensor dw = needs(1) ? product(x, Trans::yes, dy, Trans::no, w.shape(), sums) : Tensor();

@@ -1,4 +1,4 @@
-// rejected: pass `sums` on
+// rejected: otherwise than forward kept its own: pass `sums` on
 std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,
                                       DType sums) {
   return {needs(0) ? product(dy, Trans::no, w, Trans::yes, x.shape(), DType::f32) : Tensor(),

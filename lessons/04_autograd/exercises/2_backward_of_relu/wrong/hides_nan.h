@@ -1,4 +1,4 @@
-// rejected: NaN was hidden
+// rejected: hides NaN
 struct Relu {
   template <class C>
   static TINYMP_HD C forward(C x) {

@@ -1,4 +1,4 @@
-// rejected: leaks through
+// rejected: leak through
 struct Relu {
   template <class C>
   static TINYMP_HD C forward(C x) {

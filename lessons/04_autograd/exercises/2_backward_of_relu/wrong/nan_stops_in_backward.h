@@ -1,4 +1,4 @@
-// rejected: Where y is NaN
+// rejected: let dy pass where y is NaN
 struct Relu {
   template <class C>
   static TINYMP_HD C forward(C x) {

@@ -1,4 +1,4 @@
-// rejected: dy passes, whatever its sign
+// rejected: there it passes, whatever its sign
 struct Relu {
   template <class C>
   static TINYMP_HD C forward(C x) {

@@ -1,4 +1,4 @@
-// rejected: handed on where y is 0
+// rejected: hands the gradient on where y is 0
 struct Relu {
   template <class C>
   static TINYMP_HD C forward(C x) {

@@ -1,4 +1,4 @@
-// rejected: multiplied with y
+// rejected: multiplies dy with y
 struct Relu {
   template <class C>
   static TINYMP_HD C forward(C x) {

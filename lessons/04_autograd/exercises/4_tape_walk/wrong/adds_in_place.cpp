@@ -1,4 +1,4 @@
-// rejected: written in place
+// rejected: writes a sum in place
 namespace {
 
 void add_gradient(const Tensor& x, const Tensor& g) {

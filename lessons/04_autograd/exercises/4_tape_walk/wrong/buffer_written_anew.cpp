@@ -1,4 +1,4 @@
-// rejected: x.bound_grad\(\) is where an optimizer
+// rejected: in x.bound_grad\(\), where an optimizer wants it
 namespace {
 
 void add_gradient(const Tensor& x, const Tensor& g) {

@@ -1,4 +1,4 @@
-// rejected: requires no gradient got one
+// rejected: to an input that requires none
 namespace {
 
 void add_gradient(const Tensor& x, const Tensor& g) {

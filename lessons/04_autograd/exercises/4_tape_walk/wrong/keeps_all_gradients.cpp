@@ -1,4 +1,4 @@
-// rejected: op's output was kept
+// rejected: keeps the gradient of an op's output
 namespace {
 
 void add_gradient(const Tensor& x, const Tensor& g) {

@@ -1,4 +1,4 @@
-// rejected: ended too early
+// rejected: ends its walk too early
 namespace {
 
 void add_gradient(const Tensor& x, const Tensor& g) {

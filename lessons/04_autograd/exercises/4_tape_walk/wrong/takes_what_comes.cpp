@@ -1,4 +1,4 @@
-// rejected: does not fit its tensor has to be refused
+// rejected: takes a gradient that does not fit its tensor
 namespace {
 
 void add_gradient(const Tensor& x, const Tensor& g) {

@@ -1,4 +1,4 @@
-// rejected: momentum starts from 0
+// rejected: starts the momentum from 0
 template <class Rule>
 UpdateCounts update_block(const Rule& rule, const StepState& state, const UpdateArenas& arenas, float factor,
                           std::int64_t begin, std::int64_t n) {

@@ -1,4 +1,4 @@
-// rejected: update was rounded
+// rejected: rounds the update
 template <class Rule>
 UpdateCounts update_block(const Rule& rule, const StepState& state, const UpdateArenas& arenas, float factor,
                           std::int64_t begin, std::int64_t n) {

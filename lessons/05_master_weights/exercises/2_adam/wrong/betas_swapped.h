@@ -1,4 +1,4 @@
-// rejected: mixed up
+// rejected: mixes up beta1 and beta2
 TINYMP_HD void begin(StepState& s) const {
   s.correction1 = static_cast<float>(1 - integer_power(exact_beta1, s.steps));
   s.correction2 = static_cast<float>(1 - integer_power(exact_beta2, s.steps));

@@ -1,4 +1,4 @@
-// rejected: correction is missing
+// rejected: leaves out the bias correction: both
 TINYMP_HD void begin(StepState& s) const {
   s.correction1 = static_cast<float>(1 - integer_power(exact_beta1, s.steps));
   s.correction2 = static_cast<float>(1 - integer_power(exact_beta2, s.steps));

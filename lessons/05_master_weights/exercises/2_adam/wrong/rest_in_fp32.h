@@ -1,4 +1,4 @@
-// rejected: 1 - beta was formed in FP32
+// rejected: forms 1 - beta in FP32
 TINYMP_HD void begin(StepState& s) const {
   s.correction1 = static_cast<float>(1 - integer_power(exact_beta1, s.steps));
   s.correction2 = static_cast<float>(1 - integer_power(exact_beta2, s.steps));

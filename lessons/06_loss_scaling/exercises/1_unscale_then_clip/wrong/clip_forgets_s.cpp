@@ -1,4 +1,4 @@
-// rejected: replaced 1 / S
+// rejected: replaces 1 / S
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
   *found.memory = scan(gradients);

@@ -1,4 +1,4 @@
-// rejected: clip changed the gradients
+// rejected: clip changes the gradients
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
   *found.memory = scan(gradients);

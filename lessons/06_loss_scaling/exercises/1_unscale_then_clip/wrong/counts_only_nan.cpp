@@ -1,4 +1,4 @@
-// rejected: not what scan\(gradients\) counts
+// rejected: other counts than scan\(gradients\)
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
   Block<float> room;

@@ -1,4 +1,4 @@
-// rejected: unscale changed the gradients
+// rejected: unscale changes the gradients
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
              Cell<float> factor) {
   *found.memory = scan(gradients);

@@ -1,4 +1,4 @@
-// rejected: replaced the factor
+// rejected: replaces the factor
 TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float& factor) {
   const double norm = std::sqrt(sum_of_squares);
   const double shrink = static_cast<double>(max_norm) / (norm + 1e-6);

@@ -1,4 +1,4 @@
-// rejected: became infinite
+// rejected: makes S infinite
 TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
   if (s.bad) {
     s.scale = static_cast<float>(static_cast<double>(s.scale) * policy.backoff);

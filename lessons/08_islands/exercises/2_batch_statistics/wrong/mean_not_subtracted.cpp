@@ -1,4 +1,4 @@
-// rejected: mean was not subtracted
+// rejected: does not subtract the mean
 namespace {
 
 template <class C>

@@ -1,4 +1,4 @@
-// rejected: minus square of the mean
+// rejected: minus the square of the mean
 namespace {
 
 template <class C>

@@ -1,4 +1,4 @@
-// rejected: A square was rounded
+// rejected: rounds a square
 namespace {
 
 template <class C>

@@ -1,4 +1,4 @@
-// rejected: not kept as `sums` says
+// rejected: not keep the sums as `sums` says
 namespace {
 
 template <class C>

@@ -1,4 +1,4 @@
-// rejected: f64 was cast
+// rejected: casts f64
 Recast Autocast::recast(std::string_view op, std::span<const Tensor* const> operands) {
   const RunsIn runs_in = rule_of(op);
   if (runs_in == RunsIn::given) return {};

@@ -1,4 +1,4 @@
-// rejected: on the FP32 list, and your code
+// rejected: operands of an op on the FP32 list
 Recast Autocast::recast(std::string_view op, std::span<const Tensor* const> operands) {
   const RunsIn runs_in = rule_of(op);
   if (runs_in == RunsIn::given || runs_in == RunsIn::wide || has_f64(operands)) return {};

@@ -1,4 +1,4 @@
-// rejected: Some operands are missing
+// rejected: leaves out some operands
 Recast Autocast::recast(std::string_view op, std::span<const Tensor* const> operands) {
   const RunsIn runs_in = rule_of(op);
   if (runs_in == RunsIn::given || has_f64(operands)) return {};

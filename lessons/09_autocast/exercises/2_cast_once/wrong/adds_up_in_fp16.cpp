@@ -1,4 +1,4 @@
-// rejected: added up in FP16
+// rejected: up in FP16
 Tensor Autocast::cast_of(const Tensor& x, DType format) {
   const bool is_parameter = x.requires_grad() && x.is_leaf();
   if (x.dtype() == format || !is_parameter || format != format_) return cast(x, format);

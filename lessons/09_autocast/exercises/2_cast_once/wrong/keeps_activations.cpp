@@ -1,4 +1,4 @@
-// rejected: An activation was kept
+// rejected: keeps an activation
 Tensor Autocast::cast_of(const Tensor& x, DType format) {
   const bool is_parameter = x.requires_grad();
   if (x.dtype() == format || !is_parameter || format != format_) return cast(x, format);
