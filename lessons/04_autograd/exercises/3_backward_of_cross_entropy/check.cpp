@@ -77,23 +77,24 @@ std::string why(const Case& c, const Parts& parts, std::int64_t i, double right,
   const auto is = [&](double v) { return size_of(yours - rounded(v, c.dtype)) <= tolerance(c, v, p, y); };
   if (c.says != nullptr) return c.says;
   if (is(parts.logits[at]))
-    return "The logits were handed back as they are: their gradient is yours to write.";
+    return "Your code hands the logits back as they are: their gradient is yours to write.";
   if (is(-right))
-    return "The sign is wrong: softmax minus one-hot, so that the label's logit, which goes against the "
+    return "Your code has the sign wrong: softmax minus one-hot, so that the label's logit, which goes "
+           "against the "
            "gradient, grows.";
-  if (is(p * S / B)) return "That is the softmax; the label's logit has 1 less.";
+  if (is(p * S / B)) return "Your code gives the softmax; the label's logit has 1 less.";
   if (is((p - 1) * S / B)) return "Your code takes 1 from every logit; only that of the label has 1 less.";
   if (is((p - y) * S)) return "Your code does not divide by the batch: the loss is a mean over its rows.";
   if (is((p - y) * S / static_cast<double>(c.columns)))
     return "Your code divides by the number of columns; the loss is a mean over the rows of the batch.";
   if (is((p - y) / B))
-    return "dloss is forgotten: it carries the loss scale, and all that follows has to carry it too.";
-  if (is(p - y)) return "Neither divided by the batch, nor multiplied by dloss.";
+    return "Your code forgets dloss: it carries the loss scale, and all that follows has to carry it too.";
+  if (is(p - y)) return "Your code neither divides by the batch nor multiplies by dloss.";
   if (is((exp(parts.logits[at]) - y) * S / B) || yours == infinity || yours == -infinity)
-    return "exp(logit) is no share of 1: the softmax is exp((logit - top) - log_sum).";
+    return "Your code takes exp(logit), which is no share of 1: the softmax is exp((logit - top) - log_sum).";
   if (is(((p - y) * S - y * (1 - S)) / B) || is((p * S - y) / B) || is(p * S / B - y))
-    return "The one-hot 1 has to be multiplied and divided as the softmax is.";
-  return "That is not (softmax - one-hot) dloss / batch.";
+    return "Your code leaves the one-hot 1 as it is: it has to be multiplied and divided as the softmax is.";
+  return "Your gradient is not (softmax - one-hot) dloss / batch.";
 }
 
 /// A row of a later group, computed with the label or the sum of another row.
@@ -107,11 +108,12 @@ std::string why_row(const Case& c, const Parts& parts, std::int64_t i, const Val
     if (size_of(off + share) < share / 64) other = k, ++ones;
   }
   if (r > 0 && ones == 1 && other != c.labels[static_cast<std::size_t>(r)])
-    return "The label of another row: row r of a group is row b + r of the batch.";
+    return "Your code takes the label of another row: row r of a group is row b + r of the batch.";
   double sum = 0;  // of a row's gradients: 0
   for (std::int64_t k = 0; k < c.columns; ++k) sum += yours[static_cast<std::size_t>(begin + k)];
   if (r > 0 && size_of(sum) > share / 64)
-    return "The top or the log_sum of another row: row r of a group is row b + r of the batch.";
+    return "Your code takes the top or the log_sum of another row: row r of a group is row b + r of the "
+           "batch.";
   return "";
 }
 
@@ -160,7 +162,7 @@ void expect_gradients(Judge& judge, const Case& c) {
   }
   judge.expect(logits_now == parts.logits || c.logits != c.logits, [&] {
     return std::string(
-        "The logits were written over.\n  expected = the logits as they were\n  yours    = others");
+        "Your code writes over the logits.\n  expected = the logits as they were\n  yours    = others");
   });
 }
 
@@ -186,7 +188,8 @@ void check(Judge& judge) {
   expect_gradients(judge, {4, 2, {1, 2, 3, -1, 0, 0, 60, -60}, {0, 1, 0, 0}, 0.5});
   expect_gradients(judge, {1, 3, {100, 99, -100}, {1}});
   const char* const once =
-      "The softmax was rounded to FP16 before it was multiplied by dloss: a share below 2^-25 became 0. The "
+      "Your code rounds the softmax to FP16 before it is multiplied by dloss: a share below 2^-25 became 0. "
+      "The "
       "loss scale "
       "is there to save it; compute in FP32 and round once.";
   expect_gradients(judge, {1, 2, {0, -18}, {0}, 65536, DType::f16, once});
@@ -196,10 +199,16 @@ void check(Judge& judge) {
                            {0},
                            1e6,
                            DType::f16,
-                           "Beyond 65504 a gradient in FP16 is infinite; the loss scaler wants to see it."});
-  expect_gradients(
-      judge,
-      {2, 2, {0, 0, 0, 0}, {0, 1}, 3e38, DType::f32, "dloss / batch is no overflow where dloss is none."});
+                           "Your code hides an overflow: beyond 65504 a gradient in FP16 is infinite; the "
+                           "loss scaler wants to see it."});
+  expect_gradients(judge,
+                   {2,
+                    2,
+                    {0, 0, 0, 0},
+                    {0, 1},
+                    3e38,
+                    DType::f32,
+                    "Your code overflows on the way: dloss / batch is no overflow where dloss is none."});
   const char* const apart =
       "Your code adds top and log_sum first, and a float keeps only the larger of them: keep them apart, "
       "(logit - "

@@ -79,16 +79,18 @@ std::string why_top(const Asked& asked, std::size_t r, const Right& right) {
   const double top = asked.tops[r];
   for (std::size_t other = 0; other < asked.rows.size(); ++other) {
     if (other != r && top == right_of(asked.rows[other]).top)
-      return "top[r] belongs to another row: each has its own largest value.";
+      return "Your top[r] belongs to another row: each has its own largest value.";
   }
   const double both = right.top + right.log_sum;
   if (top == 0 && size_of(asked.log_sums[r] - both) <= 0x1p-10 * std::max(1.0, size_of(both)))
-    return "The largest value belongs into top[r]. Left in the row, it makes exp overflow from 89 on; added "
+    return "Your code has no top[r]: the largest value belongs into top[r]. Left in the row, it makes exp "
+           "overflow from 89 on; added "
            "to log_sum[r], "
            "it leaves the logarithm no digits.";
   if (top == row[0])
-    return "The first value was taken out, where it has to be the largest: exp of the others may overflow.";
-  return "top[r] is not the largest value of the row, which may be far below 0.";
+    return "Your code takes out the first value, where it has to be the largest: exp of the others may "
+           "overflow.";
+  return "Your top[r] is not the largest value of the row, which may be far below 0.";
 }
 
 std::string why_log_sum(const Asked& asked, std::size_t r, const Right& right, double off) {
@@ -96,26 +98,29 @@ std::string why_log_sum(const Asked& asked, std::size_t r, const Right& right, d
   const double yours = asked.log_sums[r], top = right.top;
   const auto near = [&](double v) { return size_of(yours - v) <= off; };
   if (near(top + right.log_sum))
-    return "The largest value is in top[r] already, and log_sum[r] has it once more.";
+    return "Your log_sum[r] has the largest value once more: it is in top[r] already.";
   double sum = 0;
   for (const double v : row) sum += exp(v - top);
-  if (near(sum)) return "The logarithm is missing: that is the sum.";
+  if (near(sum)) return "Your log_sum[r] is the sum: the logarithm is missing.";
   if (near(log(top + sum)))
     return "Your code adds the largest value inside of the logarithm: log(top + sum) instead of log(sum).";
   if (asked.rows.size() > 1 && (yours == -infinity || is_nan(yours) || size_of(yours - right.log_sum) > 0.25))
-    return "A row was computed with what belongs to another row: each has its own largest value, its own "
+    return "Your code computes a row with what belongs to another row: each has its own largest value, its "
+           "own "
            "sum.";
   if (size_of(yours - right.log_sum) < 0.01 * std::max(1.0, right.log_sum))
-    return "Only some three digits are right: something was rounded to 16 bits on the way. The island ends "
+    return "Your log_sum[r] has some three right digits: something was rounded to 16 bits on the way. The "
+           "island ends "
            "where the result "
            "is stored, not before.";
   if (row.size() > 2048 && yours < right.log_sum)
-    return "A sum of many small numbers came out too small: in FP16 it stops growing at 2048.";
-  return "That is not log sum exp of this row.";
+    return "Your sum of many small numbers is too small: in FP16 it stops growing at 2048.";
+  return "Your two numbers are not log sum exp of this row.";
 }
 
 std::string why(const Asked& asked, std::size_t r, const Right& right, double off) {
-  if (asked.tops[r] == 0 && asked.log_sums[r] == 0) return "0 for all logits: log sum exp is yours to write.";
+  if (asked.tops[r] == 0 && asked.log_sums[r] == 0)
+    return "Your code gives 0 for all logits: log sum exp is yours to write.";
   return asked.tops[r] == right.top ? why_log_sum(asked, r, right, off) : why_top(asked, r, right);
 }
 

@@ -1,4 +1,4 @@
-// rejected: The sign is wrong
+// rejected: the sign wrong
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
                             const View& row_log_sum, const View& dloss, const View& dlogits) {
   const std::int64_t batch = logits.rows(), columns = logits.cols();
