@@ -110,7 +110,8 @@ Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options = {});
 Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& bias, Conv2dOptions options = {});
 
 /// (B,Ho,Wo,C) of (B,H,W,C), out of windows of size x size pixels, `stride` apart: the largest value, where a
-/// NaN counts as largest, or the mean. Ho = (H - size) / stride + 1, rounded down.
+/// NaN counts as largest, or the mean. Ho = (H - size) / stride + 1, rounded down. The gradient of the
+/// largest goes to where it lies, the first of equals or of NaNs. (PyTorch: the last NaN.)
 Tensor max_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride);
 Tensor avg_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride);
 Tensor global_avg_pool2d(const Tensor& x);  ///< (B,C) of (B,H,W,C): the mean over all pixels
