@@ -41,6 +41,21 @@ std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Te
 }
 // </exercise backward_of_matmul>
 
+std::optional<kernels::Unary> unary_of(std::optional<Activation> f) {
+  if (!f) return {};
+  switch (*f) {
+    case Activation::relu:
+      return kernels::Unary::relu;
+    case Activation::sigmoid:
+      return kernels::Unary::sigmoid;
+    case Activation::tanh:
+      return kernels::Unary::tanh;
+    case Activation::exp:
+      break;
+  }
+  return kernels::Unary::exp;
+}
+
 }  // namespace
 
 //   y = x . w          (B,O) = (B,I)(I,O)
@@ -58,18 +73,16 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
 //  dz = f'(y) dy              (B,O): before f; then as for matmul and add_bias
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOptions options) {
   if (const Recast as = recast("linear", x, w, bias)) return linear(as[0], as[1], as[2], options);
-  const auto [sums, f] = options;
+  const DType sums = options.accumulate;
+  const std::optional<kernels::Unary> f = unary_of(options.activation);
   expect_fits("linear", x, w, sums);
-  expect(f != Activation::log,
-         "linear: the derivative of log wants its input, which a fused pass does not keep; ",
-         "give no activation, and call log() on the result");
   expect_same_dtype("linear", w, bias);
   expect(bias.shape() == Shape{w.shape()[1]}, "linear: w", w.shape(), " and bias", bias.shape(),
          " do not fit: w is (I,O), bias is (O)");
   const Shape shape{x.shape()[0], w.shape()[1]};
   const Tensor y = product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
   return record({"linear", sums_of(x, sums)}, {x, w, bias}, y,
-                [x, w, bias, y = f ? y : Tensor(), sums = sums, f = f](const Tensor& dy, const Needs& needs) {
+                [x, w, bias, y = f ? y : Tensor(), sums, f](const Tensor& dy, const Needs& needs) {
                   Tensor dz = dy;
                   if (f) {
                     dz = Tensor(y.shape(), y.dtype(), y.device());

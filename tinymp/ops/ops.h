@@ -1,6 +1,5 @@
 #pragma once
 
-#include <kernels/unary.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/numeric/accumulation.h>
 #include <cstdint>
@@ -22,7 +21,8 @@ struct MatmulOptions {
 
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
 
-using Activation = kernels::Unary;  ///< relu, sigmoid, tanh, exp
+/// What a fused pass can do. Not log: its derivative wants its input, which such a pass does not keep.
+enum class Activation : std::uint8_t { relu, sigmoid, tanh, exp };
 struct LinearOptions {
   DType accumulate = DType::f32;
   std::optional<Activation> activation{};
