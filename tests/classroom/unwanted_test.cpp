@@ -44,8 +44,9 @@ TEST_CASE("unwanted: what the compiler left unfinished is not used") {
   for (const int most : {1, 2, 4, 8, 12, 20}) {  // the later ones may be too late
     int looks = 0;
     try {
-      CHECK(judge(exercise, right, "mine", scratch.path(), {.unwanted = [&] { return ++looks > most; }})
-                .passed());
+      const Verdict verdict =
+          judge(exercise, right, "mine", scratch.path(), {.unwanted = [&] { return ++looks > most; }});
+      CHECK(verdict.passed());
     } catch (const Unwanted&) {
       ++ended;
     }
