@@ -61,6 +61,9 @@ std::string leaves_its_place(std::string_view text) {
     return fmt::format("It holds the control character 0x{:02x}, which some take for the end of a line.",
                        static_cast<unsigned char>(text[at]));
   std::string seen = without_comments(spliced(text));
+  // $1'0 and 1\u00e9'0 hold a name or a number for a compiler, and a literal that hides the rest for others.
+  if (seen.find_first_of("$\\") != seen.npos)
+    return "It holds a $ or a backslash outside of a literal, which some take for part of a name.";
   if (const std::string line = directive_in(seen); !line.empty())
     return concat("It holds a line of the preprocessor, ", line.substr(0, 40),
                   ": such lines reach beyond the exercise, and none needs one.");
@@ -72,6 +75,8 @@ std::string leaves_its_place(std::string_view text) {
   for (const Token& token : tokens_of(seen)) {
     if (names_a_space && token.kind == Token::Kind::name)
       return concat("It opens a namespace, ", token.text, ": the exercise has its place already.");
+    for (const char* const assembly : {"asm", "__asm", "__asm__"})
+      if (token.text == assembly) return "It holds assembly, which reaches into what it is linked with.";
     names_a_space = token.text == "namespace";
     if (token.text == "{") ++depth;
     if (token.text == "}" && --depth < 0) return "It closes a bracket } that it did not open.";

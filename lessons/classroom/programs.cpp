@@ -41,11 +41,12 @@ fs::path kept(const Exercise& exercise, const std::string& name, const Patience&
   const fs::path file = folder / name;
   if (fs::exists(file)) return file;
   const fs::path unfinished = concat(file.string(), ".", getpid(), ".o");
-  const Finished compiled =
-      run(command(unfinished), {.seconds = 5 * patience.compile, .unwanted = patience.unwanted});
+  const Finished compiled = run(command(unfinished), {.seconds = 300, .unwanted = patience.unwanted});
   expect(compiled.code == 0, "the judge of exercise ", exercise.number(), " does not compile here:\n",
          compiled.output.substr(0, 2000));
-  fs::rename(unfinished, file);
+  fs::create_hard_link(unfinished, file,
+                       failed);  // another may have made it meanwhile, and a fence may hold it
+  fs::remove(unfinished);
   return file;
 }
 

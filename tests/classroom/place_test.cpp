@@ -51,7 +51,8 @@ const std::string directives[] = {"#define Q hit",
                                   "#\\ \v\f\t\ndefine Q hit",
                                   "#\\\rdefine Q hit",
                                   "#de\\\nfine Q hit",
-                                  "\"a\\\n\"\n#define Q hit"};
+                                  "\"a\\\n\"\n#define Q hit",
+                                  "$1'0 /* ')\n#define Q hit\n// */"};
 
 const std::string no_directives[] = {"// #define Q hit",          "/*\n#define Q hit\n*/",
                                      "// a \\\n#define Q hit",    "\"\\\n#define Q hit\"",
@@ -60,13 +61,22 @@ const std::string no_directives[] = {"// #define Q hit",          "/*\n#define Q
 
 }  // namespace
 
-TEST_CASE("place: what g++ takes for a directive is refused, in 30 spellings") {
+TEST_CASE("place: what g++ takes for a directive is refused, in 31 spellings") {
   const Scratch scratch("place");
   for (const std::string& text : directives) {
     CAPTURE(text);
     CHECK(defines_q(text, scratch).value_or(true));
     CHECK_FALSE(leaves_its_place(text).empty());
   }
+}
+
+TEST_CASE("place: assembly, and names that some take for literals, are refused") {
+  for (const char* const text : {"asm(\".weak f\");", "__asm__ volatile(\"nop\");", "int $1 = 0;",
+                                 "[[x::y(1\\u00e9'0 )]] int a; } namespace q { int b; //')"}) {
+    CAPTURE(text);
+    CHECK_FALSE(leaves_its_place(text).empty());
+  }
+  CHECK(leaves_its_place("// $1 and \\u00e9 and asm\nconst char* s = \"$ \\n asm\";").empty());
 }
 
 TEST_CASE("place: what g++ takes for none may stand") {

@@ -85,7 +85,7 @@ std::string why_bad(const Step& step) {
            "good steps in a row, not in all.";
   if (yours.scale == right.scale)
     return "Your code leaves a count after a bad step: no good ones are in a row, so it is 0.";
-  if (yours.scale > right.scale && yours.scale <= 1 && right.scale < 1)
+  if (yours.scale > right.scale && right.scale < 1 && (yours.scale == 1 || yours.scale == step.before.scale))
     return "Your code stops S on its way down. There is no lower bound: gradients that overflow at S = 1 "
            "need less.";
   if (yours.scale == step.before.scale)
