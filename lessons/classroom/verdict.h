@@ -36,9 +36,9 @@ struct Patience {
   std::optional<std::uint64_t> seed{};  ///< of the cases; one that nobody knows when not given
 };
 
-/// `path` is what compilers call the text in their errors. Everything is written into `scratch`, and the
-/// check stays there: scratch/check. In the same scratch the next text of the same exercise is judged faster.
-/// What is somebody else's is judged behind a fence.
+/// `path` is what compilers call the text in their errors. The program with the text in it is made in
+/// `scratch`; what is the exercise's own is kept in the build folder, so the next text is judged faster. What
+/// is somebody else's is judged behind a fence.
 Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
               const std::filesystem::path& scratch, const Patience& patience = {}, Fence fence = Fence::none);
 

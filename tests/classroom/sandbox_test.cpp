@@ -214,6 +214,12 @@ TEST_CASE("sandbox: a compiler that would never end is stopped") {
     CHECK(verdict.seconds < 8);
     CHECK(descendants().empty());
   }
+  // To a compiler an empty file: so it ends, and what stands behind it is judged.
+  const Verdict memory =
+      judged(outside("#include \"/proc/self/mem\""), fence, scratch, {.compile = 20, .run = 20});
+  CAPTURE(memory.message);
+  CHECK((memory.passed() || memory.outcome == Verdict::Outcome::no_build));
+  CHECK(descendants().empty());
 }
 
 TEST_CASE("sandbox: an honest answer passes behind each fence") {

@@ -113,16 +113,16 @@ std::vector<int> run(Judge& judge, const Case& of, ThreadOrder order) {
   const Matrix a = of.a(), b = of.b();
   const auto size_of_c = static_cast<std::size_t>(of.M * of.ldc() + more);
   Message request;
-  request.put(Problem{.M = of.M,
-                      .N = of.N,
-                      .K = of.K,
-                      .lda = a.ld(),
-                      .ldb = b.ld(),
-                      .ldc = of.ldc(),
-                      .ta = of.ta,
-                      .tb = of.tb,
-                      .format = of.format,
-                      .sums = of.sums,
+  request.put(Problem{.gemm = {.M = of.M,
+                               .N = of.N,
+                               .K = of.K,
+                               .lda = a.ld(),
+                               .ldb = b.ld(),
+                               .ldc = of.ldc(),
+                               .ta = of.ta,
+                               .tb = of.tb,
+                               .format = of.format,
+                               .sums = of.sums},
                       .order = order,
                       .size_of_c = size_of_c});
   request.put_all(memory(a, a.size() + more)).put_all(memory(b, b.size() + more));

@@ -11,10 +11,7 @@ namespace tinymp::exercise {
 constexpr int untouched = 77;  // what c holds before
 
 struct Problem {
-  std::int32_t M, N, K, lda, ldb, ldc;
-  kernels::Trans ta, tb;
-  kernels::Format format;
-  kernels::Sums sums;
+  kernels::GemmProblem gemm;  ///< without its memory
   kernels::emu::machine::ThreadOrder order;
   std::uint64_t size_of_c;  ///< with what lies behind it
 };

@@ -28,20 +28,9 @@ void multiply(const Problem& of, Message& request, Message& reply) {
   const auto a = on_gpu<T>(request.all<std::int8_t>()), b = on_gpu<T>(request.all<std::int8_t>());
   const auto c = on_gpu<T>(of.size_of_c);
   std::fill_n(c.get(), of.size_of_c, T(static_cast<float>(untouched)));
-  kernels::emu::gemm_wmma_naive({.M = of.M,
-                                 .N = of.N,
-                                 .K = of.K,
-                                 .a = a.get(),
-                                 .b = b.get(),
-                                 .c = c.get(),
-                                 .lda = of.lda,
-                                 .ldb = of.ldb,
-                                 .ldc = of.ldc,
-                                 .ta = of.ta,
-                                 .tb = of.tb,
-                                 .format = of.format,
-                                 .sums = of.sums},
-                                nullptr);
+  kernels::GemmProblem gemm = of.gemm;
+  gemm.a = a.get(), gemm.b = b.get(), gemm.c = c.get();
+  kernels::emu::gemm_wmma_naive(gemm, nullptr);
   std::vector<float> out(of.size_of_c);
   std::transform(c.get(), c.get() + of.size_of_c, out.begin(), [](T x) { return static_cast<float>(x); });
   reply.put_all(out);
@@ -51,8 +40,8 @@ void multiply(const Problem& of, Message& request, Message& reply) {
 
 void serve(Message& request, Message& reply) {
   const auto of = request.take<Problem>();
-  of.format == kernels::Format::bf16 ? multiply<bfloat16>(of, request, reply)
-                                     : multiply<half>(of, request, reply);
+  of.gemm.format == kernels::Format::bf16 ? multiply<bfloat16>(of, request, reply)
+                                          : multiply<half>(of, request, reply);
 }
 
 }  // namespace tinymp::exercise

@@ -50,17 +50,12 @@ struct Matrix {
 
 Problem problem(Judge& judge, const Shape& of, const Matrix& a, const Matrix& b, const Matrix& c,
                 ThreadOrder order) {
-  return {.M = of.M,
-          .N = of.N,
-          .K = of.K,
-          .lda = a.ld,
-          .ldb = b.ld,
-          .ldc = c.ld,
-          .ta = of.ta,
-          .tb = of.tb,
-          .order = order,
-          .seed = judge.draw(),
-          .size_of_c = c.values.size()};
+  return {
+      .gemm =
+          {.M = of.M, .N = of.N, .K = of.K, .lda = a.ld, .ldb = b.ld, .ldc = c.ld, .ta = of.ta, .tb = of.tb},
+      .order = order,
+      .seed = judge.draw(),
+      .size_of_c = c.values.size()};
 }
 
 std::string where(const Shape& of) { return concat("(", of.M, ",", of.K, ") . (", of.K, ",", of.N, ")"); }
@@ -101,8 +96,8 @@ void multiply(Judge& judge, const Shape& of, Format format, Sums sums, ThreadOrd
   const Matrix a = Matrix::drawn(judge, of.M, of.K, of.ta), b = Matrix::drawn(judge, of.K, of.N, of.tb);
   const Matrix c(of.M, of.N, Trans::no);
   Problem asked = problem(judge, of, a, b, c, order);
-  asked.format = format;
-  asked.sums = sums;
+  asked.gemm.format = format;
+  asked.gemm.sums = sums;
   Message reply = judge.ask(Message().put(asked).put_all(a.values).put_all(b.values), [&] {
     return concat("  ", where(of), ", ", name_of(format), " with sums in ", name_of(sums));
   });

@@ -13,10 +13,7 @@ constexpr int untouched = 77;  // what c holds before
 
 struct Problem {
   std::int32_t watched = 0;
-  std::int32_t M, N, K, lda, ldb, ldc;
-  kernels::Trans ta, tb;
-  kernels::Format format = kernels::Format::f32;
-  kernels::Sums sums = kernels::Sums::f32;
+  kernels::GemmProblem gemm;  ///< without its memory
   kernels::emu::machine::ThreadOrder order;
   std::uint64_t seed;
   std::uint64_t size_of_c;  ///< with what lies behind it

@@ -41,15 +41,16 @@ std::vector<Watched> watched(int rows, int cols, int ld, Trans trans, char matri
 /// One block, since only threads of one block share memory.
 void watch(const Problem& of, Message& reply) {
   using kernels::emu::operand;
-  const std::vector<Watched> a = watched(of.M, of.K, of.lda, of.ta, 'a');
-  const std::vector<Watched> b = watched(of.K, of.N, of.ldb, of.tb, 'b');
-  std::vector<Watched> c = watched(of.M, of.N, of.ldc, Trans::no, 0);
+  const std::vector<Watched> a = watched(of.gemm.M, of.gemm.K, of.gemm.lda, of.gemm.ta, 'a');
+  const std::vector<Watched> b = watched(of.gemm.K, of.gemm.N, of.gemm.ldb, of.gemm.tb, 'b');
+  std::vector<Watched> c = watched(of.gemm.M, of.gemm.N, of.gemm.ldc, Trans::no, 0);
   reads_of_shared = {};
   ++launches;
   launched(reply, [&] {
     kernels::emu::launch<kernels::emu::tiled<Watched, float>>(
-        1, kernels::emu::dim3(16, 16), 0, nullptr, operand<Watched>(a.data(), of.lda, of.ta),
-        operand<Watched>(b.data(), of.ldb, of.tb), c.data(), of.ldc, of.M, of.N, of.K);
+        1, kernels::emu::dim3(16, 16), 0, nullptr, operand<Watched>(a.data(), of.gemm.lda, of.gemm.ta),
+        operand<Watched>(b.data(), of.gemm.ldb, of.gemm.tb), c.data(), of.gemm.ldc, of.gemm.M, of.gemm.N,
+        of.gemm.K);
   });
 }
 
@@ -64,22 +65,9 @@ template <class T>
 void multiply(const Problem& of, Message& request, Message& reply) {
   const std::vector<T> a = on_gpu<T>(request.all<std::int8_t>()), b = on_gpu<T>(request.all<std::int8_t>());
   std::vector<T> c(of.size_of_c, T(static_cast<float>(untouched)));
-  launched(reply, [&] {
-    kernels::emu::gemm_tiled({.M = of.M,
-                              .N = of.N,
-                              .K = of.K,
-                              .a = a.data(),
-                              .b = b.data(),
-                              .c = c.data(),
-                              .lda = of.lda,
-                              .ldb = of.ldb,
-                              .ldc = of.ldc,
-                              .ta = of.ta,
-                              .tb = of.tb,
-                              .format = of.format,
-                              .sums = of.sums},
-                             nullptr);
-  });
+  kernels::GemmProblem gemm = of.gemm;
+  gemm.a = a.data(), gemm.b = b.data(), gemm.c = c.data();
+  launched(reply, [&] { kernels::emu::gemm_tiled(gemm, nullptr); });
   std::vector<float> values;
   for (const T x : c) values.push_back(static_cast<float>(x));
   reply.put_all(values);
@@ -91,7 +79,7 @@ void serve(Message& request, Message& reply) {
   const auto of = request.take<Problem>();
   kernels::emu::machine::set_options({.order = of.order, .seed = of.seed});
   if (of.watched != 0) return watch(of, reply);
-  switch (of.format) {
+  switch (of.gemm.format) {
     case kernels::Format::f32:
       return multiply<float>(of, request, reply);
     case kernels::Format::f16:
