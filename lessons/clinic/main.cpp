@@ -1,4 +1,4 @@
-// The clinic: ten training runs that went wrong, each by a mistake that people really make. README.md is the
+// The clinic: eleven training runs that went wrong, each by a mistake that people really make. README.md is the
 // ward.
 //
 //   ./learn clinic              who lies here

@@ -101,9 +101,24 @@ TEST_CASE("clinic: what is cured stays well for its first steps") {
   }
 }
 
+namespace {
+
+/// The patient's own training without FP16, without S, and on sound images.
+Json in_fp32(const Patient& one, const data::Split& data) {
+  Json config = cured(one);
+  config["recipe"] = {{"scaling", {{"kind", "none"}}}};
+  config["step"] = {"backward of loss", "step", "zero_grad"};
+  if (plan_of(one.config, data).clip > 0) config["step"].insert(config["step"].begin() + 1, "clip to norm 1");
+  config.erase("damaged image");
+  return config;
+}
+
+}  // namespace
+
 TEST_CASE("clinic: whole runs: as recorded, and cured as in FP32", "[exhaustive]") {
   const Folder folder;
   const data::Split data = data::load_images("cut");
+  constexpr int seeds = 3;  // one run of these lengths is up to 9 points of accuracy from the next
   for (const Patient& one : patients()) {
     INFO(one.stem);
     const train::Run log = train::load_run(one.log());
@@ -112,19 +127,21 @@ TEST_CASE("clinic: whole runs: as recorded, and cured as in FP32", "[exhaustive]
     CHECK(is_beginning_of(log, again));
     CHECK((again.result->value == log.result->value || std::isnan(log.result->value)));
 
-    Json in_fp32 = cured(one);
-    in_fp32["recipe"] = {{"scaling", {{"kind", "none"}}}};
-    in_fp32["step"] = {"backward of loss", "step", "zero_grad"};
-    if (plan_of(one.config, data).clip > 0)
-      in_fp32["step"].insert(in_fp32["step"].begin() + 1, "clip to norm 1");
-    const double fp32 = run(in_fp32, label, folder / (one.stem + "_fp32")).result->value;
-    const train::Run healthy = run(cured(one), label, folder / (one.stem + "_cured"));
-    const double value = healthy.result->value, ill = log.result->value;
+    double value = 0, fp32 = 0;
+    for (int seed = 0; seed < seeds; ++seed) {
+      Json healthy = cured(one), single = in_fp32(one, data);
+      healthy["seed"] = single["seed"] = seed;
+      const std::string name = folder / (one.stem + "_" + std::to_string(seed));
+      const train::RunResult result = *run(healthy, label, name + "_cured").result;
+      CHECK(result.skipped <= 12);
+      value += result.value / seeds;
+      fp32 += run(single, label, name + "_fp32").result->value / seeds;
+    }
+    const double ill = log.result->value;
     INFO("ill " << ill << ", cured " << value << ", FP32 " << fp32);
-    CHECK(healthy.result->skipped <= 12);
-    if (healthy.header.higher_is_better) {
+    if (log.header.higher_is_better) {
       CHECK(value > fp32 - 2);
-      CHECK(!(ill > value - 4));
+      CHECK((!(ill > value - 4) || log.result->skipped > 100));
     } else {
       CHECK(value < 1.05 * fp32);
       CHECK(ill > 1.5 * value);
@@ -169,7 +186,7 @@ TEST_CASE("clinic: right is 0, wrong is 1 and says why, misuse is 2, and what wa
     CHECK(lab::Progress(file).first("clinic " + number, "solved").has_value());
   }
   CHECK(check_with({"3", "clip"}).code == 2);
-  CHECK(check_with({"11", "mask"}).code == 2);
+  CHECK(check_with({"12", "mask"}).code == 2);
   CHECK(check_with({"3", "mask", "more"}).code == 2);
   CHECK(check_with({"--hint"}).code == 2);
   const Said first = check_with({"3", "--hint"}), second = check_with({"3", "--hint"}),
