@@ -1,5 +1,5 @@
-// The clinic: eleven training runs that went wrong, each by a mistake that people really make. README.md is the
-// ward.
+// The clinic: eleven training runs that went wrong, each by a mistake that people really make. README.md is
+// the ward.
 //
 //   ./learn clinic              who lies here
 //   ./learn clinic run 3        trains patient 3 again, from its config: the recorded run, bit for bit
