@@ -67,7 +67,7 @@ void experiment(Lab& lab) {
   const std::vector<double> gaps = differences(lab.results(question, fp32), lab.results(question, mixed));
   const double gap = std::max(largest(gaps), -smallest(gaps));
   lab.verdict(question, std::isnan(gap) ? "No answer: a run ended in NaN."
-                        : gap <= 1      ? fmt::format("Here not: the two end within {:.2f} points.", gap)
+                        : gap <= 1      ? fmt::format("Not here: the two end within {:.2f} points.", gap)
                                         : fmt::format("They end {:.2f} points apart.", gap));
   claim_bytes(lab, f32, f16);
   lab.claim(gap <= 1,

@@ -35,7 +35,7 @@ bool destroyed(const Lab& lab, const Model& model, const std::string& name) {
 
 std::string verdict_on(const Lab& lab, const Model& model) {
   std::string works;
-  for (const Contender& c : contenders(lab)) {
+  for (const Contender& c : contenders(lab, model)) {
     if (c.name != "FP32" && trains(lab, model, c.name)) works += (works.empty() ? "" : " | ") + c.name;
   }
   if (works.empty())
@@ -46,9 +46,7 @@ std::string verdict_on(const Lab& lab, const Model& model) {
 void experiment(Lab& lab) {
   for (const Model* model : {&classifier, &residual, &autoencoder}) {
     for (const std::uint64_t seed : lab.seeds()) {
-      for (const Contender& contender : contenders(lab)) lab.train(plan_for(lab, *model, contender, seed));
-      if (model != &residual) continue;
-      for (const Contender& contender : more_for_residual())
+      for (const Contender& contender : contenders(lab, *model))
         lab.train(plan_for(lab, *model, contender, seed));
     }
     lab.verdict(model->name, verdict_on(lab, *model));

@@ -30,23 +30,23 @@ train::Plan residual_plan() {
 
 }  // namespace
 
-std::vector<Contender> contenders(const Lab& lab) {
+std::vector<Contender> contenders(const Lab& lab, const Model& model) {
   Recipe one = recipes::fp16_static, popular = recipes::fp16_static, dynamic = recipes::fp16_dynamic;
   one.scaling = StaticScaling{1};
   popular.scaling = StaticScaling{1024};
   // Sabotage: an overflow leaves S all but where it was.
   dynamic.scaling = DynamicScaling{.backoff = lab.sabotaged() ? 1 - 0x1p-20 : 0.5, .growth_interval = 100};
-  return {{"FP32", recipes::fp32},
-          {"FP16, S = 1", one},
-          {"FP16, S = 1024", popular},
-          {"FP16, dynamic S", dynamic}};
-}
-
-std::vector<Contender> more_for_residual() {
-  Recipe skipping = recipes::fp16_static, in_between = recipes::fp16_static;
-  skipping.scaling = StaticScaling{.factor = DynamicScaling{}.initial, .skip_nonfinite = true};
-  in_between.scaling = StaticScaling{64};
-  return {{skips_all, skipping}, {"FP16, S = 64", in_between}};
+  std::vector<Contender> all{{"FP32", recipes::fp32},
+                             {"FP16, S = 1", one},
+                             {"FP16, S = 1024", popular},
+                             {"FP16, dynamic S", dynamic}};
+  if (&model == &residual) {
+    Recipe skipping = recipes::fp16_static, in_between = recipes::fp16_static;
+    skipping.scaling = StaticScaling{.factor = DynamicScaling{}.initial, .skip_nonfinite = true};
+    in_between.scaling = StaticScaling{64};
+    all.insert(all.end(), {{skips_all, skipping}, {"FP16, S = 64", in_between}});
+  }
+  return all;
 }
 
 train::Plan plan_for(Lab& lab, const Model& model, const Contender& contender, std::uint64_t seed) {

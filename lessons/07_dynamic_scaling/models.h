@@ -15,13 +15,12 @@ inline const Model classifier{"Classifier", 1, "1 point"};
 inline const Model residual{"Residual net, 12 blocks", 5, "5 points"};
 inline const Model autoencoder{"Autoencoder", 1.05, "5 %"};
 
-/// "FP32", "FP16, S = 1", "FP16, S = 1024", "FP16, dynamic S"
-std::vector<Contender> contenders(const Lab& lab);
-
-/// Two more for the residual net: the S at which a dynamic one starts, kept, with all steps left out that
-/// overflow; and one in the middle of its window.
 inline constexpr const char* skips_all = "FP16, S = 65536, skipping";
-std::vector<Contender> more_for_residual();
+
+/// "FP32", "FP16, S = 1", "FP16, S = 1024", "FP16, dynamic S", and two more for the residual net: the S at
+/// which a dynamic one starts, kept, with all steps left out that overflow (`skips_all`); and one in the
+/// middle of its window.
+std::vector<Contender> contenders(const Lab& lab, const Model& model);
 
 train::Plan plan_for(Lab& lab, const Model& model, const Contender& contender, std::uint64_t seed);
 

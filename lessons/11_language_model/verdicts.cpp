@@ -68,8 +68,9 @@ void claim_perplexity(Lab& lab) {
             fmt::format("S = 1: at least {} times FP32's perplexity (1.10 asked)", fixed(behind, 2)));
   for (const char* name : {scaled, dynamic, bf16}) {
     const double most = largest(times_fp32(lab, name));
-    lab.claim(most <= 1.02,
-              fmt::format("{}: at most {} times FP32's perplexity (1.02 allowed)", name, fixed(most, 3)));
+    const double allowed = name == std::string_view(bf16) ? 1.05 : 1.02;  // BF16 has three bits fewer
+    lab.claim(most <= allowed, fmt::format("{}: at most {} times FP32's perplexity ({:.2f} allowed)", name,
+                                           fixed(most, 3), allowed));
   }
 }
 

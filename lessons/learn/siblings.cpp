@@ -33,6 +33,8 @@ void sort_by_number(std::vector<Sibling>& lessons) {
 
 }  // namespace
 
+fs::path chapters_folder() { return TINYMP_SOURCE_DIR "/lessons"; }
+
 fs::path own_folder() {
 #if defined(__APPLE__)
   std::array<char, PATH_MAX> path{};
@@ -64,7 +66,7 @@ namespace {
 std::vector<fs::path> chapters() {
   std::vector<fs::path> folders;
   std::error_code failed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(TINYMP_SOURCE_DIR "/lessons", failed)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(chapters_folder(), failed)) {
     const std::string name = entry.path().filename().string();
     if (name.size() > 3 && name[2] == '_' && !lesson_number(name.substr(0, 2)).empty())
       folders.push_back(entry.path());

@@ -15,6 +15,9 @@ struct Sibling {
 /// Where this program and the lessons' lie.
 std::filesystem::path own_folder();
 
+/// Where the chapters lie: lessons/ of the tree that this program was built from.
+std::filesystem::path chapters_folder();
+
 /// By number.
 std::vector<Sibling> lesson_programs();
 

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/commands/commands.h>
+#include <lessons/learn/commands/kept_log.h>
+#include <lessons/learn/commands/other_seeds.h>
 #include <lessons/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <optional>
 #include <sstream>
 
@@ -40,33 +39,9 @@ std::string claims_of(const std::string& output) {
   return claims;
 }
 
-/// What is printed, and in a file beside `path`, which takes the place of an earlier log once it is whole.
-class Log {
- public:
-  explicit Log(const std::string& path) : path_(path), part_(path + ".part") {
-    if (path_.empty()) return;
-    file_.open(part_);
-    expect(file_.good(), "cannot write ", path_, ": is the folder there, and the disk not full?");
-  }
-  void write(const std::string& text) {
-    std::cout << text << std::flush;
-    if (file_.is_open()) file_ << text << std::flush;
-  }
-  void finish() {
-    if (path_.empty()) return;
-    file_.close();
-    expect(file_.good() && std::rename(part_.c_str(), path_.c_str()) == 0, "cannot write all of ", path_,
-           ": is the disk full?");
-  }
-
- private:
-  std::string path_, part_;
-  std::ofstream file_;
-};
-
 /// Runs one experiment; true when it ends as it should: every claim holds, or with sabotage one does not.
 /// Empty where the experiment lacks something, which it has told.
-std::optional<bool> check(Log& log, const Sibling& lesson, std::vector<std::string> arguments,
+std::optional<bool> check(KeptLog& log, const Sibling& lesson, std::vector<std::string> arguments,
                           const std::string& sabotage) {
   if (!sabotage.empty()) arguments.insert(arguments.end(), {"--sabotage", sabotage});
   const auto start = std::chrono::steady_clock::now();
@@ -87,7 +62,7 @@ std::optional<bool> check(Log& log, const Sibling& lesson, std::vector<std::stri
 }
 
 /// The exercises' checks, against automatic wrong versions.
-bool check_exercises(Log& log) {
+bool check_exercises(KeptLog& log) {
   const auto start = std::chrono::steady_clock::now();
   const Ended ended = run({"", (own_folder() / "classroom").string()}, {"mutants"});
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -101,6 +76,7 @@ struct Flags {
   int seeds = 0;
   bool smoke = false;
   std::string data{}, out{}, results{}, runs = "runs";
+  std::vector<std::uint64_t> first_seeds{};
 };
 
 std::optional<int> parse_flags(int argc, char** argv, Flags& flags) {
@@ -113,9 +89,17 @@ std::optional<int> parse_flags(int argc, char** argv, Flags& flags) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"cut"}).description(""));
   app.add_option("--out", flags.out, "Keeps the log, with machine, date and commit")->type_name("FILE");
-  app.add_option("--results", flags.results, "Writes DIR/NN_name/results.json, the figures of each chapter")
-      ->type_name("DIR")
-      ->check(CLI::ExistingDirectory.description(""));
+  CLI::Option* const results = app.add_option("--results", flags.results,
+                                              "Writes DIR/NN_name/results.json, the figures of each chapter")
+                                   ->type_name("DIR")
+                                   ->check(CLI::ExistingDirectory.description(""));
+  app.add_option("--first-seed", flags.first_seeds,
+                 "On seeds F, F + 1, ... instead, beside the figures on record; nothing is turned off")
+      ->type_name("F[,F...]")
+      ->delimiter(',')
+      ->excludes(results)
+      ->excludes(app.get_option("--smoke"))
+      ->excludes(app.get_option("--data"));
   app.add_option("--runs", flags.runs, "Where each run gets a new folder")
       ->type_name("DIR")
       ->capture_default_str();
@@ -139,10 +123,17 @@ int verify_all(int argc, char** argv) {
   Flags flags;
   if (const std::optional<int> code = parse_flags(argc, argv, flags)) return *code;
 
-  Log log(flags.out);
+  KeptLog log(flags.out);
   log.write(fmt::format("{}\n{}, {}, commit {}, {}\n\n", typed("./learn verify-all", argc, argv),
                         train::processor_name(), train::compiler_name(), train::build_commit(),
                         train::utc_now()));
+  if (!flags.first_seeds.empty()) {
+    const std::optional<int> failed =
+        claims_on_other_seeds(log, flags.first_seeds, arguments_of(flags), flags.runs);
+    if (!failed) return missing;
+    log.finish();
+    return *failed == 0 ? 0 : 1;
+  }
   int checks = 0, failed = 0;
   for (const Sibling& lesson : lesson_programs()) {
     const About told = about(lesson);

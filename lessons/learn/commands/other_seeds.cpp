@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+#include <lessons/learn/commands/kept_log.h>
+#include <lessons/learn/commands/other_seeds.h>
+#include <lessons/learn/commands/side_by_side.h>
+#include <lessons/learn/siblings.h>
+#include <tinymp/base/error.h>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace tinymp::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr int missing = 3;  // the exit code of a lesson that lacks something
+
+/// results.json of a lesson: on record, or of a run just made.
+Json results_at(const fs::path& path) {
+  std::ifstream in(path);
+  Json results = Json::parse(in, nullptr, false);
+  expect(!results.is_discarded(), "cannot read ", path.string(),
+         ": ./learn verify-all --results DIR writes it");
+  return results;
+}
+
+std::string seeds_of(const Json& results) {
+  const std::vector<std::uint64_t> seeds = results.at("seeds");
+  return seeds.size() == 1 ? fmt::format("{}", seeds.front())
+                           : fmt::format("{} to {}", seeds.front(), seeds.back());
+}
+
+/// The claims of all runs, a line each; the runs have the same claims in the same order.
+std::string claims_of(const std::vector<Json>& all, bool& holds) {
+  std::string lines;
+  for (std::size_t claim = 0; claim < all.front().at("claims").size(); ++claim) {
+    std::vector<std::string> sentences;
+    bool holds_everywhere = true;
+    for (const Json& results : all) {
+      expect(results.at("claims").size() == all.front().at("claims").size(),
+             "the claims on record are of another version: ./learn verify-all --results lessons renews them");
+      const Json& one = results.at("claims").at(claim);
+      sentences.push_back(one.at("sentence"));
+      holds_everywhere = holds_everywhere && one.at("holds") == true;
+    }
+    std::string told = side_by_side(sentences);
+    if (told.empty()) {
+      for (const std::string& sentence : sentences) told += (told.empty() ? "" : "\n    | ") + sentence;
+    }
+    lines += (holds_everywhere ? "  + " : "  x ") + told + "\n";
+    holds = holds && holds_everywhere;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::optional<int> claims_on_other_seeds(KeptLog& log, const std::vector<std::uint64_t>& first_seeds,
+                                         const std::vector<std::string>& arguments, const std::string& runs) {
+  int failed = 0;
+  fs::create_directories(runs);
+  for (const Sibling& lesson : lesson_programs()) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string name = about(lesson).name;
+    std::vector<Json> all{results_at(chapters_folder() / name / "results.json")};
+    for (const std::uint64_t first : first_seeds) {
+      const std::string file = fmt::format("{}/{}-from-{}.json", runs, name, first);
+      std::vector<std::string> with = arguments;
+      with.insert(with.end(), {"--first-seed", std::to_string(first), "--results", file});
+      const int code = run(lesson, with).code;
+      if (code == missing) return {};
+      expect(code == 0 || code == 1, "lesson ", lesson.number, " ended with exit code ", code,
+             ": ./learn run ", lesson.number, " --first-seed ", first, " tells more");
+      all.push_back(results_at(file));
+    }
+    bool holds = true;
+    const std::string claims = claims_of(all, holds);
+    std::string seeds;
+    for (const Json& results : all) seeds += (seeds.empty() ? "" : " | ") + seeds_of(results);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    log.write(fmt::format("Lesson {}: {} ({:.0f} s)\n  seeds {}\n{}", lesson.number,
+                          holds ? "holds" : "DOES NOT HOLD", seconds, seeds, claims));
+    failed += !holds;
+  }
+  return failed;
+}
+
+}  // namespace tinymp::lab
