@@ -74,9 +74,9 @@ std::optional<int> claims_on_other_seeds(KeptLog& log, const std::vector<std::ui
     std::vector<Json> all{results_at(chapters_folder() / name / "results.json")};
     for (const std::uint64_t first : first_seeds) {
       const std::string file = fmt::format("{}/{}-from-{}.json", runs, name, first);
-      if (!is_there(file)) {
-        std::vector<std::string> with = arguments;
-        with.insert(with.end(), {"--first-seed", std::to_string(first), "--results", file});
+      std::vector<std::string> with = arguments;
+      with.insert(with.end(), {"--first-seed", std::to_string(first), "--results", file});
+      if (!is_there(file, fmt::format("./learn run {} {}", lesson.number, fmt::join(with, " ")))) {
         const int code = run(lesson, with).code;
         if (code == missing) return {};
         expect(code == 0 || code == 1, "lesson ", lesson.number, " ended with exit code ", code,
