@@ -55,12 +55,13 @@ std::string claims_of(const std::vector<Json>& all, bool& holds) {
   return lines;
 }
 
-/// Is the result of an earlier call of this command there, made by the program as it is now? Hours are not
-/// spent twice. A tree with changes has no name, and is never taken for the same.
-bool is_there(const fs::path& path) {
+/// Is the result of an earlier such call there, made by the program as it is now? Hours are not spent twice.
+/// A tree with changes has no name, and is never taken for the same.
+bool is_there(const fs::path& path, const std::string& command) {
   const std::string commit = train::build_commit();
-  return fs::exists(path) && commit != "unknown" && commit.back() != '+' &&
-         results_at(path).at("machine").at("commit") == commit;
+  if (!fs::exists(path) || commit == "unknown" || commit.back() == '+') return false;
+  const Json machine = results_at(path).at("machine");
+  return machine.at("commit") == commit && machine.at("command") == command;
 }
 
 }  // namespace
