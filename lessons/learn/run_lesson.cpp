@@ -11,7 +11,9 @@
 namespace tinymp::lab {
 namespace {
 
-/// `lesson_06 --about`: what ./learn says about this lesson, a line each; last what --sabotage takes.
+/// `lesson_06 --about`: what ./learn says about this lesson, a line each; what --sabotage takes, and the data
+/// that
+/// --verify wants.
 bool asked_about(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == "--about"; }
 
 int start(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment) {
@@ -19,7 +21,8 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
     std::cout << lesson.name << "\n"
               << lesson.title << "\n"
               << lesson.question << "\n"
-              << lesson.sabotage << "\n";
+              << lesson.sabotage << "\n"
+              << lesson.data[0] << "\n";
     return 0;
   }
   Options options;

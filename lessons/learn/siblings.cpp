@@ -146,6 +146,7 @@ About about(const Sibling& lesson) {
   std::getline(lines, told.title);
   std::getline(lines, told.question);
   std::getline(lines, told.sabotage);
+  std::getline(lines, told.data);
   return told;
 }
 

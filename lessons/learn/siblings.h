@@ -32,7 +32,7 @@ struct Ended {
 Ended run(const Sibling& lesson, std::vector<std::string> arguments);
 
 struct About {
-  std::string name, title, question, sabotage;  ///< of its Lesson
+  std::string name, title, question, sabotage, data;  ///< of its Lesson; the first of its data
 };
 /// What the lesson says about itself; empty fields when it cannot be started. Of one that is not built its
 /// chapter tells the title.

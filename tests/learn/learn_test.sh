@@ -122,7 +122,7 @@ use() {
   [ "${TINYMP_LEAVE_OUT:-}" = exercises ] || exercises
   export TINYMP_PROGRESS=$work/progress.txt
   learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  .*  clip-before-division'
-  learn 2 clinic 11 && complains "no patient '11'; there are 1 to 10"
+  learn 2 clinic 12 && complains "no patient '12'; there are 1 to 11"
   learn 2 clinic run && complains 'N is required'
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
   learn 1 check clinic 3 no-master && prints '^No: it is not no-master'
@@ -139,7 +139,8 @@ use() {
   if [ ! -d "$source_folder/datasets/mnist" ]; then
     learn 0 && prints '^  mnist  *the data set "mnist" is not here'
     learn 3 run 6 --verify && complains './learn data mnist'
-    learn 3 verify-all && complains './learn data mnist'
+    learn 3 verify-all && complains './learn data '
+    if grep -q '^Lesson 0' out; then fail 'a lesson ran before the data of all were looked for'; fi
     learn 3 quickstart --smoke --data mnist && complains './learn data mnist'
   fi
   learn 2 quickstart --verify && complains "no option '--verify'"

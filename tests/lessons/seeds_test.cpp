@@ -32,6 +32,19 @@ std::map<int, std::vector<std::string>> logged() {
   return by_lesson;
 }
 
+/// A claim that was broken into lines is one again.
+std::vector<std::string> items(const std::vector<std::string>& lines) {
+  std::vector<std::string> all;
+  for (const std::string& line : lines) {
+    if (line.starts_with("    ")) {
+      all.back() += line.substr(3);
+    } else {
+      all.push_back(line);
+    }
+  }
+  return all;
+}
+
 /// "at most 1.00|1.02 times" is "at most 1.00 times" of the first seeds.
 std::string of_the_first(const std::string& line) {
   return std::regex_replace(line, std::regex(R"((\S+?)\|\S+)"), "$1");
@@ -73,9 +86,10 @@ TEST_CASE("the claims on other seeds hold, begin with the figures on record, and
     const std::vector<std::string>& lines = found->second;
     CHECK(quoted(name) == lines);
     const Json claims = Json::parse(text_of(entry.path() / "results.json")).at("claims");
-    REQUIRE(lines.size() == claims.size() + 1);
+    const std::vector<std::string> logged_claims = items(lines);
+    REQUIRE(logged_claims.size() == claims.size() + 1);
     for (std::size_t i = 0; i < claims.size(); ++i)
-      CHECK(of_the_first(lines[i + 1]) == "  + " + claims[i].at("sentence").get<std::string>());
+      CHECK(of_the_first(logged_claims[i + 1]) == "  + " + claims[i].at("sentence").get<std::string>());
   }
   CHECK(chapters == static_cast<int>(all.size()));
 }

@@ -60,6 +60,12 @@ open_page band.html
 labels=$(grep -ao 'dygraph-axis-label-y[^>]*>[^<]*<' "$folder/dom" | grep -c '>6000<')
 [ "$labels" -ge 1 ] || fail band.html 'the axis ends below the highest seed'
 
+# An S that came down to 0 leaves the others where they are: its axis has labels from 2^-150 on.
+sed 's/\("quantity":"scale"[^}]*"mean":\[\)1,\([^}]*"low":\[\)1,/\10,\20,/' "$folder/live.html" >"$folder/zero.html"
+cmp -s "$folder/live.html" "$folder/zero.html" && fail zero.html 'no S became 0'
+open_page zero.html
+grep -aq 'dygraph-axis-label-y[^>]*>2⁻¹' "$folder/dom" || fail zero.html 'no axis where S is 0'
+
 # Every control, one after another; what it should change is looked at in the page itself.
 cat >"$folder/exercise.js" <<'SCRIPT'
 <script>

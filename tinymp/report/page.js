@@ -56,9 +56,9 @@
 
   // ---- data ------------------------------------------------------------------------------------------------------
   // dygraphs joins points over null (no line in the log for this step) and breaks the line at NaN (a loss that is not
-  // a number).
+  // a number). An S that came down to 0 lies at the lower edge, at 2^-150.
   const measure = (panel, value) =>
-    value === null ? NaN : panel.scale === 'powers of two' ? Math.log2(value) : value;
+    value === null ? NaN : panel.scale === 'powers of two' ? Math.log2(Math.max(value, 2 ** -150)) : value;
 
   // Exponential moving average, freed of its start at zero; a gap stays a gap.
   function smooth(values, weight) {

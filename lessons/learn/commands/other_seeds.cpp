@@ -3,11 +3,13 @@
 #include <lessons/learn/commands/other_seeds.h>
 #include <lessons/learn/commands/side_by_side.h>
 #include <lessons/learn/siblings.h>
+#include <lessons/learn/words.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace tinymp::lab {
 namespace {
@@ -32,7 +34,16 @@ std::string seeds_of(const Json& results) {
                            : fmt::format("{} to {}", seeds.front(), seeds.back());
 }
 
-/// The claims of all runs, a line each; the runs have the same claims in the same order.
+/// As chapters quote it, in lines of 98 columns.
+std::string item(char mark, const std::string& text) {
+  std::istringstream lines(fitted(text, 98 - 4));
+  std::string all;
+  for (std::string line; std::getline(lines, line);) all += "    " + line + "\n";
+  all[2] = mark;
+  return all;
+}
+
+/// The claims of all runs; the runs have the same claims in the same order.
 std::string claims_of(const std::vector<Json>& all, bool& holds) {
   std::string lines;
   for (std::size_t claim = 0; claim < all.front().at("claims").size(); ++claim) {
@@ -47,9 +58,9 @@ std::string claims_of(const std::vector<Json>& all, bool& holds) {
     }
     std::string told = side_by_side(sentences);
     if (told.empty()) {
-      for (const std::string& sentence : sentences) told += (told.empty() ? "" : "\n    | ") + sentence;
+      for (const std::string& sentence : sentences) told += (told.empty() ? "" : "\n| ") + sentence;
     }
-    lines += (holds_everywhere ? "  + " : "  x ") + told + "\n";
+    lines += item(holds_everywhere ? '+' : 'x', told);
     holds = holds && holds_everywhere;
   }
   return lines;

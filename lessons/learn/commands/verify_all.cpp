@@ -5,10 +5,13 @@
 #include <lessons/learn/commands/other_seeds.h>
 #include <lessons/learn/siblings.h>
 #include <tinymp/base/error.h>
+#include <tinymp/data/dataset.h>
+#include <tinymp/data/text.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <sstream>
 
 // ./learn verify-all: a claim is worth something only if it fails when the technique is gone.
@@ -106,6 +109,19 @@ std::optional<int> parse_flags(int argc, char** argv, Flags& flags) {
   return parse(app, argc, argv);
 }
 
+/// Throws MissingError before hours are spent where a lesson at the end would find no data.
+void expect_data(const std::vector<Sibling>& lessons) {
+  std::set<std::string> names;
+  for (const Sibling& lesson : lessons) names.insert(about(lesson).data);
+  for (const std::string& name : names) {
+    if (name == "text") {
+      (void)data::load_text(8192);
+    } else {
+      (void)data::count_images(name);
+    }
+  }
+}
+
 std::vector<std::string> arguments_of(const Flags& flags) {
   std::vector<std::string> arguments{"--verify", "--plain", "--out", flags.runs};
   if (flags.smoke) {
@@ -124,6 +140,7 @@ int verify_all(int argc, char** argv) {
   if (const std::optional<int> code = parse_flags(argc, argv, flags)) return *code;
 
   KeptLog log(flags.out);
+  if (!flags.smoke && flags.data.empty()) expect_data(lesson_programs());
   log.write(fmt::format("{}\n{}, {}, commit {}, {}\n\n", typed("./learn verify-all", argc, argv),
                         train::processor_name(), train::compiler_name(), train::build_commit(),
                         train::utc_now()));
