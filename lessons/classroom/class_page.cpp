@@ -183,11 +183,15 @@ std::string alarm_section(const std::vector<Grades>& all) {
 }  // namespace
 
 std::string class_html(const std::vector<Grades>& all, const std::vector<Pair>& pairs,
-                       std::vector<train::Run> runs, const std::filesystem::path& folder) {
+                       std::vector<train::Run> runs, const std::filesystem::path& folder,
+                       std::size_t handed_in) {
   const Page page(all, folder);
+  std::string students = fmt::format("{} students", all.size());
+  if (all.size() < handed_in)
+    students = fmt::format("{} of {} students: the others have not been judged", all.size(), handed_in);
   std::string tables =
       alarm_section(all) +
-      table(fmt::format("{} students", all.size()), page.students(),
+      table(students, page.students(),
             "Under each chapter's number its exercises: ✓ passes, ✗ does not (point at it), · was "
             "not handed in. Reference: how much of its text is in the file that is most like it.");
   if (const Rows reasons = page.reasons(); reasons.size() > 1) tables += table("Why not", reasons);

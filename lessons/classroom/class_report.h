@@ -29,9 +29,11 @@ struct Group {
 };
 std::vector<Group> groups_of(const std::vector<Pair>& pairs);
 /// Self-contained: alarms, the table, why not, how many passed each exercise, who is alike, and the curves of
-/// `runs`. It links the files of the students from `folder`, where it will lie.
+/// `runs`. It links the files of the students from `folder`, where it will lie. When more have handed in than
+/// were judged it says so.
 std::string class_html(const std::vector<Grades>& all, const std::vector<Pair>& pairs,
-                       std::vector<train::Run> runs, const std::filesystem::path& folder);
+                       std::vector<train::Run> runs, const std::filesystem::path& folder,
+                       std::size_t handed_in = 0);
 
 /// What a row of either sums up.
 struct Sums {

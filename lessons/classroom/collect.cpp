@@ -57,11 +57,12 @@ std::vector<train::Run> runs_of(const Submission& submission) {
   return runs;
 }
 
+/// `handed_in`: by how many students; those behind the last of `all` were not judged.
 void write_rest(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
-                double least) {
+                double least, std::size_t handed_in) {
   const std::vector<Pair> pairs = alike(all, least);
   write_file(out / "alike.csv", pairs_csv(pairs));
-  write_file(out / "class.html", class_html(all, pairs, std::move(runs), out));
+  write_file(out / "class.html", class_html(all, pairs, std::move(runs), out, handed_in));
   if (!pairs.empty())
     std::cout << lab::fitted(fmt::format("\n{} {} alike: {}\n", pairs.size(),
                                          pairs.size() == 1 ? "pair is" : "pairs are",
@@ -78,9 +79,8 @@ std::string time_left(std::size_t done, std::size_t all, Clock::duration so_far)
 }
 
 /// Judges one after the other, and writes each down.
-std::vector<Grades> judge_all(const std::vector<fs::path>& submissions, const Grading& grading,
-                              const fs::path& out, std::vector<train::Run>& runs) {
-  std::vector<Grades> all;
+void judge_all(const std::vector<fs::path>& submissions, const Grading& grading, const fs::path& out,
+               std::vector<Grades>& all, std::vector<train::Run>& runs) {
   const auto began = Clock::now();
   for (const fs::path& path : submissions) {
     const Submission submission(path);
@@ -93,7 +93,16 @@ std::vector<Grades> judge_all(const std::vector<fs::path>& submissions, const Gr
               << std::flush;
     std::cerr << time_left(all.size(), submissions.size(), Clock::now() - began);
   }
-  return all;
+}
+
+/// After Ctrl-C, or when the machine no longer can: what is there of those who were judged.
+void close_early(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
+                 double least, std::size_t handed_in) {
+  if (all.empty()) return;
+  write_rest(out, all, std::move(runs), least, handed_in);
+  std::cerr << lab::fitted_for_errors(fmt::format("{} of {} students were judged. Table: {}  Page: {}\n",
+                                                  all.size(), handed_in, (out / "class.csv").string(),
+                                                  (out / "class.html").string()));
 }
 
 }  // namespace
@@ -125,10 +134,16 @@ int collect(int argc, const char* const* argv) {
   grading.fence = best_fence(scratch.path(), trust);
   std::cout << lab::fitted("Sandbox: " + in_words(grading.fence)) << "\n\n" << std::flush;
   expect_fit_to_grade(grading);
+  std::vector<Grades> all;
   std::vector<train::Run> runs;
-  const std::vector<Grades> all = judge_all(submissions, grading, out, runs);
+  try {
+    judge_all(submissions, grading, out, all, runs);
+  } catch (const std::exception&) {
+    close_early(out, all, std::move(runs), least, submissions.size());
+    throw;
+  }
   const std::size_t curves = runs.size();
-  write_rest(out, all, std::move(runs), least);
+  write_rest(out, all, std::move(runs), least, submissions.size());
   std::cout << lab::fitted(fmt::format("\n{} students, {} recorded runs. Table: {}  Page: {}\n", all.size(),
                                        curves, (fs::path(out) / "class.csv").string(),
                                        (fs::path(out) / "class.html").string()));

@@ -37,11 +37,12 @@ void look_at(const std::string& text, const Exercise& exercise, ExerciseGrade& g
   grade.outcome = is_stub(text, stub) ? "unwritten" : grade.message.empty() ? "" : "refused";
 }
 
-/// What could not be judged, though the machine can judge this exercise: the text did something to it.
-void tell_apart(const Exercise& exercise, const Grading& grading, ExerciseGrade& grade) {
-  if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
-    refuse_to_grade(exercise, grading, why);
-  grade.outcome = word(Verdict::Outcome::stopped);
+/// Whether it may be the machine and not the text: it was not judged, or the compiler says nothing of the
+/// student's file.
+bool is_doubtful(const Verdict& verdict, const Exercise& exercise) {
+  return verdict.outcome == Verdict::Outcome::machine ||
+         (verdict.outcome == Verdict::Outcome::no_build &&
+          verdict.message.find(exercise.own_file().string()) == std::string::npos);
 }
 
 void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& grading,
@@ -56,13 +57,17 @@ void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& g
   patience.compile = std::min(patience.compile, left);
   patience.run = std::min(patience.run, left);
   fs::remove_all(grading.scratch / "check");  // nothing of the submission before is left
-  const Verdict verdict = grading.judge(exercise, grade.text, exercise.own_file().string(),
-                                        grading.scratch / "check", patience, grading.fence);
-  grade.outcome = word(verdict.outcome);
+  const Verdict verdict =
+      judged_by_machine(exercise, grade.text, grading.scratch / "check", patience, grading);
+  if (is_doubtful(verdict, exercise))
+    if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
+      refuse_to_grade(exercise, grading, why);
+  // Where the machine can judge the reference, the text did something to it.
+  const bool stopped = verdict.outcome == Verdict::Outcome::machine;
+  grade.outcome = word(stopped ? Verdict::Outcome::stopped : verdict.outcome);
   grade.message = verdict.message;
   grade.seconds = verdict.seconds;
   grade.cases = verdict.seed;
-  if (verdict.outcome == Verdict::Outcome::machine) tell_apart(exercise, grading, grade);
 }
 
 ExerciseGrade grade_exercise(const Submission& submission, const Exercise& exercise,

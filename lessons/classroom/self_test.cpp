@@ -1,5 +1,6 @@
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/overlay.h>
+#include <lessons/classroom/process.h>
 #include <lessons/classroom/self_test.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
@@ -15,8 +16,7 @@ constexpr const char* of_each_kind[] = {"half_to_float", "backward_of_matmul", "
 Verdict judged(const Exercise& exercise, const std::string& text, const Grading& grading) {
   const fs::path scratch = grading.scratch / "self_test";
   fs::remove_all(scratch);
-  const Verdict verdict =
-      grading.judge(exercise, text, exercise.own_file().string(), scratch, {}, grading.fence);
+  const Verdict verdict = judged_by_machine(exercise, text, scratch, {}, grading);
   fs::remove_all(scratch);
   return verdict;
 }
@@ -31,12 +31,24 @@ std::string first_wrong_version(const Exercise& exercise) {
 
 }  // namespace
 
+Verdict judged_by_machine(const Exercise& exercise, const std::string& text, const fs::path& scratch,
+                          const Patience& patience, const Grading& grading) {
+  try {
+    return grading.judge(exercise, text, exercise.own_file().string(), scratch, patience, grading.fence);
+  } catch (const std::exception& error) {
+    if (interrupted()) throw;
+    return {.outcome = Verdict::Outcome::machine, .message = error.what()};
+  }
+}
+
 std::string why_reference_fails(const Exercise& exercise, const Grading& grading) {
   const std::string text = region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
   const Verdict verdict = judged(exercise, text, grading);
-  return verdict.passed()
-             ? ""
-             : concat("its own solution is judged '", word(verdict.outcome), "'. ", verdict.message);
+  if (verdict.passed()) return "";
+  // What cannot start says why where a program prints.
+  const std::string printed = verdict.printed.substr(0, verdict.printed.find('\n'));
+  return concat("its own solution is judged '", word(verdict.outcome), "'. ", verdict.message,
+                printed.empty() ? "" : "\nIt printed: " + printed);
 }
 
 void refuse_to_grade(const Exercise& exercise, const Grading& grading, const std::string& why) {

@@ -11,6 +11,12 @@ namespace tinymp::classroom {
 /// of `grading`. Throws MissingError, "this machine cannot grade: ...", with the compiler's words.
 void expect_fit_to_grade(const Grading& grading);
 
+/// As grading.judge. What that throws says that the machine could not judge: without a compiler, a process to
+/// be had, a disk to write on.
+Verdict judged_by_machine(const Exercise& exercise, const std::string& text,
+                          const std::filesystem::path& scratch, const Patience& patience,
+                          const Grading& grading);
+
 /// Why the library's own text for this exercise does not pass here; empty: it does.
 std::string why_reference_fails(const Exercise& exercise, const Grading& grading);
 

@@ -7,12 +7,8 @@
 namespace tinymp::lab {
 namespace {
 
-void fit_line(std::string_view line, int width, std::string& text) {
-  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-  const std::string margin(line.substr(0, indent));
-  text += margin;
-  line.remove_prefix(indent);
-  int used = static_cast<int>(indent);
+/// Words from column `used` on; a line that is full goes on below `margin` spaces.
+void fit_words(std::string_view line, int used, int margin, int width, std::string& text) {
   for (bool first = true; !line.empty(); first = false) {
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
     const std::size_t end = std::min(line.find(' ', begin), line.size());
@@ -22,11 +18,34 @@ void fit_line(std::string_view line, int width, std::string& text) {
       text.append(spaces).append(word);
       used += needed;
     } else {
-      text.append("\n").append(margin).append(word);
-      used = static_cast<int>(indent) + report::display_width(word);
+      text.append("\n").append(static_cast<std::size_t>(margin), ' ').append(word);
+      used = margin + report::display_width(word);
     }
     line.remove_prefix(end);
   }
+}
+
+/// Where the last column of a row begins, behind two spaces or more; 0 where the line is no row.
+std::size_t last_column(std::string_view line) {
+  line = line.substr(0, line.find_last_not_of(' ') + 1);
+  const std::size_t gap = line.rfind("  ");
+  return gap == std::string_view::npos || line.find_first_not_of(' ') > gap ? 0 : gap + 2;
+}
+
+void fit_line(std::string_view line, int width, std::string& text) {
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()), column = last_column(line);
+  const auto margin = static_cast<int>(indent);
+  text += line.substr(0, indent);
+  if (report::display_width(line) <= width || column == 0)
+    return fit_words(line.substr(indent), margin, margin, width, text);
+  const std::string_view before = line.substr(0, column);
+  if (const int used = report::display_width(before); used <= width / 2) {
+    text += before.substr(indent);
+    return fit_words(line.substr(column), used, used, width, text);
+  }
+  fit_words(before.substr(indent, before.find_last_not_of(' ') + 1 - indent), margin, margin, width, text);
+  text.append("\n").append(indent + 4, ' ');
+  fit_words(line.substr(column), margin + 4, margin + 4, width, text);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 namespace tinymp::lab {
 
 /// Each line of the text broken at spaces, so that none takes more than `width` columns. What a line begins
-/// with (spaces) its continuations begin with too. A word longer than that, a path say, stays whole.
+/// with (spaces) its continuations begin with too. Of a row of a table, columns apart by two spaces, the last
+/// column goes on below itself; where that has no room, below the row. A word longer than `width`, a path
+/// say, stays whole.
 std::string fitted(std::string_view text, int width);
 
 /// ... for standard output, as wide as it is now.

@@ -85,6 +85,16 @@ exercises() {
   learn 0 reset 1.2 && prints '^Kept: ' && learn 1 check 1.2
 }
 
+names_fields() { # TYPE PART FEWEST: the part of the help that is about these lines of a log names each of their fields
+  local field fields part
+  part=$(awk -v part="  $2 " '/^[^ ]|^  [^ ]/ { on = index($0, part) == 1; sub(part, "") } on' out | sed 's/([^)]*)//g')
+  fields=$(sed -n "/$1> auto/,/^}/p" "$source_folder/tinymp/train/run_log_fields.h" | grep -o 'field("[a-z_]*' | cut -d'"' -f2)
+  [ "$(grep -c . <<<"$fields")" -ge "$3" ] || fail "run_log_fields.h has no fields of $1"
+  for field in $fields; do
+    grep -qw -- "$field" <<<"$part" || fail "does not name '$field', which a log has"
+  done
+}
+
 use() {
   learn 0 --version && prints '^tinymp [0-9]'
   learn 0 && prints 'Next:  ./learn quickstart' && prints '^  cut  *11000 images'
@@ -101,11 +111,9 @@ use() {
   done
 
   learn 0 compare --help
-  local field
-  while read -r field; do
-    grep -qw -- "$field" out || fail "does not name '$field', which a log has"
-  done < <(sed -n '/RunHeader> auto/,/^}/p; /StepRecord> auto/,/^}/p; /RunResult> auto/,/^}/p' \
-    "$source_folder/tinymp/train/run_log_fields.h" | grep -o 'field("[a-z_]*' | cut -d'"' -f2)
+  names_fields RunHeader 'first line' 19
+  names_fields StepRecord 'a step' 11
+  names_fields RunResult result 5
 
   learn 2 run && complains 'run which lesson'
   learn 2 run 99 && complains "no lesson '99': there are 0"

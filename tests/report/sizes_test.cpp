@@ -331,6 +331,13 @@ TEST_CASE("on the page: bars, limits, words, a table for each group - names are 
   // 2^-25 and 2^-14 stand where their bars end: 21 and 32 of 66 bars from the left.
   CHECK(count(svg, "x1=\"31.82%\" x2=\"31.82%\"") == 1);
   CHECK(count(svg, "x1=\"48.48%\" x2=\"48.48%\"") == 1);
+  // A name stands above the lines, which end with the drawing; on a narrow page not beside the next name.
+  CHECK(count(svg, "class=\"limit\"") == 3);
+  CHECK(count(svg, "y1=\"0\" y2=\"100%\"") == 3);
+  CHECK(count(svg, "class=\"region raised\"") == 2);
+  CHECK(svg.find("class=\"region raised\"") > svg.find(">zero in FP16<"));
+  CHECK(html_report("Report", {}).find(".region.raised { transform: translateY(-14px); }") !=
+        std::string::npos);
   const std::string ratios = svg_bars(*update_bars(*last_look(groups[0]), "a"), 0);
   CHECK(count(ratios, "<rect") == 4);
   CHECK(count(ratios, "fill:none") == 2);

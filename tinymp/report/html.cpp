@@ -1,4 +1,5 @@
 #include <tinymp/base/error.h>
+#include <tinymp/report/covered.h>
 #include <tinymp/report/findings.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/html_text.h>
@@ -78,7 +79,7 @@ std::string caption(const Panel& panel, bool is_first) {
                 "<output class=\"readout\"></output></figcaption>\n");
 }
 
-/// Why a curve stops, in words.
+/// Why a curve stops, and why one is not seen, in words.
 std::string notes_html(const Panel& panel) {
   std::string text;
   for (const Curve& curve : panel.curves) {
@@ -86,6 +87,7 @@ std::string notes_html(const Panel& panel) {
     text += concat("<p>✗ ", escape_html(curve.name), ": the loss is not a finite number from ",
                    ends_text(curve), ".</p>\n");
   }
+  for (const std::string& words : covered_words(panel)) text += "<p>" + escape_html(words) + ".</p>\n";
   return text;
 }
 

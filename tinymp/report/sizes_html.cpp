@@ -27,15 +27,20 @@ std::string bar_html(const Bars& bars, int exponent, std::size_t index) {
       hollow ? "none" : concat("var(", colour, ")"));
 }
 
+/// The lines end where the drawing does, and the names stand above it: a name may be wider than its region,
+/// and touches no line. Where the page is narrow every second name goes up by a line (page.css), so that none
+/// touches its neighbour either.
 std::string regions_html(const Bars& bars) {
   std::string text;
+  bool raised = false;
   for (const Bars::Region& region : bars.regions) {
     const double from = left_of(bars, region.from), to = left_of(bars, region.to + 1);
     if (region.from > bars.first)
       text +=
-          fmt::format("<line class=\"limit\" x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y1=\"-16\" y2=\"100%\"/>", from);
-    text += fmt::format("<text x=\"{:.2f}%\" y=\"0\" dy=\"-6\" text-anchor=\"middle\">{}</text>",
-                        (from + to) / 2, escape_html(region.name));
+          fmt::format("<line class=\"limit\" x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y1=\"0\" y2=\"100%\"/>", from);
+    text += fmt::format("<text class=\"{}\" x=\"{:.2f}%\" y=\"0\" dy=\"-6\" text-anchor=\"middle\">{}</text>",
+                        raised ? "region raised" : "region", (from + to) / 2, escape_html(region.name));
+    raised = !raised;
   }
   return text;
 }

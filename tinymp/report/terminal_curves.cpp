@@ -1,12 +1,14 @@
 #include <tinymp/base/error.h>
 #include <tinymp/report/axis.h>
 #include <tinymp/report/canvas.h>
+#include <tinymp/report/covered.h>
 #include <tinymp/report/mean.h>
 #include <tinymp/report/number.h>
 #include <tinymp/report/terminal_curves.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace tinymp::report {
@@ -138,8 +140,23 @@ std::string last_value(const Panel& panel, const Curve& curve) {
   return panel.quantity == Quantity::scale ? scale_text(*last) : short_number(*last, 4);
 }
 
+/// Of each curve the one that is drawn on top of it all along, no more than a dot away: in ASCII a dot is a
+/// character, and one beside another is seen.
+std::vector<std::optional<std::size_t>> covered_in(const Canvas& canvas, const Panel& panel, const Axes& axes,
+                                                   const TerminalStyle& style) {
+  std::vector<std::vector<Drawn>> drawn;
+  for (const Curve& curve : panel.curves) {
+    std::vector<Drawn>& points = drawn.emplace_back();
+    for (const Spot& spot : spots_of(columns_of(curve, curve.mean, axes.step, canvas.dots_across()),
+                                     axes.value, canvas.dots_down()))
+      points.push_back({static_cast<double>(spot.x), static_cast<double>(spot.y)});
+  }
+  return covered_by(drawn, style.unicode ? 1 : 0);
+}
+
 /// "● FP16, S = 1  2.6  ✗ not finite from step 13"; over several lines where it must be.
-std::string legend_text(const Panel& panel, std::size_t which, const TerminalStyle& style) {
+std::string legend_text(const Panel& panel, std::size_t which, std::optional<std::size_t> above,
+                        const TerminalStyle& style) {
   const Curve& curve = panel.curves[which];
   std::string text = printable(curve.name, style.unicode);
   if (const std::string value = last_value(panel, curve); !value.empty()) text += "  " + value;
@@ -147,6 +164,7 @@ std::string legend_text(const Panel& panel, std::size_t which, const TerminalSty
   if (!curve.ends.empty()) {
     text += concat(style.unicode ? "  ✗ " : "  X ", "not finite from ", ends_text(curve));
   }
+  if (above) text += concat("  (covered by ", printable(panel.curves[*above].name, style.unicode), ")");
   std::string lines,
       before = "  " + paint(marker(panel.group[which], style), panel.group[which], style) + " ";
   for (const std::string& line : wrap(text, std::max(8, style.width - 4))) {
@@ -201,7 +219,8 @@ std::string terminal_chart(const Panel& panel, const TerminalStyle& style, const
     text += pad(label, label_width, Align::right) + bar + canvas.row(row) + "\n";
   }
   text += bottom_axis(axes.step, label_width, columns, style.unicode);
-  for (std::size_t i = 0; i < panel.curves.size(); ++i) text += legend_text(panel, i, style);
+  const std::vector<std::optional<std::size_t>> covered = covered_in(canvas, panel, axes, style);
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) text += legend_text(panel, i, covered[i], style);
   return text;
 }
 
