@@ -54,6 +54,21 @@ std::string other_spelling(const std::string& text) {
   return "";
 }
 
+/// Why a word may not stand there that no exercise needs, and with which it could take the library's own
+/// solution: from the linker, or from the kernels that imitate a GPU. Empty: it may.
+std::string why_refused(std::string_view word) {
+  for (const char* const assembly : {"asm", "__asm", "__asm__"})
+    if (word == assembly) return "It holds assembly, which reaches into what it is linked with.";
+  for (const char* const linkage :
+       {"extern", "weak", "__weak__", "weakref", "__weakref__", "alias", "__alias__", "ifunc", "__ifunc__"})
+    if (word == linkage)
+      return concat("It holds ", word, ", which reaches into what it is linked with; no exercise needs it.");
+  for (const char* const executor : {"emu", "cuda"})
+    if (word == executor)
+      return concat("It names ", word, ", where the same kernels are written once more: write your own.");
+  return "";
+}
+
 }  // namespace
 
 std::string leaves_its_place(std::string_view text) {
@@ -75,8 +90,7 @@ std::string leaves_its_place(std::string_view text) {
   for (const Token& token : tokens_of(seen)) {
     if (names_a_space && token.kind == Token::Kind::name)
       return concat("It opens a namespace, ", token.text, ": the exercise has its place already.");
-    for (const char* const assembly : {"asm", "__asm", "__asm__"})
-      if (token.text == assembly) return "It holds assembly, which reaches into what it is linked with.";
+    if (const std::string why = why_refused(token.text); !why.empty()) return why;
     names_a_space = token.text == "namespace";
     if (token.text == "{") ++depth;
     if (token.text == "}" && --depth < 0) return "It closes a bracket } that it did not open.";

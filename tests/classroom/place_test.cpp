@@ -79,6 +79,17 @@ TEST_CASE("place: assembly, and names that some take for literals, are refused")
   CHECK(leaves_its_place("// $1 and \\u00e9 and asm\nconst char* s = \"$ \\n asm\";").empty());
 }
 
+TEST_CASE("place: words of the linker, and of the kernels that imitate a GPU, are refused") {
+  for (const char* const text :
+       {"extern \"C\" void f();", "[[gnu::weak]] void f();", "__attribute__((__weakref__(\"f\"))) int g();",
+        "__attribute__((alias(\"f\"))) int g();", "int g() __attribute__((ifunc(\"f\")));",
+        "void f() { emu::fill(); }", "void f() { cuda::fill(); }"}) {
+    CAPTURE(text);
+    CHECK_FALSE(leaves_its_place(text).empty());
+  }
+  CHECK(leaves_its_place("int weakest; const char* s = \"extern weak emu\";  // cuda") == "");
+}
+
 TEST_CASE("place: what g++ takes for none may stand") {
   const Scratch scratch("place");
   for (const std::string& text : no_directives) {

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 namespace tinymp::exercise {
@@ -60,25 +59,27 @@ std::string why(std::uint32_t half, float yours) {
   return "Your code gives a float of another value than the half.";
 }
 
-void expect_values(Judge& judge, const std::vector<std::uint16_t>& halves) {
-  const std::vector<float> yours = judge.ask_each<float>(halves);
-  for (std::size_t i = 0; i < halves.size(); ++i) {
-    const float right = value(halves[i]);
-    judge.expect(bits_of(yours[i]) == bits_of(right), [&] {
-      return why(halves[i], yours[i]) + "\n  half     = " + half_fields(halves[i]) +
-             "\n  expected = " + decimal(right) + "\n  yours    = " + decimal(yours[i]);
-    });
-  }
+void expect_value(Judge& judge, std::uint16_t half, float yours) {
+  const float right = value(half);
+  judge.expect(bits_of(yours) == bits_of(right), [&] {
+    return why(half, yours) + "\n  half     = " + half_fields(half) + "\n  expected = " + decimal(right) +
+           "\n  yours    = " + decimal(yours);
+  });
 }
 
 }  // namespace
 
 void check(Judge& judge) {
-  expect_values(judge, {0x0000, 0x0400, 0x3c00, 0xc000, 0x3555, 0x7bff, 0x0001, 0x03ff, 0x8000, 0x8001,
-                        0x7c00, 0xfc00, 0x7e00, 0xfe01});
+  const std::vector<std::uint16_t> first{0x0000, 0x0400, 0x3c00, 0xc000, 0x3555, 0x7bff, 0x0001,
+                                         0x03ff, 0x8000, 0x8001, 0x7c00, 0xfc00, 0x7e00, 0xfe01};
+  const std::vector<float> values = judge.ask_each<float>(first);
+  for (std::size_t i = 0; i < first.size(); ++i) expect_value(judge, first[i], values[i]);
+  // Asked in an order that is drawn, so that answers which somebody wrote down are of no use.
+  const auto mask = static_cast<std::size_t>(judge.draw() & 0xffff);
   std::vector<std::uint16_t> all(65536);
-  std::iota(all.begin(), all.end(), std::uint16_t{0});
-  expect_values(judge, all);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i ^ mask);
+  const std::vector<float> yours = judge.ask_each<float>(all);
+  for (std::size_t i = 0; i < all.size(); ++i) expect_value(judge, all[i ^ mask], yours[i ^ mask]);
 }
 
 }  // namespace tinymp::exercise

@@ -1,0 +1,47 @@
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/overlay.h>
+#include <lessons/classroom/process.h>
+#include <lessons/classroom/programs.h>
+#include <lessons/classroom/verdict.h>
+#include <tests/catch.h>
+
+// A table of right answers, recorded while one judging went on, in the place of code: it passes as long as
+// the cases come from the same seed.
+namespace tinymp::test {
+namespace {
+
+using namespace classroom;
+namespace fs = std::filesystem;
+
+/// What the exercise's judge says of a program that it talks with.
+std::string said(const Exercise& exercise, const std::vector<std::string>& program, std::uint64_t seed,
+                 const fs::path& scratch) {
+  Link link;
+  Companion judge({judge_of(exercise, {}).string(), std::to_string(seed)}, link);
+  Limits limits{.seconds = 60};
+  limits.file = std::int64_t{1} << 30;
+  run_linked(program, limits, link, {Fence::none, scratch});
+  return judge.output(60);
+}
+
+}  // namespace
+
+TEST_CASE("recorded: answers to the cases of one seed are no answers to those of the next", "[exhaustive]") {
+  for (const Exercise& exercise : exercises()) {
+    if (exercise.id == "float_to_half") continue;  // of 2^32 answers nobody keeps a table
+    INFO(exercise.number() << " " << exercise.id);
+    const Scratch scratch("recorded");
+    const std::string reference =
+        region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+    REQUIRE(judge(exercise, reference, "answer.h", scratch.path(), {.seed = 1}).passed());
+    const std::string table = (scratch.path() / "table").string();
+    const std::string right = (scratch.path() / "check").string();
+    CHECK(said(exercise, {TINYMP_RELAY, "record", table, right}, 1, scratch.path()).starts_with("passed\n"));
+    CHECK(said(exercise, {TINYMP_RELAY, "repeat", table}, 1, scratch.path()).starts_with("passed\n"));
+    const std::string next = said(exercise, {TINYMP_RELAY, "repeat", table}, 2, scratch.path());
+    CAPTURE(next);
+    CHECK_FALSE(next.starts_with("passed\n"));
+  }
+}
+
+}  // namespace tinymp::test
