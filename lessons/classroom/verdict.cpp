@@ -98,10 +98,34 @@ Verdict read_judge(const std::string& said, const Finished& finished, const Pati
   return verdict;
 }
 
+/// What the linker of GNU, gold or LLVM has not found. A class whose first virtual function is missing has no
+/// vtable, and no typeinfo either.
+std::vector<std::string> undefined_in(const std::string& output) {
+  std::vector<std::string> names;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);)
+    for (const std::string_view words : {"undefined reference to ", "undefined symbol: "}) {
+      const std::size_t at = line.find(words);
+      if (at == line.npos) continue;
+      std::string name = line.substr(at + words.size());
+      std::erase_if(name, [](char c) { return c == '`' || c == '\''; });
+      constexpr std::string_view table = "vtable for ";
+      if (name.starts_with(table)) name = "a virtual function of " + name.substr(table.size());
+      if (!name.starts_with("typeinfo for ") && std::ranges::count(names, name) == 0) names.push_back(name);
+    }
+  return names;
+}
+
 std::string why_it_stopped(const Finished& compiler, const Patience& patience) {
   if (compiler.out_of_time) return concat("The compiler did not finish in ", patience.compile, " s.");
   if (compiler.out_of_memory) return "The compiler took too much memory.";
-  return "It does not compile:\n" + errors_of(compiler.output);
+  const std::vector<std::string> undefined = undefined_in(compiler.output);
+  if (undefined.empty()) return "It does not compile:\n" + errors_of(compiler.output);
+  constexpr std::size_t most = 6;
+  std::string why = "It is not all there: nothing defines";
+  for (std::size_t i = 0; i < std::min(most, undefined.size()); ++i) why += "\n  " + undefined[i];
+  if (undefined.size() > most) why += concat("\n  and ", undefined.size() - most, " more");
+  return why + "\nThe functions that stand in the stub have to be there, with these names and parameters.";
 }
 
 }  // namespace
@@ -140,10 +164,11 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
       overlay / exercise.file,
       with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
 
-  const fs::path judge = judge_of(exercise, patience), server = server_of(exercise, patience);
+  const fs::path judge = judge_of(exercise, patience);
+  const Made made{server_of(exercise, patience), library_of(exercise, patience)};
   const auto compile = [&](const std::vector<std::string>& command) -> std::optional<Verdict> {
     const Finished compiler = run(command, {.seconds = patience.compile, .unwanted = patience.unwanted}, "",
-                                  {fence, scratch, true, compiler_reads(server)});
+                                  {fence, scratch, true, compiler_reads(made)});
     if (compiler.code == 0) return {};
     if (const std::string fault = machine_fault(compiler); !fault.empty())
       return Verdict{.outcome = Outcome::machine,
@@ -152,7 +177,7 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
     return Verdict{
         .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
   };
-  if (const auto fault = compile(compile_submission(exercise, overlay, server, program))) return *fault;
+  if (const auto fault = compile(compile_submission(exercise, overlay, made, program))) return *fault;
   const std::uint64_t seed = patience.seed.value_or(std::random_device{}());
   Link link;
   Companion companion({judge.string(), std::to_string(seed)}, link);
