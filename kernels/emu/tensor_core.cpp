@@ -1,10 +1,14 @@
 #include <kernels/emu/chip.h>
+#include <kernels/emu/counters.h>
 #include <kernels/emu/tensor_core.h>
 #include <tinymp/numeric/half.h>
 #include <array>
+#include <atomic>
 
 namespace tinymp::kernels::emu::machine {
 namespace {
+
+std::atomic<std::uint64_t> products = 0;
 
 void chain_of_products(const TileProduct& tile) {
   for (int m = 0; m < tile.M; ++m) {
@@ -33,11 +37,14 @@ void as_computed_by(Gpu gpu, const TileProduct& tile) {
 }  // namespace
 
 void multiply(const TileProduct& tile) {
+  products.fetch_add(1, std::memory_order_relaxed);
   if (const Chip gpu = chip()) {
     as_computed_by(*gpu, tile);
   } else {
     chain_of_products(tile);
   }
 }
+
+std::uint64_t tile_products() { return products.load(std::memory_order_relaxed); }
 
 }  // namespace tinymp::kernels::emu::machine

@@ -47,13 +47,15 @@ std::vector<pid_t> all_processes() {
 
 void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
-std::vector<pid_t> descendants() {
+std::vector<pid_t> descendants() { return descendants(getpid()); }
+
+std::vector<pid_t> descendants(pid_t of) {
   std::multimap<pid_t, pid_t> children;
   for (const pid_t process : all_processes()) {
     const std::vector<std::string> stat = stat_of(process);
     if (stat.size() > 1) children.emplace(std::atoi(stat[1].c_str()), process);
   }
-  std::vector<pid_t> found{getpid()};
+  std::vector<pid_t> found{of};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [begin, end] = children.equal_range(found[i]);
     for (auto child = begin; child != end; ++child) found.push_back(child->second);
@@ -71,6 +73,16 @@ std::int64_t memory_of(const std::vector<pid_t>& processes) {
     if (file >> all >> resident) bytes += page * resident;
   }
   return bytes;
+}
+
+double seconds_of(const std::vector<pid_t>& processes) {
+  std::int64_t ticks = 0;
+  for (const pid_t process : processes) {
+    const std::vector<std::string> fields = stat_of(process);
+    // In its program and in the kernel, its own and its children's.
+    for (std::size_t i = 11; i < 15 && i < fields.size(); ++i) ticks += std::atoll(fields[i].c_str());
+  }
+  return static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 void end_descendants_but(const std::vector<pid_t>& others) {

@@ -8,11 +8,14 @@
 /// Programs that a program started, and those that they started, as /proc shows them.
 namespace tinymp::classroom {
 
-/// Of this process, also those whose own parents have ended, once it adopts them.
+/// Of this process, also those whose own parents have ended, once it adopts them; or of another one.
 std::vector<pid_t> descendants();
+std::vector<pid_t> descendants(pid_t of);
 void adopt_orphans();
 
 std::int64_t memory_of(const std::vector<pid_t>& processes);  ///< bytes in memory
+/// Seconds for which they have had a processor, and those of their children that they have waited for.
+double seconds_of(const std::vector<pid_t>& processes);
 
 /// Ends all descendants but those in `others`, however they hide: in sessions of their own, or by starting
 /// new ones all the time.

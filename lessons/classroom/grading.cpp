@@ -56,6 +56,7 @@ void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& g
   }
   patience.compile = std::min(patience.compile, left);
   patience.run = std::min(patience.run, left);
+  patience.by_the_clock = std::min(patience.by_the_clock, left);
   fs::remove_all(grading.scratch / "check");  // nothing of the submission before is left
   const Verdict verdict =
       judged_by_machine(exercise, grade.text, grading.scratch / "check", patience, grading);

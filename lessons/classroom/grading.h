@@ -59,7 +59,7 @@ struct Grading {
   Fence fence = Fence::limits;
   std::filesystem::path scratch{};
   Patience patience{};
-  double seconds = 600;  ///< for all exercises of one student, by the clock
+  double seconds = 1200;  ///< for all exercises of one student, by the clock
   std::optional<std::filesystem::file_time_type> due{};
   Judging judge = classroom::judge;  ///< tests have others
   /// After each.

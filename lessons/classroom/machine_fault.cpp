@@ -9,14 +9,15 @@ namespace {
 
 constexpr int cannot_start = 127;
 
-/// As g++, clang++, the assembler and the linker say it. A line of the learner's text, which a compiler shows
-/// behind a number and a bar, is none of theirs.
+/// As g++, clang++, the assembler and the linkers say it; the last two tell of an object of the library that
+/// has gone. A line of the learner's text, which a compiler shows behind a number and a bar, is none of
+/// theirs.
 bool is_of_the_machine(const std::string& line) {
   for (const char* const words :
        {"annot create temporary file", "unable to make temporary file", "No space left on device",
         "cannot open output file", "can't create", "cannot execute", "error trying to exec",
         "error while loading shared libraries", "Killed signal terminated program", "Too many open files",
-        "Resource temporarily unavailable"})
+        "Resource temporarily unavailable", "thin archive member", "could not get the buffer for the member"})
     if (line.find(words) != std::string::npos && line.find(" | ") == std::string::npos) return true;
   return false;
 }

@@ -90,7 +90,8 @@ void set_limits(const Child& child) {
   limit(RLIMIT_AS, child.limits.memory);
   limit(RLIMIT_FSIZE, child.limits.file);
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, 1 + static_cast<std::int64_t>(child.limits.seconds * 64));  // of all its threads
+  // Should nobody look in time.
+  limit(RLIMIT_CPU, 2 + static_cast<std::int64_t>(child.limits.seconds * 2));
   if (child.place.fence == Fence::none) return;
   limit(RLIMIT_NOFILE, 64);
   limit(RLIMIT_NPROC, child.threads);
@@ -159,33 +160,41 @@ volatile std::sig_atomic_t was_interrupted = 0;
 /// Whether it may go on: it has time and memory left, and nobody wants to stop.
 class Watch {
  public:
-  Watch(const Limits& limits, bool fenced, const std::vector<pid_t>& others)
-      : until_(Clock::now() +
-               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds))),
-        memory_(limits.memory),
-        unwanted_(limits.unwanted),
+  /// `others` are no part of it; without a fence only what `child` started is.
+  Watch(const Limits& limits, bool fenced, const std::vector<pid_t>& others, pid_t child)
+      : limits_(limits),
+        until_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(limits.by_the_clock))),
         fenced_(fenced),
-        others_(others) {}
+        others_(others),
+        child_(child) {}
 
   bool ends(Finished& finished) {
     const auto now = Clock::now();
-    finished.out_of_time = now >= until_;
-    if (fenced_ && now >= next_look_) {
+    if (now >= next_look_) {
+      look(finished);
       next_look_ = now + std::chrono::milliseconds(100);
-      std::vector<pid_t> its = descendants();
-      std::erase_if(its, [&](pid_t process) { return std::ranges::count(others_, process) != 0; });
-      finished.out_of_memory = memory_of(its) > memory_;
     }
+    finished.out_of_time = now >= until_ || finished.computed >= limits_.seconds;
     return finished.out_of_time || finished.out_of_memory || interrupted() || unwanted();
   }
-  bool unwanted() const { return unwanted_ && unwanted_(); }
+  bool unwanted() const { return limits_.unwanted && limits_.unwanted(); }
 
  private:
+  void look(Finished& finished) const {
+    std::vector<pid_t> its = descendants(fenced_ ? getpid() : child_);
+    if (!fenced_) its.push_back(child_);  // mutants are judged side by side, and all are our descendants
+    std::erase_if(its, [&](pid_t process) { return std::ranges::count(others_, process) != 0; });
+    // Who has gone may have taken some along.
+    finished.computed = std::max(finished.computed, seconds_of(its));
+    if (fenced_) finished.out_of_memory = memory_of(its) > limits_.memory;
+  }
+
+  const Limits& limits_;
   Clock::time_point until_, next_look_ = Clock::now();
-  std::int64_t memory_;
-  const std::function<bool()>& unwanted_;
   bool fenced_;
   const std::vector<pid_t>& others_;
+  pid_t child_;
 };
 
 /// Reads both until the child closes them, or has to end.
@@ -230,7 +239,6 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
   Pipe out;
   adopt_orphans();
   const std::vector<pid_t> others = descendants();
-  Watch watch(limits, place.fence != Fence::none, others);
   const pid_t child = fork();
   expect(child >= 0, "cannot start ", command[0], ": ", std::strerror(errno));
   if (child == 0) become(program, in, out, verdict);
@@ -239,6 +247,7 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
   verdict.close_end(1);
   in.close_end(1);
 
+  Watch watch(limits, place.fence != Fence::none, others, child);
   Finished finished;
   listen(out, verdict, watch, finished);
   int status = 0;
@@ -251,7 +260,7 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
   kill(child, SIGKILL);
   if (!over) waitpid(child, &status, 0);
   if (place.fence == Fence::none) {
-    kill(-child, SIGKILL);  // one's own code; mutants are judged side by side, and all are our descendants
+    kill(-child, SIGKILL);  // one's own code
     while (waitpid(-child, nullptr, 0) > 0) {
     }
   } else {
@@ -265,6 +274,7 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
     finished.signal = finished.code - 128;
     finished.code = -1;
   }
+  if (finished.signal == SIGXCPU) finished.out_of_time = true;
   return finished;
 }
 

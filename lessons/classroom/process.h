@@ -14,7 +14,8 @@
 namespace tinymp::classroom {
 
 struct Limits {
-  double seconds = 60;                          ///< by the clock
+  double seconds = 60;  ///< of the processor, with all that it starts; on a busy machine it gets few of them
+  double by_the_clock = 5 * seconds;            ///< ends what waits for ever
   std::int64_t memory = std::int64_t{4} << 30;  ///< bytes of address space each process; in use by all
   std::int64_t file = std::int64_t{64} << 20;   ///< bytes of the largest file it may write
   std::function<bool()> unwanted{};             ///< asked many times a second; true: run() throws Unwanted
@@ -29,6 +30,7 @@ struct Finished {
   int code = -1;   ///< its exit code; -1 when a signal ended it, or it could not be started
   int signal = 0;  ///< which signal
   bool out_of_time = false, out_of_memory = false;
+  double computed = 0;    ///< seconds of the processor, as far as they were seen
   std::string output{};   ///< what it wrote to its output and error, the first 64 KiB
   std::string verdict{};  ///< what it wrote to file 3
 };

@@ -1,10 +1,8 @@
-#include <unistd.h>
-
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/judged_by.h>
-#include <lessons/classroom/process.h>
+#include <lessons/classroom/kept.h>
 #include <lessons/classroom/programs.h>
-#include <tinymp/base/error.h>
+#include <lessons/classroom/touched.h>
 #include <sstream>
 
 namespace tinymp::classroom {
@@ -26,37 +24,24 @@ void add_libraries(std::vector<std::string>& command) {
   for (std::string library; libraries >> library;) command.push_back(library);
 }
 
-/// A file that is kept under this name: in the build folder, or for this process alone where that cannot be
-/// written. `command` makes it, as the file that it is given.
-template <class Command>
-fs::path kept(const Exercise& exercise, const std::string& name, const Patience& patience,
-              const Command& command) {
-  std::error_code failed;
-  fs::create_directories(TINYMP_JUDGES, failed);
-  fs::path folder = TINYMP_JUDGES;
-  if (!fs::exists(folder / name) && access(folder.c_str(), W_OK) != 0) {
-    static const Scratch own("judges");  // where no submission looks
-    folder = own.path();
-  }
-  const fs::path file = folder / name;
-  if (fs::exists(file)) return file;
-  const fs::path unfinished = concat(file.string(), ".", getpid(), ".o");
-  const Finished compiled = run(command(unfinished), {.seconds = 300, .unwanted = patience.unwanted});
-  expect(compiled.code == 0, "the judge of exercise ", exercise.number(), " does not compile here:\n",
-         compiled.output.substr(0, 2000));
-  // Another may have made it meanwhile, and a fence may hold that one: it is not replaced. (Some file systems
-  // have no links.)
-  fs::create_hard_link(unfinished, file, failed);
-  if (failed && !fs::exists(file)) fs::rename(unfinished, file);
-  fs::remove(unfinished, failed);
-  return file;
+/// What is kept for an exercise has another name when anything has changed that it was made from.
+std::string name_of(const Exercise& exercise, const char* ending) {
+  return exercise.id + "-" + judged_by(exercise).substr(0, 16) + ending;
+}
+
+/// The objects of which the library consists.
+std::vector<std::string> objects() {
+  std::istringstream lines(read_file(TINYMP_OBJECTS));
+  std::vector<std::string> all;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) all.push_back(line);
+  return all;
 }
 
 }  // namespace
 
 fs::path judge_of(const Exercise& exercise, const Patience& patience) {
-  const std::string name = exercise.id + "-" + judged_by(exercise).substr(0, 16);
-  return kept(exercise, name, patience, [&](const fs::path& file) {
+  return kept(exercise, name_of(exercise, ""), patience, [&](const fs::path& file) {
     std::vector<std::string> command = compiler({});
     command.insert(command.end(), {"-o", file.string(), TINYMP_JUDGE,
                                    (exercise.folder / "check.cpp").string(), TINYMP_LIBRARY});
@@ -68,31 +53,44 @@ fs::path judge_of(const Exercise& exercise, const Patience& patience) {
 fs::path server_of(const Exercise& exercise, const Patience& patience) {
   const fs::path source = exercise.folder / "serve.cpp";
   if (!exercise.file.ends_with(".cpp")) return source;
-  const std::string name = exercise.id + "-" + judged_by(exercise).substr(0, 16) + ".o";
-  return kept(exercise, name, patience, [&](const fs::path& file) {
+  return kept(exercise, name_of(exercise, ".o"), patience, [&](const fs::path& file) {
     std::vector<std::string> command = compiler({});
     command.insert(command.end(), {"-c", "-o", file.string(), source.string()});
     return command;
   });
 }
 
+fs::path library_of(const Exercise& exercise, const Patience& patience) {
+  if (!exercise.links) return {};
+  return kept(exercise, name_of(exercise, ".a"), patience, [&](const fs::path& file) {
+    std::vector<std::string> left = objects();
+    for (const std::string& source : touched_sources(source_folder(), {exercise.file}))
+      if (source.ends_with(".cpp"))  // what runs on a GPU stands in the place of nothing that is judged
+        std::erase_if(left, [&](const std::string& object) { return object.ends_with("/" + source + ".o"); });
+    std::vector<std::string> command{TINYMP_AR, "qcT", file.string()};
+    command.insert(command.end(), left.begin(), left.end());
+    return command;
+  });
+}
+
 std::vector<std::string> compile_submission(const Exercise& exercise, const fs::path& overlay,
-                                            const fs::path& server, const fs::path& program) {
+                                            const Made& made, const fs::path& program) {
   std::vector<std::string> command = compiler(overlay);
-  command.insert(command.end(), {"-o", program.string(), server.string(), TINYMP_SERVER});
+  command.insert(command.end(), {"-o", program.string(), made.server.string(), TINYMP_SERVER});
   for (const std::string& source : exercise.sources) {
     const fs::path own = overlay / source;
     command.push_back((fs::exists(own) ? own : source_folder() / source).string());
   }
-  if (exercise.links) command.emplace_back(TINYMP_LIBRARY);
+  if (exercise.links) command.push_back(made.library.string());
   add_libraries(command);
   return command;
 }
 
-std::vector<fs::path> compiler_reads(const fs::path& server) {
+std::vector<fs::path> compiler_reads(const Made& made) {
   const fs::path source = source_folder();
-  std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons",
-                              TINYMP_SERVER,     TINYMP_LIBRARY,     server};
+  std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_SERVER,
+                              made.server};
+  if (!made.library.empty()) paths.insert(paths.end(), {made.library, TINYMP_OBJECT_FOLDER});
   for (const fs::path& path : {fs::path(TINYMP_CXX), fs::canonical(TINYMP_CXX)})
     if (path.native().rfind("/usr/", 0) != 0) paths.push_back(path.parent_path().parent_path());
   std::erase_if(paths, [](const fs::path& path) { return path == "/" || !fs::exists(path); });

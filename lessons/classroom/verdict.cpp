@@ -8,6 +8,8 @@
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <csignal>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -61,10 +63,18 @@ std::string errors_of(const std::string& output) {
                       : text;
 }
 
-std::string why_it_ended(const Finished& finished, const std::string& asked, double seconds) {
+/// What used up its time: the processor's, or that of the clock.
+bool has_waited(const Finished& finished, double seconds) {
+  return finished.out_of_time && finished.computed < seconds && finished.signal != SIGXCPU;
+}
+
+std::string why_it_ended(const Finished& finished, const std::string& asked, const Patience& patience) {
   std::string why;
-  if (finished.out_of_time)
-    why = concat("It was still running after ", seconds, " s: a loop that never ends?");
+  if (has_waited(finished, patience.run))
+    why = concat("It was not done after ", patience.by_the_clock, " s, and has computed for ",
+                 std::round(finished.computed), " s of them: does it wait for something that never comes?");
+  else if (finished.out_of_time)
+    why = concat("It has computed for ", patience.run, " s and was not done: a loop that never ends?");
   else if (finished.out_of_memory)
     why = "It took more memory than there is for a check.";
   else if (finished.signal != 0)
@@ -90,7 +100,7 @@ Verdict read_judge(const std::string& said, const Finished& finished, const Pati
   } else if (outcome == "malformed") {
     verdict.message = "What came back is no answer: " + rest + ". Does it write to file 3?";
   } else if (outcome == "gone" || finished.out_of_time || finished.out_of_memory) {
-    verdict.message = why_it_ended(finished, rest, patience.run);
+    verdict.message = why_it_ended(finished, rest, patience);
   } else {
     verdict.outcome = Outcome::machine;
     verdict.message = "The judge ended without a verdict.";
@@ -98,10 +108,37 @@ Verdict read_judge(const std::string& said, const Finished& finished, const Pati
   return verdict;
 }
 
+/// What the linker of GNU, gold or LLVM has not found. A class whose first virtual function is missing has no
+/// vtable, and no typeinfo either.
+std::vector<std::string> undefined_in(const std::string& output) {
+  std::vector<std::string> names;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);)
+    for (const std::string_view words : {"undefined reference to ", "undefined symbol: "}) {
+      const std::size_t at = line.find(words);
+      if (at == line.npos) continue;
+      std::string name = line.substr(at + words.size());
+      std::erase_if(name, [](char c) { return c == '`' || c == '\''; });
+      constexpr std::string_view table = "vtable for ";
+      if (name.starts_with(table)) name = "a virtual function of " + name.substr(table.size());
+      if (!name.starts_with("typeinfo for ") && std::ranges::count(names, name) == 0) names.push_back(name);
+    }
+  return names;
+}
+
 std::string why_it_stopped(const Finished& compiler, const Patience& patience) {
-  if (compiler.out_of_time) return concat("The compiler did not finish in ", patience.compile, " s.");
+  if (has_waited(compiler, patience.compile))
+    return concat("The compiler did not finish in ", patience.by_the_clock, " s.");
+  if (compiler.out_of_time)
+    return concat("The compiler computed for ", patience.compile, " s and was not done.");
   if (compiler.out_of_memory) return "The compiler took too much memory.";
-  return "It does not compile:\n" + errors_of(compiler.output);
+  const std::vector<std::string> undefined = undefined_in(compiler.output);
+  if (undefined.empty()) return "It does not compile:\n" + errors_of(compiler.output);
+  constexpr std::size_t most = 6;
+  std::string why = "It is not all there: nothing defines";
+  for (std::size_t i = 0; i < std::min(most, undefined.size()); ++i) why += "\n  " + undefined[i];
+  if (undefined.size() > most) why += concat("\n  and ", undefined.size() - most, " more");
+  return why + "\nThe functions that stand in the stub have to be there, with these names and parameters.";
 }
 
 }  // namespace
@@ -140,10 +177,13 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
       overlay / exercise.file,
       with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
 
-  const fs::path judge = judge_of(exercise, patience), server = server_of(exercise, patience);
+  const fs::path judge = judge_of(exercise, patience);
+  const Made made{server_of(exercise, patience), library_of(exercise, patience)};
   const auto compile = [&](const std::vector<std::string>& command) -> std::optional<Verdict> {
-    const Finished compiler = run(command, {.seconds = patience.compile, .unwanted = patience.unwanted}, "",
-                                  {fence, scratch, true, compiler_reads(server)});
+    const Finished compiler = run(
+        command,
+        {.seconds = patience.compile, .by_the_clock = patience.by_the_clock, .unwanted = patience.unwanted},
+        "", {fence, scratch, true, compiler_reads(made)});
     if (compiler.code == 0) return {};
     if (const std::string fault = machine_fault(compiler); !fault.empty())
       return Verdict{.outcome = Outcome::machine,
@@ -152,13 +192,15 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
     return Verdict{
         .outcome = Outcome::no_build, .message = why_it_stopped(compiler, patience), .seconds = seconds()};
   };
-  if (const auto fault = compile(compile_submission(exercise, overlay, server, program))) return *fault;
+  if (const auto fault = compile(compile_submission(exercise, overlay, made, program))) return *fault;
   const std::uint64_t seed = patience.seed.value_or(std::random_device{}());
   Link link;
   Companion companion({judge.string(), std::to_string(seed)}, link);
   const Finished finished = run_linked(
-      {program.string()}, {.seconds = patience.run, .unwanted = patience.unwanted}, link, {fence, scratch});
-  Verdict verdict = read_judge(companion.output(patience.run), finished, patience);
+      {program.string()},
+      {.seconds = patience.run, .by_the_clock = patience.by_the_clock, .unwanted = patience.unwanted}, link,
+      {fence, scratch});
+  Verdict verdict = read_judge(companion.output(patience.by_the_clock), finished, patience);
   verdict.seed = seed;
   verdict.seconds = seconds();
   return verdict;

@@ -2,6 +2,7 @@
 
 #include <lessons/classroom/exercise.h>
 #include <lessons/classroom/fence.h>
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -31,7 +32,8 @@ struct Verdict {
 };
 
 struct Patience {
-  double compile = 60, run = 60;        ///< seconds by the clock, for each of the two
+  double compile = 60, run = 60;  ///< seconds of the processor, for each of the two; by the clock:
+  double by_the_clock = 5 * std::max(compile, run);
   std::function<bool()> unwanted{};     ///< true: judge() throws Unwanted
   std::optional<std::uint64_t> seed{};  ///< of the cases; one that nobody knows when not given
 };

@@ -4,6 +4,7 @@
 #include <lessons/clinic/print.h>
 #include <lessons/learn/command_line.h>
 #include <lessons/learn/progress.h>
+#include <lessons/learn/words.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -38,14 +39,13 @@ int hint(const Chart& chart, lab::Progress& progress, const std::string& exercis
 }
 
 int praise(const Chart& chart, const Cause& cause, lab::Progress& progress, const std::string& exercise) {
-  std::cout << "Right: " << cause.line << ".\n\n";
+  std::cout << lab::fitted("Right: " + cause.line + ".") << "\n\n";
   print_text(chart.text(chart.answer.at("why")));
   std::cout << "\nCure\n";
   print_text(chart.text(chart.answer.at("cure_text")));
-  std::cout << fmt::format(
-      "  ./learn clinic run {} --cured\n\nTaught in lessons/{}\nReported by others: {}\n",
-      chart.patient.number, cause.taught.substr(cause.taught.find('/') + 1),
-      chart.answer.at("reported").get<std::string>());
+  std::cout << fmt::format("  ./learn clinic run {} --cured\n\nTaught in lessons/{}\n", chart.patient.number,
+                           cause.taught.substr(cause.taught.find('/') + 1))
+            << lab::fitted("Reported by others: " + chart.answer.at("reported").get<std::string>()) << "\n";
   if (!progress.first(exercise, "solved")) progress.add(exercise, "solved");
   return right;
 }

@@ -3,6 +3,7 @@
 #include <lessons/classroom/verdict.h>
 #include <tests/catch.h>
 
+#include <cstdio>
 #include <filesystem>
 
 // Texts that want a verdict without the work. The filters that refuse many of them before they are compiled
@@ -79,6 +80,73 @@ TEST_CASE("forgery: what the submission's process says of itself is no verdict")
     CHECK_FALSE(verdict.passed());
     CHECK(verdict.outcome != Outcome::machine);
   }
+}
+
+TEST_CASE("forgery: what a text leaves out is not linked from the solution") {
+  const Scratch scratch("left_out");
+  struct Text {
+    const char *exercise, *text, *missing;
+  };
+  // Where the other functions of its file are weak those of the library do not clash with them: once the
+  // linker took the library's object for what is missing, and the solution was judged.
+  const Text texts[] = {
+      {"unscale_then_clip",
+       "[[gnu::weak]] void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found,\n"
+       "                                bool last, Cell<ScaleState> state);\n"
+       "[[gnu::weak]] void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts);\n",
+       "tinymp::kernels::cpu::clip("},
+      {"recast",
+       "asm(\".weak _ZN6tinymp8Autocast7cast_ofERKNS_6TensorENS_5DTypeE, "
+       "_ZN6tinymp8AutocastC1ENS_5DTypeESt6vectorINS_12AutocastRuleESaIS3_EE, "
+       "_ZN6tinymp8AutocastC2ENS_5DTypeESt6vectorINS_12AutocastRuleESaIS3_EE, "
+       "_ZN6tinymp8AutocastD1Ev, _ZN6tinymp8AutocastD2Ev, "
+       "_ZNK6tinymp8Autocast7rule_ofESt17basic_string_viewIcSt11char_traitsIcEE\");\n",
+       "a virtual function of tinymp::Autocast"},
+  };
+  for (const Text& one : texts) {
+    const Verdict verdict =
+        judge(exercises_named(one.exercise).front(), one.text, "answer.cpp", scratch.path());
+    CAPTURE(one.exercise, verdict.message);
+    CHECK(verdict.outcome == Outcome::no_build);
+    CHECK(verdict.message.find("nothing defines\n") != std::string::npos);
+    CHECK(verdict.message.find(one.missing) != std::string::npos);
+  }
+}
+
+TEST_CASE("forgery: a request for states that a scaler has moved does not tell how it moved them") {
+  const Exercise exercise = exercises_named("move_scale").front();
+  const Scratch scratch("told");
+  // The right answer, and it counts those that stand in the request behind the state that is to be moved: in
+  // a run each state is the answer to the step before it.
+  std::string real = region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  const std::string name = "move_scale(";
+  real.replace(real.find(name), name.size(), "real_move_scale(");
+  const std::string text =
+      "}\n#include <sys/syscall.h>\n#include <unistd.h>\n#include <cstdio>\n#include <cstring>\n#include "
+      "<vector>\n#include <kernels/scale_update.h>\n"
+      "inline std::vector<char> asked; inline std::size_t at, moved, told;\n"
+      "extern \"C\" ssize_t read(int f, void* to, size_t n) {\n"
+      "  const ssize_t got = syscall(SYS_read, f, to, n);\n"
+      "  if (f == 0 && n == 8) asked.clear(), at = 0;\n"
+      "  else if (f == 0 && got > 0) asked.insert(asked.end(), (char*)to, (char*)to + got);\n"
+      "  return got; }\n"
+      "struct Told { ~Told() { std::printf(\"%zu of %zu\", told, moved); } };\ninline Told at_the_end;\n"
+      "namespace tinymp::kernels {\n" +
+      real +
+      "TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {\n"
+      "  const auto holds = [](const ScaleState& x) { return std::memcmp(&asked[at], &x, 8) == 0; };\n"
+      "  while (at + 8 <= asked.size() && !holds(s)) at += 4;\n"
+      "  real_move_scale(policy, s);\n  ++moved;\n"
+      "  const std::size_t here = at, end = asked.size() < at + 64 ? asked.size() : at + 64;\n"
+      "  for (at += 4; at + 8 <= end; at += 4) if (holds(s)) { ++told; break; }\n"
+      "  at = here + 4; }\n";
+  const Verdict verdict = judge(exercise, text, "answer.h", scratch.path(), {.seed = 1});
+  CAPTURE(verdict.message, verdict.printed);
+  REQUIRE(verdict.passed());
+  unsigned long told = 0, moved = 0;
+  REQUIRE(std::sscanf(verdict.printed.c_str(), "%lu of %lu", &told, &moved) == 2);
+  CHECK(moved > 100'000);
+  CHECK(told < moved / 10);  // by chance: two runs in like states
 }
 
 TEST_CASE("forgery: answers written down from one judging do not pass the next") {

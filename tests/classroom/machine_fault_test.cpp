@@ -24,6 +24,8 @@ TEST_CASE("machine: a compiler that cannot start or write says so in its own wor
         "/tmp/c.s: No space left on device");
   CHECK_FALSE(fault_of(1, "g++: fatal error: Killed signal terminated program cc1plus\n").empty());
   CHECK_FALSE(fault_of(1, "error: unable to make temporary file: Read-only file system\n").empty());
+  CHECK_FALSE(
+      fault_of(1, "ld: l.a(f.o): error opening thin archive member: No such file or directory\n").empty());
   CHECK_FALSE(machine_fault({.signal = SIGKILL}).empty());
 }
 

@@ -6,6 +6,7 @@ set -u
 program=${1:?usage: width_test.sh PROGRAM}
 export LC_ALL=C.UTF-8 TERM=xterm
 unset TINYMP_DATA NO_COLOR
+answers=$(cd "$(dirname "$0")/../../lessons/clinic/answers" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -58,6 +59,13 @@ for width in 80 100; do
     'compare nowhere/that/is/a/folder'; do
     on_terminal "$width" "$words"
     fits "$width" "$words"
+  done
+  for answer in "$answers"/*.json; do
+    number=$(basename "$answer" | sed 's/_.*//')
+    for cause in "$(sed -n 's/.*"cause": "\(.*\)".*/\1/p' "$answer")" half-moments; do
+      on_terminal "$width" "check clinic $number $cause"
+      fits "$width" "check clinic $number $cause"
+    done
   done
 done
 mkdir -p handed_in/ada

@@ -107,8 +107,12 @@ std::string where(const Case& of) {
                 name_of(of.format), " with sums in ", name_of(of.sums));
 }
 
-/// c, with its gaps, rows `ldc` apart.
-std::vector<int> run(Judge& judge, const Case& of, ThreadOrder order) {
+struct Ran {
+  std::uint64_t products = 0;  // of two tiles each, by tensor cores
+  std::vector<int> c{};        // with its gaps, rows `ldc` apart
+};
+
+Ran run(Judge& judge, const Case& of, ThreadOrder order) {
   constexpr int more = 4096;  // behind the matrices, for tiles that are taken from a wrong place
   const Matrix a = of.a(), b = of.b();
   const auto size_of_c = static_cast<std::size_t>(of.M * of.ldc() + more);
@@ -126,12 +130,13 @@ std::vector<int> run(Judge& judge, const Case& of, ThreadOrder order) {
                       .order = order,
                       .size_of_c = size_of_c});
   request.put_all(memory(a, a.size() + more)).put_all(memory(b, b.size() + more));
-  std::vector<int> values;
+  Ran ran;
   try {
     Message reply = judge.ask(request, [&] { return where(of); });
+    ran.products = reply.take<std::uint64_t>();
     for (const float value : reply.all<float>(size_of_c)) {
-      values.push_back(value >= -9999 && value <= 9999 ? static_cast<int>(value) : anything);
-      if (static_cast<float>(values.back()) != value) values.back() = anything;
+      ran.c.push_back(value >= -9999 && value <= 9999 ? static_cast<int>(value) : anything);
+      if (static_cast<float>(ran.c.back()) != value) ran.c.back() = anything;
     }
   } catch (const Threw& threw) {
     judge.fail(
@@ -139,13 +144,13 @@ std::vector<int> run(Judge& judge, const Case& of, ThreadOrder order) {
                "call, with addresses of tiles\n  yours    = ",
                threw.what()));
   }
-  return values;
+  return ran;
 }
 
 std::string why(Judge& judge, const Case& of, const std::vector<int>& yours,
                 const std::vector<int>& in_memory) {
   for (const ThreadOrder order : {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::shuffled})
-    if (run(judge, of, order) != in_memory)
+    if (run(judge, of, order).c != in_memory)
       return "Your kernel lets the product depend on the order of the threads: lanes read `tile` where "
              "others have not written yet. They have to wait for each other after store_matrix_sync.";
   const auto all = [&](int value) {
@@ -198,8 +203,23 @@ std::string why(Judge& judge, const Case& of, const std::vector<int>& yours,
   return "Your kernel gives another product.";
 }
 
+void expect_tensor_cores(Judge& judge, const Case& of, std::uint64_t yours) {
+  const auto right = static_cast<std::uint64_t>(of.M / 16 * (of.N / 16) * (of.K / 16));
+  judge.expect(yours >= right, [&] {
+    return concat(yours == 0 ? "Your kernel never calls mma_sync: its product is right, but made number by "
+                               "number, and the tensor cores stand idle. "
+                             : "Your kernel calls mma_sync too seldom: a part of its product is made in "
+                               "another way. ",
+                  "For each 16 of k load a tile of a and one of b into fragments, and let mma_sync multiply "
+                  "them.",
+                  where(of), "\n  expected = mma_sync ", right,
+                  " times: for each tile of c and each 16 of k\n  yours    = ", yours, " times");
+  });
+}
+
 void expect_product(Judge& judge, const Case& of, ThreadOrder order) {
-  const std::vector<int> in_memory = run(judge, of, order), right = product(of, {});
+  const Ran ran = run(judge, of, order);
+  const std::vector<int>&in_memory = ran.c, right = product(of, {});
   std::vector<int> yours;
   for (int m = 0; m < of.M; ++m)
     yours.insert(yours.end(), in_memory.begin() + m * of.ldc(), in_memory.begin() + m * of.ldc() + of.N);
@@ -221,6 +241,7 @@ void expect_product(Judge& judge, const Case& of, ThreadOrder order) {
               "Your kernel writes beside c, whose rows are ldc apart.", where(of), ": address c + ", i,
               "\n  expected = not written\n  yours    = ", text(in_memory[static_cast<std::size_t>(i)]));
         });
+  expect_tensor_cores(judge, of, ran.products);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 #include <cstdint>
 
 /// What exercise 2.1 is asked: sizes and layouts, followed by what lies in the memory of a and of b, small
-/// whole numbers. The answer is all that lies in the memory of c afterwards.
+/// whole numbers. The answer is how many times tensor cores have multiplied two tiles, and all that lies in
+/// the memory of c afterwards.
 namespace tinymp::exercise {
 
 constexpr int untouched = 77;  // what c holds before

@@ -1,3 +1,4 @@
+#include <kernels/emu/counters.h>
 #include <lessons/02_matmul/exercises/1_wmma_kernel/problem.h>
 #include <lessons/classroom/serve.h>
 #include <algorithm>
@@ -30,10 +31,11 @@ void multiply(const Problem& of, Message& request, Message& reply) {
   std::fill_n(c.get(), of.size_of_c, T(static_cast<float>(untouched)));
   kernels::GemmProblem gemm = of.gemm;
   gemm.a = a.get(), gemm.b = b.get(), gemm.c = c.get();
+  const std::uint64_t before = kernels::emu::machine::tile_products();
   kernels::emu::gemm_wmma_naive(gemm, nullptr);
   std::vector<float> out(of.size_of_c);
   std::transform(c.get(), c.get() + of.size_of_c, out.begin(), [](T x) { return static_cast<float>(x); });
-  reply.put_all(out);
+  reply.put(kernels::emu::machine::tile_products() - before).put_all(out);
 }
 
 }  // namespace

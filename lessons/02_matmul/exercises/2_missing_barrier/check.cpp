@@ -1,5 +1,6 @@
 // Exercise 2.2: a missing barrier. First the kernel multiplies numbers that know who wrote them and who has
-// read them (watched.h). Then products of small whole numbers, drawn, in all formats and orders.
+// read them (watched.h). Then products of small whole numbers, drawn, in all formats and orders. Where these
+// are right the tiles have to have been shared, too.
 
 #include <lessons/02_matmul/exercises/2_missing_barrier/problem.h>
 #include <lessons/classroom/judge.h>
@@ -79,7 +80,13 @@ int launched(Judge& judge, Message& reply) {
   return reply.take<int>();
 }
 
-void watch(Judge& judge, const Shape& of, ThreadOrder order) {
+/// How often each thread has read in shared memory what another one has written.
+struct Sharing {
+  Shape of;
+  std::vector<int> reads;
+};
+
+Sharing watch(Judge& judge, const Shape& of, ThreadOrder order) {
   const Matrix a(of.M, of.K, of.ta), b(of.K, of.N, of.tb), c(of.M, of.N, Trans::no);
   Problem asked = problem(judge, of, a, b, c, order);
   asked.watched = 1;
@@ -89,6 +96,29 @@ void watch(Judge& judge, const Shape& of, ThreadOrder order) {
     return concat(
         "Your kernel reads shared memory where nobody has written: a tile has 16 rows and 16 columns.\n  ",
         thread_name(reads_of_nothing), "\n  expected = 16 products for each tile\n  yours    = more");
+  });
+  return {of, reply.take_all<int>(256)};
+}
+
+/// Of the two times 16 numbers that a thread multiplies in a tile it has fetched one of each matrix itself.
+void expect_sharing(Judge& judge, const Sharing& sharing) {
+  const Shape& of = sharing.of;
+  const int right = 2 * (of.K - (of.K + 15) / 16);
+  int least = 0;  // the thread that has read the fewest, among those with an element of c
+  for (int i = 0; i < of.M; ++i)
+    for (int j = 0; j < of.N; ++j)
+      if (sharing.reads[static_cast<std::size_t>(16 * i + j)] <
+          sharing.reads[static_cast<std::size_t>(least)])
+        least = 16 * i + j;
+  const int yours = sharing.reads[static_cast<std::size_t>(least)];
+  judge.expect(yours >= right, [&] {
+    return concat(
+        yours == 0 ? "Your kernel shares nothing: no thread reads what another one has fetched, and global "
+                     "memory is read 16 times as often as it need be. "
+                   : "Your kernel shares too little: a part of the numbers each thread gets for itself. ",
+        "Keep the tiles in shared memory: the threads fetch them together, wait, and multiply from there.",
+        "\n  ", where(of), ", ", thread_name(least), "\n  expected = it reads ", right,
+        " numbers that others have fetched\n  yours    = ", yours);
   });
 }
 
@@ -125,11 +155,12 @@ constexpr std::array orders{ThreadOrder::forward, ThreadOrder::reverse, ThreadOr
 }  // namespace
 
 void check(Judge& judge) {
+  std::vector<Sharing> watched;
   for (const ThreadOrder order : orders)
     for (const Shape& of : {Shape{16, 16, 16, Trans::no, Trans::no}, Shape{16, 16, 48, Trans::no, Trans::no},
                             Shape{16, 16, 48, Trans::yes, Trans::yes},
                             Shape{13, 11, 40, Trans::no, Trans::yes}, Shape{1, 1, 64, Trans::yes, Trans::no}})
-      watch(judge, of, order);
+      watched.push_back(watch(judge, of, order));
   for (const ThreadOrder order : orders)
     for (const Trans ta : {Trans::no, Trans::yes})
       for (const Trans tb : {Trans::no, Trans::yes})
@@ -140,6 +171,7 @@ void check(Judge& judge) {
           multiply(judge, of, Format::f16, Sums::f16, order);
           multiply(judge, of, Format::bf16, Sums::f32, order);
         }
+  for (const Sharing& sharing : watched) expect_sharing(judge, sharing);
 }
 
 }  // namespace tinymp::exercise

@@ -20,7 +20,8 @@ struct Problem {
 };
 
 /// How the launch went: the answer begins with it, with a text, and with a thread that has read what nobody
-/// wrote, or -1.
+/// wrote, or -1. Of numbers that watch it goes on with how often each thread has read in shared memory what
+/// another one has written.
 enum class Went : std::int64_t { well, into_a_race, into_an_error };
 
 }  // namespace tinymp::exercise

@@ -44,7 +44,7 @@ void watch(const Problem& of, Message& reply) {
   const std::vector<Watched> a = watched(of.gemm.M, of.gemm.K, of.gemm.lda, of.gemm.ta, 'a');
   const std::vector<Watched> b = watched(of.gemm.K, of.gemm.N, of.gemm.ldb, of.gemm.tb, 'b');
   std::vector<Watched> c = watched(of.gemm.M, of.gemm.N, of.gemm.ldc, Trans::no, 0);
-  reads_of_shared = {};
+  reads_of_shared = reads_of_others = {};
   ++launches;
   launched(reply, [&] {
     kernels::emu::launch<kernels::emu::tiled<Watched, float>>(
@@ -52,6 +52,7 @@ void watch(const Problem& of, Message& reply) {
         operand<Watched>(b.data(), of.gemm.ldb, of.gemm.tb), c.data(), of.gemm.ldc, of.gemm.M, of.gemm.N,
         of.gemm.K);
   });
+  reply.put_all(std::span<const int>(reads_of_others));
 }
 
 template <class T>

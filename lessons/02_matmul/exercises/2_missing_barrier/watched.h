@@ -47,8 +47,8 @@ struct Element {
 struct Race {
   std::string told;
 };
-std::array<int, 256> reads_of_shared;  // by each thread
-int reads_of_nothing = -1;             // a thread that has read what nobody has written
+std::array<int, 256> reads_of_shared, reads_of_others;  // by each thread; of what others have written
+int reads_of_nothing = -1;                              // a thread that has read what nobody has written
 
 std::string thread_name(int rank) { return concat("thread (", rank % 16, ",", rank / 16, ")"); }
 
@@ -105,6 +105,8 @@ class Watched {
            concat(element_.show(), ", in any order of threads"),
            concat(element_.show(), ", in this order by luck"));
     }
+    if (written_.launch == now.launch && written_.thread != now.thread)
+      ++reads_of_others[static_cast<std::size_t>(now.thread)];
     if (read_.thread != now.thread) also_read_ = read_;
     read_ = now;
     read_k_ = wanted_k;

@@ -152,33 +152,64 @@ std::string report(const Step& step) {
          "\n  yours    = " + shown(step.yours);
 }
 
-void follow(Judge& judge, const Run& run) {
+/// The states that a run goes through.
+struct Path {
+  explicit Path(Run of) : run(std::move(of)) {
+    ScaleState state = run.first;
+    for (std::size_t i = 0; i < run.steps.size(); ++i) {
+      state.bad = run.steps[i] == 'b';
+      before.push_back(state);
+      const auto [count, grown] = count_after(run, i + 1);
+      if (state.bad) state.scale = product(state.scale, run.policy.backoff);
+      if (grown && product(state.scale, run.policy.growth) < infinity)
+        state.scale = product(state.scale, run.policy.growth);
+      state.growth_tracker = static_cast<std::int32_t>(count);
+      right.push_back({state.scale, state.growth_tracker});
+      grows.push_back(grown);
+    }
+  }
+
+  Run run;
   std::vector<ScaleState> before, right;
   std::vector<bool> grows;
-  ScaleState state = run.first;
-  for (std::size_t i = 0; i < run.steps.size(); ++i) {
-    state.bad = run.steps[i] == 'b';
-    before.push_back(state);
-    const auto [count, grown] = count_after(run, i + 1);
-    if (state.bad) state.scale = product(state.scale, run.policy.backoff);
-    if (grown && product(state.scale, run.policy.growth) < infinity)
-      state.scale = product(state.scale, run.policy.growth);
-    state.growth_tracker = static_cast<std::int32_t>(count);
-    right.push_back(state);
-    grows.push_back(grown);
-  }
-  Message reply = judge.ask(Message().put(run.policy).put_all(before));
-  const std::vector<Moved> moved = reply.take_all<Moved>(before.size());
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const ScaleState yours{moved[i].scale, moved[i].growth_tracker, moved[i].bad != 0};
-    const bool same = yours.scale == right[i].scale && yours.growth_tracker == right[i].growth_tracker;
-    judge.expect(same && !yours.bad, [&] {
-      ScaleState was = before[i];
-      was.bad = false;
-      return report({run.policy, was, right[i], yours, run.steps[i] == 'b', grows[i]});
-    });
+  std::vector<ScaleState> yours{};
+};
+
+/// A state before a step is the answer to the step before it: so that one is asked for first. Of each path a
+/// step in one request.
+void ask(Judge& judge, std::vector<Path>& paths) {
+  for (std::size_t i = 0;; ++i) {
+    std::vector<Unmoved> states;
+    for (const Path& path : paths)
+      if (i < path.before.size()) {
+        const ScaleState& s = path.before[i];
+        states.push_back({path.run.policy, s.scale, s.growth_tracker, s.bad ? 1 : 0});
+      }
+    if (states.empty()) return;
+    const std::vector<Moved> moved = judge.ask_each<Moved>(states);
+    auto next = moved.begin();
+    for (Path& path : paths)
+      if (i < path.before.size()) {
+        path.yours.push_back({next->scale, next->growth_tracker, next->bad != 0});
+        ++next;
+      }
   }
 }
+
+void follow(Judge& judge, std::vector<Path> paths) {
+  ask(judge, paths);
+  for (const Path& path : paths)
+    for (std::size_t i = 0; i < path.before.size(); ++i) {
+      const ScaleState &yours = path.yours[i], &right = path.right[i];
+      const bool same = yours.scale == right.scale && yours.growth_tracker == right.growth_tracker;
+      judge.expect(same && !yours.bad, [&] {
+        ScaleState was = path.before[i];
+        was.bad = false;
+        return report({path.run.policy, was, right, yours, path.run.steps[i] == 'b', path.grows[i]});
+      });
+    }
+}
+void follow(Judge& judge, const Run& run) { follow(judge, std::vector{Path(run)}); }
 
 Run random_run(Judge& judge) {
   constexpr double growths[] = {2, 1.5, 1.001, 4, 3.3, 1e30}, backoffs[] = {0.5, 0.25, 0.1, 0.999, 0x1p-40};
@@ -213,7 +244,9 @@ void check(Judge& judge) {
   follow(judge, {{.growth_interval = 1}, start, "ggbggbb"});
   follow(judge, {{.growth = 1.001, .backoff = 0.1, .growth_interval = 2}, {.scale = 1000}, "ggggbggbgg"});
   follow(judge, {{.growth = 1e40, .growth_interval = 2}, {.scale = 1}, "gggg"});
-  for (int i = 0; i < 400; ++i) follow(judge, random_run(judge));
+  std::vector<Path> drawn;
+  for (int i = 0; i < 400; ++i) drawn.emplace_back(random_run(judge));
+  follow(judge, std::move(drawn));
 }
 
 }  // namespace tinymp::exercise

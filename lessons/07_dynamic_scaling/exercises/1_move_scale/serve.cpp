@@ -2,11 +2,11 @@
 #include <lessons/07_dynamic_scaling/exercises/1_move_scale/moved.h>
 #include <lessons/classroom/serve.h>
 
-/// The request: a policy and states; the reply: each of the states moved.
+/// The request: states, each with its policy; the reply: each of the states moved.
 void tinymp::exercise::serve(Message& request, Message& reply) {
-  const auto policy = request.take<DynamicScaling>();
-  serve_each<kernels::ScaleState>(request, reply, [&](kernels::ScaleState state) {
-    kernels::move_scale(policy, state);
+  serve_each<Unmoved>(request, reply, [](const Unmoved& of) {
+    kernels::ScaleState state{of.scale, of.growth_tracker, of.bad != 0};
+    kernels::move_scale(of.policy, state);
     return Moved{state.scale, state.growth_tracker, state.bad ? 1 : 0};
   });
 }

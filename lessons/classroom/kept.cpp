@@ -1,0 +1,62 @@
+#include <unistd.h>
+
+#include <lessons/classroom/files.h>
+#include <lessons/classroom/kept.h>
+#include <lessons/classroom/process.h>
+#include <tinymp/base/error.h>
+#include <chrono>
+
+namespace tinymp::classroom {
+namespace {
+
+namespace fs = std::filesystem;
+using FileTime = fs::file_time_type;
+
+/// Its time tells when it was used last. (One that is somebody else's keeps its own.)
+void mark_as_used(const fs::path& file) {
+  std::error_code failed;
+  fs::last_write_time(file, FileTime::clock::now(), failed);
+}
+
+}  // namespace
+
+void remove_stale(const fs::path& folder, const Exercise& exercise) {
+  std::error_code failed;
+  const FileTime until = FileTime::clock::now() - std::chrono::hours(1);
+  for (fs::directory_iterator i(folder, failed), end; !failed && i != end; i.increment(failed)) {
+    std::error_code gone;  // another has removed it
+    const FileTime used = i->last_write_time(gone);
+    if (!gone && used < until && i->path().filename().string().starts_with(exercise.id + "-"))
+      fs::remove(i->path(), gone);
+  }
+}
+
+fs::path kept(const Exercise& exercise, const std::string& name, const Patience& patience,
+              const std::function<std::vector<std::string>(const fs::path&)>& command) {
+  std::error_code failed;
+  fs::create_directories(TINYMP_JUDGES, failed);
+  fs::path folder = TINYMP_JUDGES;
+  if (!fs::exists(folder / name) && access(folder.c_str(), W_OK) != 0) {
+    static const Scratch own("judges");  // where no submission looks
+    folder = own.path();
+  }
+  const fs::path file = folder / name;
+  if (fs::exists(file)) {
+    mark_as_used(file);
+    return file;
+  }
+  remove_stale(folder, exercise);
+  const fs::path unfinished = concat(file.string(), ".", getpid(), ".o");
+  const Finished made = run(command(unfinished), {.seconds = 300, .unwanted = patience.unwanted});
+  if (made.code != 0)
+    throw MissingError(concat("what judges exercise ", exercise.number(), " cannot be made here:\n",
+                              made.output.substr(0, 2000)));
+  // Another may have made it meanwhile, and a fence may hold that one: it is not replaced. (Some file systems
+  // have no links.)
+  fs::create_hard_link(unfinished, file, failed);
+  if (failed && !fs::exists(file)) fs::rename(unfinished, file);
+  fs::remove(unfinished, failed);
+  return file;
+}
+
+}  // namespace tinymp::classroom

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <lessons/classroom/verdict.h>
+
+/// Files that judge an exercise and are made once: its judge, its server, its library.
+namespace tinymp::classroom {
+
+/// The file `name` in the build folder, or for this process alone where that cannot be written. Where it is
+/// not there yet `command` makes it, as the file that it is given; and what is stale goes. Throws
+/// MissingError when it cannot be made.
+std::filesystem::path kept(
+    const Exercise& exercise, const std::string& name, const Patience& patience,
+    const std::function<std::vector<std::string>(const std::filesystem::path&)>& command);
+
+/// Removes what was kept for the exercise and nobody has used for an hour: it was made from other texts, or
+/// by one who did not come to the end. What was used lately another process may be about to use.
+void remove_stale(const std::filesystem::path& folder, const Exercise& exercise);
+
+}  // namespace tinymp::classroom
