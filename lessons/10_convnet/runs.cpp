@@ -111,8 +111,8 @@ void ask_about_all_fp16(Lab& lab) {
   std::string found;
   for (const Variant& variant : {throughout(), narrow_sums()}) {
     const std::vector<const train::Run*> runs = lab.runs(all_fp16, variant.name);
-    const bool bad =
-        std::ranges::all_of(runs, [](const train::Run* run) { return run->result->first_nonfinite_step > 0; });
+    const bool bad = std::ranges::all_of(
+        runs, [](const train::Run* run) { return run->result->first_nonfinite_step > 0; });
     found += fmt::format("{}{}: {}", found.empty() ? "" : "; ", variant.name,
                          bad ? "NaN from step " + steps_of(runs) : "no NaN");
     tell_findings(lab, all_fp16, variant.name);
