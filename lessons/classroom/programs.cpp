@@ -91,7 +91,7 @@ std::vector<fs::path> compiler_reads(const Made& made) {
   std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_SERVER,
                               made.server};
   if (!made.library.empty()) paths.insert(paths.end(), {made.library, TINYMP_OBJECT_FOLDER});
-  for (const fs::path& path : {fs::path(TINYMP_CXX), fs::canonical(TINYMP_CXX)})
+  for (const fs::path& path : {fs::path(TINYMP_CXX), fs::weakly_canonical(TINYMP_CXX)})
     if (path.native().rfind("/usr/", 0) != 0) paths.push_back(path.parent_path().parent_path());
   std::erase_if(paths, [](const fs::path& path) { return path == "/" || !fs::exists(path); });
   return paths;

@@ -59,7 +59,7 @@ exercises() {
   sed '/exercise half_to_float/,/exercise half_to_float/!d' "$source_folder/tinymp/numeric/half_codec.h" >mine/01_half/half_to_float.h
   learn 0 check 1.2 && prints '^1.2 A half becomes a float: passed, 65550 cases'
   learn 0 question 7 --id ada && prints '^Question 7. A dynamic loss scaler' && learn 2 question 12 --id ada
-  learn 0 grade --id ada --gradescope results.json && prints '^Sandbox: ' && prints '^  1.2 .* passed (100 % of the'
+  learn 0 grade --id ada --gradescope results.json && prints '^Sandbox: ' && prints 'passed (100 % of the'
   grep -q '"student": "ada"' grades.json || fail 'grades.json does not name the student'
   grep -q '"gave_up": true' grades.json || fail 'grades.json does not tell who gave up'
   grep -q '"tests"' results.json || fail 'results.json is not for Gradescope'
