@@ -139,7 +139,7 @@ use() {
   grep -q '^clinic 3 solved 20' progress.txt || fail 'what was solved is not written down'
   learn 0 clinic && prints '^  Patient 3: crawls  *solved 20'
   learn 2 verify-all --seeds 0 && complains 'whole number from 1'
-  learn 2 verify-all --first-seed 40 --smoke && complains '--first-seed excludes --smoke'
+  learn 2 verify-all --first-seed 40 --smoke && complains 'smoke excludes --first-seed'
   learn 2 verify-all --first-seed x && complains 'first-seed'
   learn 1 verify-all --out missing/log && complains 'cannot write missing/log'
   learn 1 run 6 --smoke --results missing/it.json && complains 'cannot write the results missing/it.json: .*--results FILE'

@@ -61,12 +61,14 @@ for width in 80 100; do
     fits "$width" "$words"
   done
   for answer in "$answers"/*.json; do
-    number=$(basename "$answer" | sed 's/_.*//')
-    for cause in "$(sed -n 's/.*"cause": "\(.*\)".*/\1/p' "$answer")" half-moments; do
-      on_terminal "$width" "check clinic $number $cause"
-      fits "$width" "check clinic $number $cause"
-    done
+    number=$(basename "$answer" | sed 's/_.*//; s/^0//')
+    words="check clinic $number $(sed -n 's/.*"cause": "\(.*\)".*/\1/p' "$answer")"
+    on_terminal "$width" "$words"
+    fits "$width" "$words"
+    grep -q '^Right: ' out || { echo "FAILED: learn $words is not right" && failures=$((failures + 1)); }
   done
+  on_terminal "$width" 'check clinic 1 half-moments'
+  fits "$width" 'check clinic 1 half-moments'
 done
 mkdir -p handed_in/ada
 for words in 'grade --mine handed_in/ada --only 1.1' 'collect handed_in --only 1.1'; do
