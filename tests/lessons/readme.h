@@ -13,7 +13,8 @@
 ///   belong to
 ///                                the columns with a metric, in order.
 ///   <!-- printed -->             stands before a block of lines that the experiment said.
-///   <!-- other seeds -->         stands before a block of lessons/seeds.txt, which verify-all --first-seed wrote.
+///   <!-- other seeds -->         stands before a block of lessons/seeds.txt, which verify-all --first-seed
+///   wrote.
 ///   <!-- given: 0.1 2.3 -->      lists numbers that no run gives: theory, the set-up, the paper.
 /// Left out are programs and commands, `names` (but not `0.77`), the targets of links, and the section "Where
 /// this comes from".
