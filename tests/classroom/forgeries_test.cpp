@@ -25,6 +25,8 @@
 // and which defence stops it:
 //
 //     filter   leaves_its_place refuses it; judged all the same it passes
+//     link     leaves_its_place refuses it; judged all the same it finds nothing to take, since it is linked
+//              without the objects that it replaces (with the whole library it passed)
 //     fence    it reaches for other programs or files; without a fence it passes
 //     server   the program with the answer in it has nothing to take
 //     process  such a text passed where check and answer ran in one process; that cannot be switched on again
@@ -227,21 +229,29 @@ void fail_behind(Fence fence) {
 TEST_CASE("forgeries: each names its exercise and its defence, and the filters refuse what is theirs") {
   std::set<std::string> exercises;
   std::map<std::string, int> texts;
-  for (const Forgery& one : forgeries({"filter", "fence", "server", "process"})) {
+  for (const Forgery& one : forgeries({"filter", "link", "fence", "server", "process"})) {
     INFO(one.name);
     exercises.insert(one.exercise.number());
     ++texts[one.defence];
-    if (one.defence == "filter") CHECK_FALSE(leaves_its_place(one.text).empty());
+    if (one.defence == "filter" || one.defence == "link") CHECK_FALSE(leaves_its_place(one.text).empty());
     if (one.defence == "server") CHECK(leaves_its_place(one.text).empty());
   }
-  CHECK(texts["filter"] + texts["fence"] >= 30);
-  CHECK(texts["filter"] + texts["fence"] + texts["server"] + texts["process"] >= 45);
+  CHECK(texts["filter"] + texts["link"] + texts["fence"] >= 30);
+  CHECK(texts["filter"] + texts["link"] + texts["fence"] + texts["server"] + texts["process"] >= 45);
   for (const char* const number : {"2.1", "2.2", "4.4", "9.2"}) CHECK(exercises.contains(number));
   CHECK(exercises.size() >= 18);
 }
 
 TEST_CASE("forgeries: what the filters refuse passes without them", "[exhaustive]") {
   pass_without_defence("filter");
+}
+TEST_CASE("forgeries: what the filters refuse finds nothing to link with", "[exhaustive]") {
+  for (const Forgery& one : forgeries({"link"})) {
+    const Verdict verdict = judged(one, Fence::none);
+    CAPTURE(one.name, verdict.message, verdict.printed);
+    CHECK_FALSE(verdict.passed());
+    CHECK(verdict.message.find("nothing defines") != std::string::npos);
+  }
 }
 TEST_CASE("forgeries: what the fence stops passes without one", "[exhaustive]") {
   pass_without_defence("fence");
