@@ -148,7 +148,8 @@ FilterProgram filter_program(int own) {
   filter.refuse_if_any(SYS_clone, 0, new_namespaces);
   filter.refuse(clone3, ENOSYS);  // its flags lie in memory; the C library then takes clone
   // A pipe that tells somebody else of its bytes, by a signal of one's choice.
-  for (const unsigned command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) filter.refuse_if(SYS_fcntl, 1, command);
+  for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG})
+    filter.refuse_if(SYS_fcntl, 1, static_cast<unsigned>(command));
   filter.give(SECCOMP_RET_ALLOW);
   return filter.program;
 }
