@@ -1,4 +1,5 @@
 #include <tests/catch.h>
+#include <tests/report/curve_of.h>
 #include <tests/report/sample_runs.h>
 #include <tinymp/report/axis.h>
 #include <tinymp/report/canvas.h>
@@ -13,18 +14,6 @@ namespace {
 
 constexpr TerminalStyle unicode{.unicode = true, .colour = false, .width = 40};
 constexpr TerminalStyle ascii{.unicode = false, .colour = false, .width = 40};
-
-/// 20 steps; NaN where `value` says so.
-template <class Value>
-Curve curve_of(const std::string& name, Value value) {
-  Curve curve{.name = name, .seeds = 1};
-  for (int step = 1; step <= 20; ++step) {
-    curve.step.push_back(step);
-    curve.mean.push_back(value(step));
-  }
-  curve.low = curve.high = curve.mean;
-  return curve;
-}
 
 Panel two_losses() {
   Panel panel{.quantity = Quantity::loss, .title = "Training loss"};
