@@ -80,7 +80,7 @@ void experiment(Lab& lab) {
             Lab::Judged::in_smoke_too);
   lab.claim(zero_beside >= 98, fmt::format("one cast beside it: {:.1f} % are zero (98 asked)", zero_beside),
             Lab::Judged::in_smoke_too);
-  const double allowed = lab.is_cut() ? 1.5 : 0.5;  // the cut has 1000 test images: 0.1 points each
+  const double allowed = lab.is_cut() ? 1.0 : 0.5;  // the cut has 1000 test images: 0.1 points each
   lab.claim(gap <= allowed,
             fmt::format("casts on the tape: within {} points of FP32 ({} allowed)", fixed(gap, 2), allowed));
   lab.claim(lost >= 3,
