@@ -52,6 +52,7 @@ bare_inside='
   cd "$root" && mount --bind . . && cd "$root" || exit 3
   mount -t proc proc proc && mount -t sysfs -o ro sys sys && mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 pts dev/pts &&
     mount -t tmpfs -o mode=1777 shm dev/shm || exit 3
+  ip link set lo up || exit 3  # as on every machine, also on one without a network
   settings=(LANG=C PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games)
   if [ "$user" = root ]; then settings[1]=PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; fi
   mkdir -p .old && pivot_root . .old && cd / && umount -l .old || exit 3
