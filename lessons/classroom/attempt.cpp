@@ -33,7 +33,8 @@ Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progres
   static const Scratch scratch("check");  // watch judges the same exercise again and again
   const std::string text = read_file(own);
   made.verdict = judge(exercise, text, own.string(), scratch.path(), patience);
-  if (!is_stub(text, read_file(exercise.stub()))) progress.add(progress_key(exercise), "attempt");
+  const bool judged = made.verdict.outcome != Verdict::Outcome::machine;
+  if (judged && !is_stub(text, read_file(exercise.stub()))) progress.add(progress_key(exercise), "attempt");
   if (made.verdict.passed() && !has_passed(exercise, progress))
     progress.add(progress_key(exercise), "passed");
   return made;

@@ -83,13 +83,14 @@ int check(int argc, const char* const* argv) {
   bool all = true;
   for (const Exercise& exercise : exercises_named(which)) {
     const Attempt made = attempt_aloud(exercise, workbook, progress, patience);
+    if (made.verdict.outcome == Verdict::Outcome::machine) throw MissingError(made.verdict.message);
     all = all && made.verdict.passed();
     verdicts.push_back(as_json(exercise, made.verdict, workbook));
     if (json) continue;
     std::cout << told(exercise, made, workbook);
     if (!made.verdict.passed()) break;  // one at a time
   }
-  if (json) std::cout << verdicts.dump(2) << "\n";
+  if (json) std::cout << verdicts.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   if (all && !json)
     if (const Exercise* next = next_of(exercises(), progress))
       std::cout << fmt::format("Next: ./learn check {}\n", next->number());

@@ -75,7 +75,7 @@ std::string anchor(const Grades& grades, const ExerciseGrade& grade) {
   return grade.number + "-" + grades.student;
 }
 
-/// ✗ tells its reason to who points at it, and leads to it.
+/// ✗ tells its reason where a mouse points at it, and leads to it.
 std::string mark(const Grades& grades, const ExerciseGrade& grade) {
   if (grade.passed()) return "✓";
   if (!grade.handed_in()) return "·";

@@ -39,13 +39,22 @@ std::vector<fs::path> submissions_in(const fs::path& folder) {
   return found;
 }
 
-/// A student's logs together get a minute.
-std::vector<train::Run> runs_of(const Submission& submission) {
+/// Bytes of logs; an honest one has 100 KB.
+constexpr std::uintmax_t most_logs = 32 << 20, most_of_class = 256 << 20;
+
+/// A student's logs together get a minute; `room`: bytes that are left for all logs to come.
+std::vector<train::Run> runs_of(const Submission& submission, std::uintmax_t& room) {
   std::vector<train::Run> runs;
   const auto end = Clock::now() + std::chrono::minutes(1);
+  std::uintmax_t own_room = std::min(most_logs, room);
   for (const fs::path& path : submission.runs()) {
     const double left = std::chrono::duration<double>(end - Clock::now()).count();
-    const std::string why = left <= 0 ? "no time is left for it" : why_unreadable(path, std::min(20.0, left));
+    std::error_code failed;
+    const std::uintmax_t bytes = fs::file_size(path, failed);
+    const std::string why = bytes > own_room ? "the logs before it are too long"
+                            : left <= 0      ? "no time is left for it"
+                                             : why_unreadable(path, std::min(20.0, left));
+    if (why.empty()) own_room -= bytes, room -= bytes;
     if (why.empty())
       runs.push_back(train::load_run(path.string()));
     else
@@ -82,12 +91,13 @@ std::string time_left(std::size_t done, std::size_t all, Clock::duration so_far)
 void judge_all(const std::vector<fs::path>& submissions, const Grading& grading, const fs::path& out,
                std::vector<Grades>& all, std::vector<train::Run>& runs) {
   const auto began = Clock::now();
+  std::uintmax_t room = most_of_class;
   for (const fs::path& path : submissions) {
     const Submission submission(path);
     all.push_back(grade(submission, path.filename().string(), grading));
     write_file(out / "students" / (all.back().student + ".json"), grades_json(all.back()));
     write_file(out / "class.csv", class_csv(all));
-    for (train::Run& run : runs_of(submission)) runs.push_back(std::move(run));
+    for (train::Run& run : runs_of(submission, room)) runs.push_back(std::move(run));
     std::cout << fmt::format("  {:<30} {:>4} of {}{}\n", all.back().student, all.back().score(),
                              all.back().most(), all.back().minutes_late.value_or(0) > 0 ? "  late" : "")
               << std::flush;
@@ -139,7 +149,11 @@ int collect(int argc, const char* const* argv) {
   try {
     judge_all(submissions, grading, out, all, runs);
   } catch (const std::exception&) {
-    close_early(out, all, std::move(runs), least, submissions.size());
+    try {
+      close_early(out, all, std::move(runs), least, submissions.size());
+    } catch (const std::exception& error) {  // the first reason counts
+      std::cerr << lab::fitted_for_errors(error.what()) << "\n";
+    }
     throw;
   }
   const std::size_t curves = runs.size();

@@ -22,16 +22,16 @@ Companion::Companion(std::vector<std::string> command, Link& link) {
   words.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  // First out of the way of what 3 and 4 may be here.
-  posix_spawn_file_actions_adddup2(&files, link.in.ends[1], 23);
-  posix_spawn_file_actions_adddup2(&files, link.out.ends[0], 24);
-  posix_spawn_file_actions_adddup2(&files, out_.ends[1], 1);
-  posix_spawn_file_actions_adddup2(&files, 23, 3);
-  posix_spawn_file_actions_adddup2(&files, 24, 4);
-  posix_spawn_file_actions_addclose(&files, 23);
-  posix_spawn_file_actions_addclose(&files, 24);
+  // As copies out of the way of 1, 3 and 4, which the pipes may be here.
+  std::array<int, 3> ends{out_.ends[1], link.in.ends[1], link.out.ends[0]};
+  constexpr std::array there{1, 3, 4};
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    ends[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, 5);
+    posix_spawn_file_actions_adddup2(&files, ends[i], there[i]);
+  }
   const int failed = posix_spawn(&process_, words[0], &files, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&files);
+  for (const int end : ends) close(end);
   expect(failed == 0, "cannot start ", command[0], ": ", std::strerror(failed));
   out_.close_end(1);
   link.in.close_end(1);

@@ -27,7 +27,7 @@ struct Exercise {
   std::string stub_says{};           ///< a regular expression: what the stub fails with
   std::vector<std::string> hints{};  ///< a nudge, where to look, nearly the code
   std::string level{};               ///< "easy", "medium", "hard"
-  int minutes = 0;                   ///< that a first try takes who has read the chapter
+  int minutes = 0;                   ///< that a first try takes a reader of the chapter
 
   std::string number() const;  ///< "1.1"
   /// stub.h, stub.cpp or stub.cuh: as the file in which it stands.

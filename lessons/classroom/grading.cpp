@@ -58,12 +58,16 @@ void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& g
   patience.run = std::min(patience.run, left);
   patience.by_the_clock = std::min(patience.by_the_clock, left);
   fs::remove_all(grading.scratch / "check");  // nothing of the submission before is left
-  const Verdict verdict =
-      judged_by_machine(exercise, grade.text, grading.scratch / "check", patience, grading);
-  if (is_doubtful(verdict, exercise))
+  const auto judged = [&] {
+    return judged_by_machine(exercise, grade.text, grading.scratch / "check", patience, grading);
+  };
+  Verdict verdict = judged();
+  if (is_doubtful(verdict, exercise)) {
     if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
       refuse_to_grade(exercise, grading, why);
-  // Where the machine can judge the reference, the text did something to it.
+    if (verdict.outcome == Verdict::Outcome::machine) verdict = judged();  // its fault may have passed
+  }
+  // Where the machine can judge the reference, twice the text did something to it.
   const bool stopped = verdict.outcome == Verdict::Outcome::machine;
   grade.outcome = word(stopped ? Verdict::Outcome::stopped : verdict.outcome);
   grade.message = verdict.message;
@@ -82,6 +86,9 @@ ExerciseGrade grade_exercise(const Submission& submission, const Exercise& exerc
   if (!text && submission.is_too_long(exercise.own_file())) {
     grade.outcome = "too long";
     grade.message = "The file is longer than 256 KB.";
+  } else if (!text && submission.is_unreadable(exercise.own_file())) {
+    grade.outcome = "unreadable";
+    grade.message = "The file may not be read: chmod -R u+rX on the submissions mends it.";
   }
   if (!text) return grade;
   look_at(*text, exercise, grade);

@@ -13,7 +13,7 @@
 /// What the check of an exercise is written with. The check runs in a process of its own and asks the program
 /// with the submission in it (serve.h) what comes out for its cases; oracle, cases and verdict stay here. It
 /// stops at the first case that is wrong, so its cases go from the smallest to the largest: fixed ones first,
-/// then some drawn from a seed that nobody knew before.
+/// then some drawn from a new seed.
 namespace tinymp::exercise {
 
 /// What the submission threw at a request.

@@ -12,7 +12,7 @@ std::filesystem::path kept(
     const Exercise& exercise, const std::string& name, const Patience& patience,
     const std::function<std::vector<std::string>(const std::filesystem::path&)>& command);
 
-/// Removes what was kept for the exercise and nobody has used for an hour: it was made from other texts, or
+/// Removes what was kept for the exercise and has not been used for an hour: it was made from other texts, or
 /// by one who did not come to the end. What was used lately another process may be about to use.
 void remove_stale(const std::filesystem::path& folder, const Exercise& exercise);
 

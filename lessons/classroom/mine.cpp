@@ -38,6 +38,7 @@ class Judged {
     const std::string all = text + read_file(source_folder() / exercise.file) + judged_by(exercise) + "\n";
     if (fs::exists(known) && read_file(known) == all) return "";
     const Verdict verdict = judge(exercise, text, path, scratch_.path());
+    if (verdict.outcome == Verdict::Outcome::machine) throw MissingError(verdict.message);
     if (!verdict.passed()) return verdict.message.substr(0, verdict.message.find('\n'));
     write_file(known, all);
     return "";

@@ -10,8 +10,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -78,31 +80,36 @@ class Field {
     return pairs;
   }
   void judge_all(const std::vector<Mutant>& mutants, Tally& tally) {
-    enum class Fate : std::uint8_t { rejected, no_build, same, survived };
+    enum class Fate : std::uint8_t { unjudged, rejected, no_build, same, survived };
     std::vector<Fate> fates(mutants.size());
     std::atomic<std::size_t> next = 0;
     const auto judge_some = [&](unsigned worker) {
       const fs::path scratch = scratch_.path() / std::to_string(worker);
       for (std::size_t i; (i = next++) < mutants.size();) {
         const Verdict verdict = judge(exercise_, mutants[i].text, "mutant", scratch, {.run = 20});
+        if (verdict.outcome == Outcome::machine) throw MissingError(verdict.message);
         fates[i] = verdict.outcome == Outcome::no_build       ? Fate::no_build
                    : !verdict.passed()                        ? Fate::rejected
                    : read_file(scratch / "check") == program_ ? Fate::same
                                                               : Fate::survived;
       }
     };
+    std::mutex first;
+    std::exception_ptr failed;
     const auto work = [&](unsigned worker) {
       try {
         judge_some(worker);
-      } catch (const Error&) {  // Ctrl-C: told below, by the thread that may throw
+      } catch (...) {  // told below, by the thread that may throw
         next = mutants.size();
+        const std::scoped_lock one_at_a_time(first);
+        if (!failed) failed = std::current_exception();
       }
     };
     std::vector<std::thread> workers;
     for (unsigned w = 0; w < std::max(1u, std::thread::hardware_concurrency()); ++w)
       workers.emplace_back(work, w);
     for (std::thread& worker : workers) worker.join();
-    expect(!interrupted(), "stopped");
+    if (failed) std::rethrow_exception(failed);
     for (std::size_t i = 0; i < mutants.size(); ++i) {
       tally.compiled += fates[i] == Fate::rejected || fates[i] == Fate::survived;
       tally.same_program += fates[i] == Fate::same;

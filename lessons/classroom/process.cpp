@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_output = 64 << 10;
-constexpr int input_end = 0, output_end = 1, error_end = 2, verdict_end = 3;
+constexpr int input_end = 0, output_end = 1, error_end = 2, answer_end = 3;
 
 /// A file that closes itself; -1: none.
 class Descriptor {
@@ -49,7 +49,7 @@ struct Child {
         checked(where.fence != Fence::none && !where.writes),
         filter(checked && where.fence == Fence::bubblewrap ? refused_system_calls() : -1),
         rules(where.fence == Fence::landlock ? landlock_rules(where) : -1),
-        threads(256 + threads_of_user(checked && geteuid() == 0 ? nobodys_id : geteuid())) {
+        threads(256 + threads_of_user(checked && geteuid() == 0 ? user : geteuid())) {
     owned = where.fence == Fence::bubblewrap
                 ? bubblewrap_command(where, command, filter.file() < 0 ? -1 : filter_end)
                 : command;
@@ -62,6 +62,7 @@ struct Child {
   const Limits& limits;
   const Place& place;
   bool checked;  ///< it is the submission itself, not a compiler
+  uid_t user = user_of_submissions();
   Descriptor filter, rules;
   std::int64_t threads;
   pid_t parent = getpid();
@@ -90,7 +91,7 @@ void set_limits(const Child& child) {
   limit(RLIMIT_AS, child.limits.memory);
   limit(RLIMIT_FSIZE, child.limits.file);
   limit(RLIMIT_CORE, 0);
-  // Should nobody look in time.
+  // Should Watch not look in time.
   limit(RLIMIT_CPU, 2 + static_cast<std::int64_t>(child.limits.seconds * 2));
   if (child.place.fence == Fence::none) return;
   limit(RLIMIT_NOFILE, 64);
@@ -104,40 +105,42 @@ void close_from(unsigned first) {
   for (int file = static_cast<int>(first); file < 1024; ++file) close(file);
 }
 
-void stop_being_root() {
+void stop_being_root(uid_t user) {
   if (geteuid() != 0) return;
-  if (setgroups(0, nullptr) != 0 || setresgid(nobodys_id, nobodys_id, nobodys_id) != 0 ||
-      setresuid(nobodys_id, nobodys_id, nobodys_id) != 0)
+  if (setgroups(0, nullptr) != 0 || setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0)
     give_up("become another user");
 }
 
 /// In the child. A session of its own: no terminal, and all of it can be ended at once.
-[[noreturn]] void become(const Child& child, const Pipe& input, const Pipe& output, const Pipe& verdict) {
+[[noreturn]] void become(const Child& child, const Pipe& input, const Pipe& output, const Pipe& answer) {
   const bool fenced = child.place.fence != Fence::none;
   setsid();
   // A pipe may be one of these files already: moved out of the way first.
-  const int verdict_in = fcntl(verdict.ends[1], F_DUPFD, 20), rules = fcntl(child.rules.file(), F_DUPFD, 20),
+  const int answer_in = fcntl(answer.ends[1], F_DUPFD, 20), rules = fcntl(child.rules.file(), F_DUPFD, 20),
             filter = fcntl(child.filter.file(), F_DUPFD, 20);
   dup2(input.ends[0], input_end);
   dup2(output.ends[1], output_end);
   dup2(output.ends[1], error_end);
-  dup2(verdict_in, verdict_end);
+  dup2(answer_in, answer_end);
   dup2(rules, Child::filter_end - 1);
-  if (filter >= 0) dup2(filter, Child::filter_end);
+  if (filter >= 0)
+    dup2(filter, Child::filter_end);
+  else
+    close(Child::filter_end);
   close_from(Child::filter_end + 1);
-  for (int file = verdict_end + 1; file < Child::filter_end - 1; ++file) close(file);
+  for (int file = answer_end + 1; file < Child::filter_end - 1; ++file) close(file);
   if (fenced) {
     umask(022);
     if (chdir(child.place.folder.c_str()) != 0) give_up("enter the folder of the check");
-    if (child.checked) stop_being_root();
+    if (child.checked) stop_being_root(child.user);
   }
   set_limits(child);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != child.parent) _exit(127);
   if (child.place.fence == Fence::landlock && !obey_landlock(Child::filter_end - 1)) give_up("use Landlock");
   close(Child::filter_end - 1);
-  if (child.checked && child.place.fence != Fence::bubblewrap && !refuse_system_calls())
-    give_up("filter system calls");
+  const bool by_itself = child.place.fence != Fence::bubblewrap;
+  if (child.checked && (by_itself ? !refuse_system_calls() : filter < 0)) give_up("filter system calls");
   if (fenced)
     execvpe(child.words[0], child.words.data(), child.environment.data());
   else
@@ -157,7 +160,7 @@ bool take(int from, std::string& text) {
 
 volatile std::sig_atomic_t was_interrupted = 0;
 
-/// Whether it may go on: it has time and memory left, and nobody wants to stop.
+/// Whether it may go on: it has time and memory left, and its result is wanted.
 class Watch {
  public:
   /// `others` are no part of it; without a fence only what `child` started is.
@@ -176,35 +179,34 @@ class Watch {
       next_look_ = now + std::chrono::milliseconds(100);
     }
     finished.out_of_time = now >= until_ || finished.computed >= limits_.seconds;
-    return finished.out_of_time || finished.out_of_memory || interrupted() || unwanted();
+    was_unwanted_ = was_unwanted_ || (limits_.unwanted && limits_.unwanted());
+    return finished.out_of_time || finished.out_of_memory || interrupted() || was_unwanted_;
   }
-  bool unwanted() const { return limits_.unwanted && limits_.unwanted(); }
+  bool was_unwanted() const { return was_unwanted_; }
 
  private:
   void look(Finished& finished) const {
     std::vector<pid_t> its = descendants(fenced_ ? getpid() : child_);
     if (!fenced_) its.push_back(child_);  // mutants are judged side by side, and all are our descendants
     std::erase_if(its, [&](pid_t process) { return std::ranges::count(others_, process) != 0; });
-    // Who has gone may have taken some along.
+    // A program that has ended took its seconds along.
     finished.computed = std::max(finished.computed, seconds_of(its));
     if (fenced_) finished.out_of_memory = memory_of(its) > limits_.memory;
   }
 
   const Limits& limits_;
   Clock::time_point until_, next_look_ = Clock::now();
-  bool fenced_;
+  bool fenced_, was_unwanted_ = false;
   const std::vector<pid_t>& others_;
   pid_t child_;
 };
 
-/// Reads both until the child closes them, or has to end.
-void listen(Pipe& output, Pipe& verdict, Watch& watch, Finished& finished) {
-  std::array<pollfd, 2> open{{{output.ends[0], POLLIN, 0}, {verdict.ends[0], POLLIN, 0}}};
-  while (open[0].fd >= 0 || open[1].fd >= 0) {
-    if (watch.ends(finished)) return;
-    poll(open.data(), open.size(), 50);
-    if (open[0].revents != 0 && !take(open[0].fd, finished.output)) open[0].fd = -1;
-    if (open[1].revents != 0 && !take(open[1].fd, finished.verdict)) open[1].fd = -1;
+/// Reads until the child closes its end, or has to end.
+void listen(Pipe& output, Watch& watch, Finished& finished) {
+  pollfd open{output.ends[0], POLLIN, 0};
+  while (!watch.ends(finished)) {
+    poll(&open, 1, 50);
+    if (open.revents != 0 && !take(open.fd, finished.output)) return;
   }
 }
 
@@ -233,7 +235,7 @@ bool interrupted() { return was_interrupted != 0; }
 
 namespace {
 
-Finished run_with(const std::vector<std::string>& command, const Limits& limits, Pipe& in, Pipe& verdict,
+Finished run_with(const std::vector<std::string>& command, const Limits& limits, Pipe& in, Pipe& answer,
                   const Place& place) {
   const Child program(command, limits, place);
   Pipe out;
@@ -241,15 +243,15 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
   const std::vector<pid_t> others = descendants();
   const pid_t child = fork();
   expect(child >= 0, "cannot start ", command[0], ": ", std::strerror(errno));
-  if (child == 0) become(program, in, out, verdict);
+  if (child == 0) become(program, in, out, answer);
   in.close_end(0);
   out.close_end(1);
-  verdict.close_end(1);
+  answer.close_end(1);
   in.close_end(1);
 
   Watch watch(limits, place.fence != Fence::none, others, child);
   Finished finished;
-  listen(out, verdict, watch, finished);
+  listen(out, watch, finished);
   int status = 0;
   // It has closed its ends, but may live on: as long as its time goes.
   bool over = false;
@@ -267,7 +269,7 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
     end_descendants_but(others);
   }
   expect(!interrupted(), "stopped");
-  if (!over && watch.unwanted()) throw Unwanted("stopped");
+  if (!over && watch.was_unwanted()) throw Unwanted("stopped");
   if (WIFEXITED(status)) finished.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) finished.signal = WTERMSIG(status);
   if (place.fence == Fence::bubblewrap && finished.code > 128) {  // so it tells of a signal
@@ -280,12 +282,9 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
 
 }  // namespace
 
-Finished run(const std::vector<std::string>& command, const Limits& limits, const std::string& input,
-             const Place& place) {
-  Pipe in, verdict;
-  // Before anybody can close the other end; it is short, and fits the pipe.
-  [[maybe_unused]] const ssize_t written = write(in.ends[1], input.data(), input.size());
-  return run_with(command, limits, in, verdict, place);
+Finished run(const std::vector<std::string>& command, const Limits& limits, const Place& place) {
+  Link nothing;
+  return run_with(command, limits, nothing.in, nothing.out, place);
 }
 
 Finished run_linked(const std::vector<std::string>& command, const Limits& limits, Link& link,

@@ -21,7 +21,7 @@ struct Limits {
   std::function<bool()> unwanted{};             ///< asked many times a second; true: run() throws Unwanted
 };
 
-/// What was run has been ended, for nobody waits for it any more.
+/// What was run has been ended: its result is not wanted any more.
 struct Unwanted : Error {
   using Error::Error;
 };
@@ -30,9 +30,8 @@ struct Finished {
   int code = -1;   ///< its exit code; -1 when a signal ended it, or it could not be started
   int signal = 0;  ///< which signal
   bool out_of_time = false, out_of_memory = false;
-  double computed = 0;    ///< seconds of the processor, as far as they were seen
-  std::string output{};   ///< what it wrote to its output and error, the first 64 KiB
-  std::string verdict{};  ///< what it wrote to file 3
+  double computed = 0;   ///< seconds of the processor, as far as they were seen
+  std::string output{};  ///< what it wrote to its output and error, the first 64 KiB
 };
 
 /// A pipe whose ends close themselves. 0: to read from, 1: to write to.
@@ -54,10 +53,9 @@ struct Link {
 void mind_interrupts();
 bool interrupted();
 
-/// `input` comes on standard input. Behind a fence it gets none of our environment; who may not write there
-/// is not root either.
-Finished run(const std::vector<std::string>& command, const Limits& limits, const std::string& input = "",
-             const Place& place = {});
+/// Standard input is empty. Behind a fence the program gets none of our environment, and one that may not
+/// write there is not root either.
+Finished run(const std::vector<std::string>& command, const Limits& limits, const Place& place = {});
 /// The same, but its files 0 and 3 are the ends of `link` that a Companion has left open.
 Finished run_linked(const std::vector<std::string>& command, const Limits& limits, Link& link,
                     const Place& place);

@@ -19,23 +19,24 @@ std::vector<std::string> compiler(const fs::path& overlay) {
   return command;
 }
 
-void add_libraries(std::vector<std::string>& command) {
-  std::istringstream libraries(TINYMP_LIBRARIES);
-  for (std::string library; libraries >> library;) command.push_back(library);
+std::vector<std::string> lines_of(const char* path) {
+  std::istringstream lines(read_file(path));
+  std::vector<std::string> all;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) all.push_back(line);
+  return all;
+}
+
+/// What the linker gets after the library: files, and flags.
+std::vector<std::string> libraries() { return lines_of(TINYMP_LIBRARIES); }
+
+void append(std::vector<std::string>& command, const std::vector<std::string>& words) {
+  command.insert(command.end(), words.begin(), words.end());
 }
 
 /// What is kept for an exercise has another name when anything has changed that it was made from.
 std::string name_of(const Exercise& exercise, const char* ending) {
   return exercise.id + "-" + judged_by(exercise).substr(0, 16) + ending;
-}
-
-/// The objects of which the library consists.
-std::vector<std::string> objects() {
-  std::istringstream lines(read_file(TINYMP_OBJECTS));
-  std::vector<std::string> all;
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty()) all.push_back(line);
-  return all;
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ fs::path judge_of(const Exercise& exercise, const Patience& patience) {
     std::vector<std::string> command = compiler({});
     command.insert(command.end(), {"-o", file.string(), TINYMP_JUDGE,
                                    (exercise.folder / "check.cpp").string(), TINYMP_LIBRARY});
-    add_libraries(command);
+    append(command, libraries());
     return command;
   });
 }
@@ -63,12 +64,12 @@ fs::path server_of(const Exercise& exercise, const Patience& patience) {
 fs::path library_of(const Exercise& exercise, const Patience& patience) {
   if (!exercise.links) return {};
   return kept(exercise, name_of(exercise, ".a"), patience, [&](const fs::path& file) {
-    std::vector<std::string> left = objects();
+    std::vector<std::string> left = lines_of(TINYMP_OBJECTS);
     for (const std::string& source : touched_sources(source_folder(), {exercise.file}))
       if (source.ends_with(".cpp"))  // what runs on a GPU stands in the place of nothing that is judged
         std::erase_if(left, [&](const std::string& object) { return object.ends_with("/" + source + ".o"); });
     std::vector<std::string> command{TINYMP_AR, "qcT", file.string()};
-    command.insert(command.end(), left.begin(), left.end());
+    append(command, left);
     return command;
   });
 }
@@ -82,7 +83,7 @@ std::vector<std::string> compile_submission(const Exercise& exercise, const fs::
     command.push_back((fs::exists(own) ? own : source_folder() / source).string());
   }
   if (exercise.links) command.push_back(made.library.string());
-  add_libraries(command);
+  append(command, libraries());
   return command;
 }
 
@@ -91,9 +92,14 @@ std::vector<fs::path> compiler_reads(const Made& made) {
   std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_SERVER,
                               made.server};
   if (!made.library.empty()) paths.insert(paths.end(), {made.library, TINYMP_OBJECT_FOLDER});
+  for (const std::string& word : libraries())
+    if (word.front() == '/') paths.push_back(fs::weakly_canonical(word));
   for (const fs::path& path : {fs::path(TINYMP_CXX), fs::weakly_canonical(TINYMP_CXX)})
-    if (path.native().rfind("/usr/", 0) != 0) paths.push_back(path.parent_path().parent_path());
-  std::erase_if(paths, [](const fs::path& path) { return path == "/" || !fs::exists(path); });
+    if (!path.native().starts_with("/usr/")) paths.push_back(path.parent_path().parent_path());
+  // What lies in /usr every fence lets through, and bubblewrap can bind nothing more into it.
+  std::erase_if(paths, [](const fs::path& path) {
+    return path == "/" || path.native().starts_with("/usr/") || !fs::exists(path);
+  });
   return paths;
 }
 

@@ -60,6 +60,11 @@ bool Submission::is_too_long(const fs::path& name) const {
   return is_plain(folder_.parent_path(), path) && fs::file_size(path, failed) > longest_text && !failed;
 }
 
+bool Submission::is_unreadable(const fs::path& name) const {
+  const fs::path path = folder_ / name;
+  return is_plain(folder_.parent_path(), path) && access(path.c_str(), R_OK) != 0;
+}
+
 std::optional<fs::file_time_type> Submission::written(const fs::path& name) const {
   std::error_code failed;
   const fs::path path = folder_ / name;

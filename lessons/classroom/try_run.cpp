@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 /// In the child: less stack than its parent has, so that what it bears the parent bears too.
 void limit_this_process(double seconds) {
-  // Who started us may have handlers that tell of a crash as if it were theirs.
+  // A handler that the parent has set would tell of the child's crash as if it were the parent's.
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) std::signal(signal, SIG_DFL);
   std::ifstream file("/proc/self/statm");
   rlim_t pages = 0;

@@ -183,7 +183,7 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
     const Finished compiler = run(
         command,
         {.seconds = patience.compile, .by_the_clock = patience.by_the_clock, .unwanted = patience.unwanted},
-        "", {fence, scratch, true, compiler_reads(made)});
+        {fence, scratch, true, compiler_reads(made)});
     if (compiler.code == 0) return {};
     if (const std::string fault = machine_fault(compiler); !fault.empty())
       return Verdict{.outcome = Outcome::machine,

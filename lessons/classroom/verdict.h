@@ -35,7 +35,7 @@ struct Patience {
   double compile = 60, run = 60;  ///< seconds of the processor, for each of the two; by the clock:
   double by_the_clock = 5 * std::max(compile, run);
   std::function<bool()> unwanted{};     ///< true: judge() throws Unwanted
-  std::optional<std::uint64_t> seed{};  ///< of the cases; one that nobody knows when not given
+  std::optional<std::uint64_t> seed{};  ///< of the cases; a new one when not given
 };
 
 /// `path` is what compilers call the text in their errors. The program with the text in it is made in

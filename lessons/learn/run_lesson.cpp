@@ -11,8 +11,8 @@
 namespace tinymp::lab {
 namespace {
 
-/// `lesson_06 --about`: what ./learn says about this lesson, a line each; what --sabotage takes, and the data
-/// that
+/// `lesson_06 --about`: what ./learn says about this lesson, a line each; what --sabotage takes, and what
+/// data
 /// --verify wants.
 bool asked_about(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == "--about"; }
 

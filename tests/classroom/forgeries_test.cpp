@@ -200,7 +200,10 @@ Verdict judged(const Forgery& one, Fence fence) {
   }
   neighbour.reset();
   end_descendants_but({});
-  if (times(one) > 1) fs::remove(judge_of(exercise, {}));
+  if (times(one) > 1) {
+    fs::remove(judge_of(exercise, {}));
+    fs::remove(library_of(exercise, {}));
+  }
   return verdict;
 }
 
@@ -214,7 +217,7 @@ void pass_without_defence(const std::string& defence) {
 
 void fail_behind(Fence fence) {
   const Scratch scratch("fence");
-  if (run({"/bin/sh", "-c", "exit 0"}, {.seconds = 10}, "", {fence, scratch.path()}).code != 0)
+  if (run({"/bin/sh", "-c", "exit 0"}, {.seconds = 10}, {fence, scratch.path()}).code != 0)
     SKIP_TEST((name_of(fence) + " does not work on this machine").c_str());
   for (const Forgery& one : forgeries({"fence", "server", "process"})) {
     const Verdict verdict = judged(one, fence);

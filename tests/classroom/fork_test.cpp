@@ -33,8 +33,8 @@ TEST_CASE("process: nothing is allocated between fork and exec, whatever the fen
   for (const Fence fence : {Fence::none, Fence::limits, Fence::landlock, Fence::bubblewrap}) {
     INFO(name_of(fence));
     only_one_to_allocate = getpid();
-    const Finished plain = run({"/bin/sh", "-c", "exit 3"}, {.seconds = 10}, "", {fence, scratch.path()});
-    const Finished none = run({"/no/such/program"}, {.seconds = 10}, "", {fence, scratch.path()});
+    const Finished plain = run({"/bin/sh", "-c", "exit 3"}, {.seconds = 10}, {fence, scratch.path()});
+    const Finished none = run({"/no/such/program"}, {.seconds = 10}, {fence, scratch.path()});
     only_one_to_allocate = 0;
     CAPTURE(plain.output);
     CHECK(plain.code != has_allocated);

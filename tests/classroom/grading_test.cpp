@@ -157,6 +157,11 @@ TEST_CASE("grades: links, pipes and long files in a submission are not read") {
   fs::remove(own);
   write_file(own, std::string(1 << 20, ' ') + reference_of(two[1]));
   CHECK(graded(folder.path()).exercises[1].outcome == "too long");
+  if (geteuid() != 0) {  // root may read everything
+    fs::permissions(own, fs::perms::none);
+    CHECK(graded(folder.path()).exercises[1].outcome == "unreadable");
+    fs::permissions(own, fs::perms(0600));
+  }
   write_file(own, "#define expect(...) count(65550)\n" + reference_of(two[1]));
   CHECK(graded(folder.path()).exercises[1].outcome == "refused");
 }

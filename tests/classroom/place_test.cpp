@@ -65,8 +65,10 @@ TEST_CASE("place: what g++ takes for a directive is refused, in 31 spellings") {
   const Scratch scratch("place");
   for (const std::string& text : directives) {
     CAPTURE(text);
-    CHECK(defines_q(text, scratch).value_or(true));
     CHECK_FALSE(leaves_its_place(text).empty());
+    const std::optional<bool> defines = defines_q(text, scratch);
+    if (!defines) SKIP_TEST("no g++");
+    CHECK(*defines);
   }
 }
 
@@ -94,8 +96,10 @@ TEST_CASE("place: what g++ takes for none may stand") {
   const Scratch scratch("place");
   for (const std::string& text : no_directives) {
     CAPTURE(text);
-    CHECK_FALSE(defines_q(text, scratch).value_or(false));
     CHECK(leaves_its_place(text) == "");
+    const std::optional<bool> defines = defines_q(text, scratch);
+    if (!defines) SKIP_TEST("no g++");
+    CHECK_FALSE(*defines);
   }
 }
 

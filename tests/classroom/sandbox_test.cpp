@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <grp.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <lessons/classroom/verdict.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 
@@ -81,12 +83,14 @@ const Attempt attempts[] = {
 /// What it got done, in words; nothing is as it should be.
 std::string harm_done(const Ground& ground, Fence fence) {
   std::string harm;
+  std::array<int, 10> open_files{};  // that a program would inherit
+  for (int& file : open_files) file = open("/dev/null", O_WRONLY);
   const std::string grader = std::to_string(getpid());
   for (const Attempt& attempt : attempts) {
     const bool at_grader = attempt.what == std::string("kills") || attempt.what == std::string("reaches");
     const std::string at = at_grader ? grader : ground.victim().string();
     const Finished finished = run({(ground.scratch() / "hostile").string(), attempt.what, at},
-                                  {.seconds = 0.6, .memory = 400 << 20}, "", {fence, ground.scratch()});
+                                  {.seconds = 0.6, .memory = 400 << 20}, {fence, ground.scratch()});
     if (!attempt.stopped(finished))
       harm += concat("\n", attempt.what, ": code ", finished.code, ", signal ", finished.signal,
                      finished.out_of_time ? ", out of time " : " ", finished.output);
@@ -96,11 +100,12 @@ std::string harm_done(const Ground& ground, Fence fence) {
       if (fs::exists(folder / "tinymp-hostile") || fs::exists(folder / "tinymp-hostile-folder"))
         harm += concat("\n", attempt.what, ": something new in ", folder.string());
   }
+  for (const int file : open_files) close(file);
   return harm;
 }
 
 bool works(const Ground& ground, Fence fence) {
-  return run({"/bin/sh", "-c", "exit 0"}, {.seconds = 10}, "", {fence, ground.scratch()}).code == 0;
+  return run({"/bin/sh", "-c", "exit 0"}, {.seconds = 10}, {fence, ground.scratch()}).code == 0;
 }
 
 /// The same in a process of a plain user.
@@ -156,18 +161,21 @@ std::string outside(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("sandbox: behind bubblewrap nothing is changed") { hold(Fence::bubblewrap, false); }
-TEST_CASE("sandbox: behind bubblewrap nothing is changed, as a plain user") { hold(Fence::bubblewrap, true); }
-TEST_CASE("sandbox: behind Landlock nothing is changed") { hold(Fence::landlock, false); }
-TEST_CASE("sandbox: behind Landlock nothing is changed, as a plain user") { hold(Fence::landlock, true); }
+TEST_CASE("sandbox: behind bubblewrap nothing is changed", "[alone]") { hold(Fence::bubblewrap, false); }
+TEST_CASE("sandbox: behind bubblewrap nothing is changed, as a plain user", "[alone]") {
+  hold(Fence::bubblewrap, true);
+}
+TEST_CASE("sandbox: behind Landlock nothing is changed", "[alone]") { hold(Fence::landlock, false); }
+TEST_CASE("sandbox: behind Landlock nothing is changed, as a plain user", "[alone]") {
+  hold(Fence::landlock, true);
+}
 
-TEST_CASE("sandbox: limits alone end loops, forks and what hides") {
+TEST_CASE("sandbox: limits alone end loops, forks and what hides", "[alone]") {
   const Ground ground;
   for (const char* const what : {"loops", "forks", "hides", "memory", "memory of many"}) {
     INFO(what);
-    const Finished finished =
-        run({(ground.scratch() / "hostile").string(), what}, {.seconds = 0.6, .memory = 400 << 20}, "",
-            {Fence::limits, ground.scratch()});
+    const Finished finished = run({(ground.scratch() / "hostile").string(), what},
+                                  {.seconds = 0.6, .memory = 400 << 20}, {Fence::limits, ground.scratch()});
     CAPTURE(finished.output, finished.code);
     CHECK(descendants().empty());
     CHECK(ground.unharmed());
@@ -178,11 +186,11 @@ TEST_CASE("sandbox: with limits alone, too, no other process is reached") {
   const Ground ground;
   for (const char* const what : {"reaches", "namespaces"}) {
     const Finished finished = run({(ground.scratch() / "hostile").string(), what, std::to_string(getpid())},
-                                  {.seconds = 10}, "", {Fence::limits, ground.scratch()});
+                                  {.seconds = 10}, {Fence::limits, ground.scratch()});
     CAPTURE(what, finished.output, finished.signal);
     CHECK(finished.code == 1);
   }
-  CHECK(run({(ground.scratch() / "hostile").string(), "aborts"}, {.seconds = 10}, "",
+  CHECK(run({(ground.scratch() / "hostile").string(), "aborts"}, {.seconds = 10},
             {Fence::limits, ground.scratch()})
             .signal == SIGABRT);
 }
@@ -237,7 +245,7 @@ TEST_CASE("sandbox: a program behind a fence writes its temporary files where it
   for (const Fence fence : {Fence::limits, Fence::landlock, Fence::bubblewrap}) {
     if (!works(ground, fence)) continue;
     const Finished finished =
-        run({"/bin/sh", "-c", "echo $TMPDIR"}, {.seconds = 10}, "", {fence, ground.scratch(), true});
+        run({"/bin/sh", "-c", "echo $TMPDIR"}, {.seconds = 10}, {fence, ground.scratch(), true});
     CHECK(finished.output == ground.scratch().string() + "\n");
   }
 }

@@ -13,7 +13,7 @@ namespace {
 using namespace classroom;
 
 Finished run_script(const std::string& script, const Limits& limits, Fence fence, const Scratch& scratch) {
-  return run({"/bin/sh", "-c", script}, limits, "", {fence, scratch.path()});
+  return run({"/bin/sh", "-c", script}, limits, {fence, scratch.path()});
 }
 
 Verdict judged(const std::string& body, const Patience& patience) {

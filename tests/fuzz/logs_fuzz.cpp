@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <tests/fuzz/fuzz.h>
 #include <tinymp/base/error.h>
 #include <tinymp/report/html.h>
@@ -15,15 +12,6 @@
 namespace {
 
 using namespace tinymp;
-
-const std::string& path() {
-  static const std::string made = [] {
-    std::string name = "/tmp/tinymp-fuzz-XXXXXX";
-    close(mkstemp(name.data()));
-    return name;
-  }();
-  return made;
-}
 
 nlohmann::json number(double value) {
   if (std::isnan(value)) return "nan";
@@ -63,9 +51,9 @@ void draw(const std::vector<train::Run>& runs) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text = text_of(data, size);
   const bool numbers = !text.empty() && text[0] == '#';
-  std::ofstream(path(), std::ios::binary) << (numbers ? log_of(text.substr(1)) : std::string(text));
+  std::ofstream(own_file(), std::ios::binary) << (numbers ? log_of(text.substr(1)) : std::string(text));
   try {
-    std::vector<train::Run> runs{train::load_run(path())};
+    std::vector<train::Run> runs{train::load_run(own_file())};
     runs.push_back(runs[0]);
     runs[1].header.seed ^= 1;
     draw(runs);

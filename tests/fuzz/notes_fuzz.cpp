@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <lessons/classroom/question.h>
 #include <lessons/learn/progress.h>
 #include <tests/fuzz/fuzz.h>
@@ -12,14 +9,9 @@
 // What a learner hands in beside code: progress.txt, answers.txt, JSON.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tinymp;
-  static const std::string path = [] {
-    std::string name = "/tmp/tinymp-fuzz-XXXXXX";
-    close(mkstemp(name.data()));
-    return name;
-  }();
   const std::string text(text_of(data, size));
-  std::ofstream(path, std::ios::binary) << text;
-  const lab::Progress progress(path);
+  std::ofstream(own_file(), std::ios::binary) << text;
+  const lab::Progress progress(own_file());
   (void)progress.count("exercise 1.2", "passed");
   (void)progress.first("exercise 1.2", "passed");
   static const std::vector<classroom::Question> questions = [] {

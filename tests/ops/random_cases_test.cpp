@@ -56,6 +56,7 @@ long double worst_of(const Tensor& y, const std::vector<Exact>& exact, DType in)
     const long double rounding =
         static_cast<long double>(spacing(y.dtype(), rounded_to(y.dtype(), exact[i].value))) / 2;
     const long double off = std::fabs(static_cast<long double>(got[i]) - exact[i].value) - rounding;
+    if (std::isnan(off)) return HUGE_VALL;
     if (off > 0)
       worst =
           std::max(worst, off / (scale_of(exact[i], largest) * static_cast<long double>(unit_roundoff(in))));

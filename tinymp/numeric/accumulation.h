@@ -5,8 +5,8 @@
 
 namespace tinymp {
 
-/// How a long sum is kept: in which format, and in one chain or several. As it stands here, in the order that
-/// suits the kernel: kernels/row_chunks.h.
+/// How a long sum is kept: in which format, and in one chain or several. The default: in FP32, in the order
+/// of kernels/row_chunks.h.
 struct Accumulation {
   DType format = DType::f32;  ///< of every sum: f32 or f16
   std::int64_t chunk = 0;     ///< terms that are summed among themselves first; 0: an FP16 sum is one chain

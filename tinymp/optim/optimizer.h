@@ -47,7 +47,8 @@ class Optimizer {
   /// Error when there was no step since zero_grad(), or it was skipped: then nothing was updated.
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
-  /// Forgets the gradients: the next backward writes new ones.
+  /// Forgets the gradients, so that the next backward writes new ones, and what waits for a step: between a
+  /// forward pass and its step it loses that pass's moves of batch norm's running averages.
   void zero_grad();
 
   float learning_rate() const { return learning_rate_; }
