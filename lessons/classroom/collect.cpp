@@ -51,7 +51,7 @@ std::vector<train::Run> runs_of(const Submission& submission, std::uintmax_t& ro
     const double left = std::chrono::duration<double>(end - Clock::now()).count();
     std::error_code failed;
     const std::uintmax_t bytes = fs::file_size(path, failed);
-    const std::string why = bytes > own_room ? "the logs before it are too long"
+    const std::string why = bytes > own_room ? "with the logs before it more than is read"
                             : left <= 0      ? "no time is left for it"
                                              : why_unreadable(path, std::min(20.0, left));
     if (why.empty()) own_room -= bytes, room -= bytes;
