@@ -54,6 +54,21 @@ std::string other_spelling(const std::string& text) {
   return "";
 }
 
+/// A name of compilers and of their headers. The headers that stand above every exercise have macros under
+/// such names: __CONCAT(as, m) is assembly, __END_DECLS a bracket. What kernels are written with may stand.
+bool is_reserved(std::string_view word) {
+  constexpr std::string_view of_kernels =
+      " __global__ __device__ __host__ __shared__ __align__ __restrict__ __restrict __forceinline__"
+      " __launch_bounds__ __syncthreads __syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync"
+      " __shfl_xor_sync __ballot_sync __any_sync __all_sync __popc __clz __ffs __half __half2"
+      " __nv_bfloat16 __half2float __float2half __float2bfloat16 __bfloat162float __pipeline_commit"
+      " __pipeline_wait_prior __pipeline_memcpy_async __func__ __int128 __int128_t __uint128_t ";
+  const bool reserved =
+      word.size() > 1 && word[0] == '_' && (word[1] == '_' || (word[1] >= 'A' && word[1] <= 'Z'));
+  return reserved && !word.starts_with("__builtin_") &&
+         of_kernels.find(concat(" ", word, " ")) == of_kernels.npos;
+}
+
 /// Why a word may not stand there that no exercise needs, and with which it could take the library's own
 /// solution: from the linker, or from the kernels that imitate a GPU. Empty: it may.
 std::string why_refused(std::string_view word) {
@@ -66,7 +81,11 @@ std::string why_refused(std::string_view word) {
   for (const char* const executor : {"emu", "cuda"})
     if (word == executor)
       return concat("It names ", word, ", where the same kernels are written once more: write your own.");
-  return "";
+  return is_reserved(word)
+             ? concat("It holds ", word,
+                      ", a name of compilers and their headers, whose macros can write what may "
+                      "not stand here; no exercise needs it.")
+             : "";
 }
 
 }  // namespace

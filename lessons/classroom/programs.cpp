@@ -77,7 +77,8 @@ fs::path library_of(const Exercise& exercise, const Patience& patience) {
 std::vector<std::string> compile_submission(const Exercise& exercise, const fs::path& overlay,
                                             const Made& made, const fs::path& program) {
   std::vector<std::string> command = compiler(overlay);
-  command.insert(command.end(), {"-o", program.string(), made.server.string(), TINYMP_SERVER});
+  // -s: no table in which a submission could look up what else is linked with it.
+  command.insert(command.end(), {"-s", "-o", program.string(), made.server.string(), TINYMP_SERVER});
   for (const std::string& source : exercise.sources) {
     const fs::path own = overlay / source;
     command.push_back((fs::exists(own) ? own : source_folder() / source).string());

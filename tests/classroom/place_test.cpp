@@ -92,6 +92,19 @@ TEST_CASE("place: words of the linker, and of the kernels that imitate a GPU, ar
   CHECK(leaves_its_place("int weakest; const char* s = \"extern weak emu\";  // cuda") == "");
 }
 
+TEST_CASE("place: names of compilers and their headers are refused, but for those of kernels") {
+  for (const char* const text : {"__CONCAT(as, m)(\"nop\");", "__END_DECLS", "void __REDIRECT(f, (), g);",
+                                 "_Static_assert(1, \"\");", "__attribute__((unused)) int a;"}) {
+    CAPTURE(text);
+    CHECK_FALSE(leaves_its_place(text).empty());
+  }
+  for (const char* const text : {"__shared__ float tile[16];", "__syncthreads();", "_n = __builtin_clz(a_);",
+                                 "unsigned __int128 wide;"}) {
+    CAPTURE(text);
+    CHECK(leaves_its_place(text) == "");
+  }
+}
+
 TEST_CASE("place: what g++ takes for none may stand") {
   const Scratch scratch("place");
   for (const std::string& text : no_directives) {
