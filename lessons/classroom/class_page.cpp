@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/classroom/alarm.h>
 #include <lessons/classroom/class_report.h>
+#include <lessons/classroom/plain_name.h>
 #include <tinymp/base/error.h>
 #include <tinymp/report/html.h>
 #include <tinymp/report/html_text.h>
@@ -75,6 +76,15 @@ std::string anchor(const Grades& grades, const ExerciseGrade& grade) {
   return grade.number + "-" + grades.student;
 }
 
+/// Its first line; of a compiler's words their first.
+std::string why_not(const ExerciseGrade& grade) {
+  const std::string& text = grade.message;
+  const std::size_t line = text.find('\n');
+  if (line == text.npos || !text.substr(0, line).ends_with(':')) return reason(grade);
+  const std::size_t next = std::min(text.find_first_not_of(" \n", line), text.size());
+  return grade.outcome + ": " + plain_line(text.substr(next, text.find('\n', next) - next));
+}
+
 /// ✗ tells its reason where a mouse points at it, and leads to it.
 std::string mark(const Grades& grades, const ExerciseGrade& grade) {
   if (grade.passed()) return "✓";
@@ -137,7 +147,7 @@ Rows Page::reasons() const {
       rows.push_back(
           {escape_html(grades.student),
            fmt::format("<span id=\"{}\">{}</span>", escape_html(anchor(grades, grade)), grade.number),
-           escape_html(reason(grade)), file_link(grades, grade.number, grade.id),
+           escape_html(why_not(grade)), file_link(grades, grade.number, grade.id),
            link("students/" + address(grades.student) + ".json", "in full")});
     }
   return rows;
@@ -167,8 +177,11 @@ Rows Page::groups(const std::vector<Pair>& pairs) const {
       names += (names.empty() ? "" : ", ") +
                (found == all_.end() ? escape_html(student) : file_link(*found, group.exercise, student));
     }
-    rows.push_back(
-        {escape_html(group.exercise), names, percent(group.likeness), percent(group.to_reference)});
+    rows.push_back({escape_html(group.exercise), names,
+                    percent(group.least) == percent(group.likeness)
+                        ? percent(group.likeness)
+                        : fmt::format("{:.0f} to {}", 100 * group.least, percent(group.likeness)),
+                    percent(group.to_reference)});
   }
   return rows;
 }

@@ -13,7 +13,7 @@ namespace {
 /// may write into a teacher's.
 std::string cell(std::string text) {
   if (!text.empty() && std::string("=+-@\t\r").find(text[0]) != std::string::npos) text = "'" + text;
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  if (text.find_first_of(",;\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
@@ -97,7 +97,7 @@ std::string class_csv(const std::vector<Grades>& all) {
 std::vector<Group> groups_of(const std::vector<Pair>& pairs) {
   std::vector<Group> groups;
   for (const Pair& pair : pairs) {
-    Group joined{pair.exercise, {pair.one, pair.other}, pair.likeness, pair.to_reference};
+    Group joined{pair.exercise, {pair.one, pair.other}, pair.likeness, pair.likeness, pair.to_reference};
     const auto touches = [&](const Group& group) {
       return group.exercise == pair.exercise && (std::ranges::count(group.students, pair.one) != 0 ||
                                                  std::ranges::count(group.students, pair.other) != 0);
@@ -106,6 +106,7 @@ std::vector<Group> groups_of(const std::vector<Pair>& pairs) {
       if (!touches(group)) continue;
       for (const std::string& student : group.students)
         if (std::ranges::count(joined.students, student) == 0) joined.students.push_back(student);
+      joined.least = std::min(joined.least, group.least);
       joined.likeness = std::max(joined.likeness, group.likeness);
       joined.to_reference = std::max(joined.to_reference, group.to_reference);
     }

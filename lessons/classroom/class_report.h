@@ -25,7 +25,7 @@ std::string pairs_csv(const std::vector<Pair>& pairs);
 struct Group {
   std::string exercise;
   std::vector<std::string> students;
-  double likeness = 0, to_reference = 0;
+  double least = 0, likeness = 0, to_reference = 0;  ///< of its pairs, the least alike and the most
 };
 std::vector<Group> groups_of(const std::vector<Pair>& pairs);
 /// Self-contained: alarms, the table, why not, how many passed each exercise, who is alike, and the curves of

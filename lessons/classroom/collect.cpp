@@ -28,10 +28,19 @@ using Clock = std::chrono::steady_clock;
 std::vector<fs::path> submissions_in(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code failed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed))
-    if (entry.is_directory(failed) && !entry.is_symlink(failed) &&
-        entry.path().filename().string().front() != '.')
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
+    if (!entry.is_directory(failed) || entry.is_symlink(failed)) continue;
+    const std::string name = entry.path().filename().string();
+    if (name == "mine" || name == "runs")
+      throw UsageError(concat(folder.string(), " holds ", name,
+                              ": it is one student's own folder. Name the folder ",
+                              "above, which holds a folder a student"));
+    if (name.front() == '.')
+      std::cerr << lab::fitted_for_errors(concat("left out: ", plain_line(name), ", a hidden folder"))
+                << "\n";
+    else
       found.push_back(entry.path());
+  }
   if (failed) throw UsageError(concat("cannot read the folder ", folder.string(), ": ", failed.message()));
   std::ranges::sort(found);
   if (found.empty())
@@ -87,10 +96,19 @@ std::string time_left(std::size_t done, std::size_t all, Clock::duration so_far)
   return fmt::format("  {} of {}{}\n", done, all, done == all ? "" : ", about " + left + " left");
 }
 
+/// Its students may be others. Only what it wrote goes: a teacher's own files may lie there, too.
+void forget_earlier_call(const fs::path& out) {
+  std::error_code none;
+  if (!fs::exists(out / "class.csv", none)) return;
+  for (const fs::directory_entry& entry : fs::directory_iterator(out / "students", none))
+    if (entry.is_regular_file(none) && entry.path().extension() == ".json") fs::remove(entry.path(), none);
+}
+
 /// Judges one after the other, and writes each down.
 void judge_all(const std::vector<fs::path>& submissions, const Grading& grading, const fs::path& out,
                std::vector<Grades>& all, std::vector<train::Run>& runs) {
   const auto began = Clock::now();
+  forget_earlier_call(out);
   std::uintmax_t room = most_of_class;
   for (const fs::path& path : submissions) {
     const Submission submission(path);
@@ -132,7 +150,8 @@ int collect(int argc, const char* const* argv) {
   app.add_option("--due", homework.due, "Until when it was due, 2026-11-30T23:59: says who is late");
   app.add_flag("--trust", trust, "Where no fence works: all of it is known to be harmless");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
-  if (lies_in(out, folder)) throw UsageError("--out lies among the submissions; name a folder elsewhere");
+  if (lies_in(out, folder) || lies_in(fs::path(out) / "students", folder))
+    throw UsageError("--out lies among the submissions; name a folder elsewhere");
   expect_unseen(folder);
   expect_unseen(out);
 

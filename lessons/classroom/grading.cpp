@@ -37,6 +37,8 @@ void look_at(const std::string& text, const Exercise& exercise, ExerciseGrade& g
   grade.outcome = is_stub(text, stub) ? "unwritten" : grade.message.empty() ? "" : "refused";
 }
 
+constexpr const char* told_unreadable = "It may not be read: chmod -R u+rX on the submissions mends it.";
+
 /// Whether it may be the machine and not the text: it was not judged, or the compiler says nothing of the
 /// student's file.
 bool is_doubtful(const Verdict& verdict, const Exercise& exercise) {
@@ -57,12 +59,14 @@ void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& g
   patience.compile = std::min(patience.compile, left);
   patience.run = std::min(patience.run, left);
   patience.by_the_clock = std::min(patience.by_the_clock, left);
-  fs::remove_all(grading.scratch / "check");  // nothing of the submission before is left
+  const auto clear = [&] { fs::remove_all(grading.scratch / "check"); };
   const auto judged = [&] {
+    clear();  // nothing of the submission before is left
     return judged_by_machine(exercise, grade.text, grading.scratch / "check", patience, grading);
   };
   Verdict verdict = judged();
   if (is_doubtful(verdict, exercise)) {
+    clear();  // nor what this one has left: the reference needs the room
     if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
       refuse_to_grade(exercise, grading, why);
     if (verdict.outcome == Verdict::Outcome::machine) verdict = judged();  // its fault may have passed
@@ -88,7 +92,7 @@ ExerciseGrade grade_exercise(const Submission& submission, const Exercise& exerc
     grade.message = "The file is longer than 256 KB.";
   } else if (!text && submission.is_unreadable(exercise.own_file())) {
     grade.outcome = "unreadable";
-    grade.message = "The file may not be read: chmod -R u+rX on the submissions mends it.";
+    grade.message = told_unreadable;
   }
   if (!text) return grade;
   look_at(*text, exercise, grade);
@@ -153,9 +157,10 @@ Grades grade(const Submission& submission, const std::string& student, const Gra
     grading.told(grades.exercises.back());
   }
   const std::string answers = submission.text("answers.txt").value_or("");
+  const bool closed = !grading.questions.empty() && submission.is_unreadable("answers.txt");
   for (const int n : grading.questions) {
     if (student.empty()) break;
-    const std::string answer = answer_in(answers, n);
+    const std::string answer = closed ? told_unreadable : answer_in(answers, n);
     grades.questions.push_back({n, answer, is_right(question(n, student), answer)});
   }
   if (grading.due) grades.minutes_late = minutes_late(submission, grading);

@@ -50,7 +50,8 @@ std::filesystem::file_time_type time_of(const std::string& text) {
   const std::time_t seconds = end != nullptr && *end == '\0' ? std::mktime(&time) : -1;
   if (seconds == -1 || time.tm_mday != asked.tm_mday)
     throw UsageError(concat("--due ", text, " is no time; for example 2026-11-30T23:59"));
-  return std::chrono::file_clock::from_sys(std::chrono::system_clock::from_time_t(seconds + 59));
+  const auto next_minute = std::chrono::system_clock::from_time_t(seconds + 60);
+  return std::chrono::file_clock::from_sys(next_minute) - std::filesystem::file_time_type::duration(1);
 }
 
 }  // namespace

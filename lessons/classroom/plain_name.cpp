@@ -53,11 +53,17 @@ std::string plain(std::string_view text, std::size_t most, bool slashes) {
   return shown;
 }
 
+/// -a1b2c3d4: as a name ends that had to be changed.
+bool ends_like_a_hash(std::string_view name) {
+  if (name.size() < 9 || name[name.size() - 9] != '-') return false;
+  return name.find_last_not_of("0123456789abcdef") == name.size() - 9;
+}
+
 }  // namespace
 
 std::string plain_name(std::string_view name) {
   const std::string shown = plain(name, longest_name, false);
-  if (shown == name) return shown;
+  if (shown == name && !ends_like_a_hash(name)) return shown;
   return shown + "-" + sha256(std::string(name)).substr(0, 8);
 }
 

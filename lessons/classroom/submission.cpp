@@ -62,7 +62,7 @@ bool Submission::is_too_long(const fs::path& name) const {
 
 bool Submission::is_unreadable(const fs::path& name) const {
   const fs::path path = folder_ / name;
-  return is_plain(folder_.parent_path(), path) && access(path.c_str(), R_OK) != 0;
+  return access(path.c_str(), R_OK) != 0 && errno == EACCES;  // the file, or a folder on the way
 }
 
 std::optional<fs::file_time_type> Submission::written(const fs::path& name) const {

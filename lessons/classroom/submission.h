@@ -18,8 +18,8 @@ class Submission {
   const std::filesystem::path& folder() const { return folder_; }
   /// Empty when there is no such file, or none that is read. A byte order mark is dropped.
   std::optional<std::string> text(const std::filesystem::path& name) const;
-  bool is_too_long(const std::filesystem::path& name) const;  ///< 256 KB and more
-  bool is_unreadable(const std::filesystem::path& name) const;
+  bool is_too_long(const std::filesystem::path& name) const;    ///< 256 KB and more
+  bool is_unreadable(const std::filesystem::path& name) const;  ///< itself, or a folder on the way
   /// When it was last changed; nothing for what is not read.
   std::optional<std::filesystem::file_time_type> written(const std::filesystem::path& name) const;
   std::string progress() const;

@@ -26,6 +26,17 @@ Grades graded(const std::string& student, const std::string& text, const std::st
   return grades;
 }
 
+/// What a command says of wrong use.
+template <class Command>
+std::string why_refused(std::vector<const char*> words, Command command) {
+  try {
+    command(static_cast<int>(words.size()), words.data());
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace
 
 TEST_CASE("collect: files that are alike are listed, the most alike first") {
@@ -51,18 +62,25 @@ TEST_CASE("collect: a student's name is no formula in the table and no markup on
   CHECK(holds(page, "&lt;script&gt;"));
 }
 
+TEST_CASE("collect: neither among the submissions, nor over them, nor from within one") {
+  const Scratch folder("class");
+  write_file(folder.path() / "students" / "ada" / "half_to_float.h", "");
+  write_file(folder.path() / "class.csv", "older");
+  write_file(folder.path() / "bob" / "mine" / "half_to_float.h", "");
+  const std::string students = (folder.path() / "students").string(), above = folder.path().string(),
+                    bob = (folder.path() / "bob").string(), out = (folder.path() / "out").string();
+  CHECK(holds(why_refused({"collect", students.c_str(), "--out", above.c_str()}, collect), "lies among"));
+  CHECK(holds(why_refused({"collect", students.c_str(), "--out", students.c_str()}, collect), "lies among"));
+  CHECK(holds(why_refused({"collect", bob.c_str(), "--out", out.c_str()}, collect), "one student's own"));
+  CHECK(fs::exists(folder.path() / "students" / "ada" / "half_to_float.h"));
+}
+
 TEST_CASE("collect: what submissions could read, the folders of the system, is no place for a class") {
   const Scratch folder("class");
   write_file(folder.path() / "ada" / "half_to_float.h", "");
   const std::string from = folder.path().string();
   const auto refused = [](std::vector<const char*> words, auto command) {
-    std::string why;
-    try {
-      command(static_cast<int>(words.size()), words.data());
-    } catch (const UsageError& error) {
-      why = error.what();
-    }
-    CHECK(holds(why, "where each submission may read"));
+    CHECK(holds(why_refused(std::move(words), command), "where each submission may read"));
   };
   refused({"collect", "/usr/share"}, collect);
   refused({"collect", "/opt"}, collect);
@@ -87,6 +105,8 @@ TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   fs::create_symlink("/dev/zero", folder.path() / "eve" / "answers.txt");
   fs::create_directory_symlink("/", folder.path() / "eve" / "runs");
   write_file(out.path() / "class.csv", "older");
+  write_file(out.path() / "students" / "zoe.json", "of an earlier call");
+  write_file(out.path() / "students" / "notes.txt", "the teacher's own");
 
   const std::string where = out.path().string(), from = folder.path().string();
   const char* const words[] = {"collect", from.c_str(), "--out", where.c_str(), "--trust"};
@@ -104,6 +124,8 @@ TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   CHECK(holds(table, "\neve,0,"));
   CHECK(holds(read_file(out.path() / "alike.csv"), exercise.number() + ",ada,bob,1.000,1.000"));
   CHECK(nlohmann::json::parse(read_file(out.path() / "students" / "eve.json"))["score"] == 0);
+  CHECK_FALSE(fs::exists(out.path() / "students" / "zoe.json"));
+  CHECK(fs::exists(out.path() / "students" / "notes.txt"));
   const std::string page = read_file(out.path() / "class.html");
   CHECK(holds(page, "<th>ada</th><td>10</td><td>·\u00A0✓\u00A0·</td><td>·\u00A0·</td>"));  // chapters 1, 2
   CHECK(holds(page, "<th>eve</th><td>0</td><td>·\u00A0<a href=\"#1.2-eve\" title=\"refused: It holds"));
