@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <lessons/classroom/machine_fault.h>
 #include <tinymp/base/error.h>
 #include <csignal>
@@ -26,6 +28,10 @@ bool is_of_the_machine(const std::string& line) {
 
 std::string machine_fault(const Finished& compiler) {
   if (compiler.code == 0 || compiler.out_of_time || compiler.out_of_memory) return "";
+  rlimit files{};
+  if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < static_cast<rlim_t>(Limits{}.file) &&
+      compiler.output.find("File size limit exceeded") != std::string::npos)
+    return "it may write no longer file: look at ulimit -f";
   std::istringstream lines(compiler.output);
   for (std::string line; std::getline(lines, line);)
     if (is_of_the_machine(line)) return line;

@@ -27,7 +27,7 @@ constexpr Command commands[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tinymp::lab::guarded([&] {
+  const int code = tinymp::lab::guarded([&] {
     tinymp::classroom::mind_interrupts();
     const std::string_view name = argc > 1 ? argv[1] : "";
     for (const auto& [command, run] : commands)
@@ -35,4 +35,5 @@ int main(int argc, char** argv) {
     throw tinymp::UsageError(
         "check, watch, hint, solution, reset, question, grade or collect? ./learn --help");
   });
+  return code != 0 && tinymp::classroom::interrupted() ? 130 : code;  // as a shell tells of Ctrl-C
 }

@@ -97,8 +97,13 @@ Verdict read_judge(const std::string& said, const Finished& finished, const Pati
     verdict.message = rest;
   } else if (outcome == "threw") {
     verdict.message = "It threw: " + rest;
+    // No thread to be had: it took them all itself, or others did.
+    if (rest.starts_with(std::strerror(EAGAIN))) verdict.outcome = Outcome::machine;
   } else if (outcome == "malformed") {
     verdict.message = "What came back is no answer: " + rest + ". Does it write to file 3?";
+  } else if (outcome == "gone" && finished.output.starts_with("bwrap: ")) {
+    verdict.outcome = Outcome::machine;
+    verdict.message = "The fence did not start: " + finished.output;
   } else if (outcome == "gone" || finished.out_of_time || finished.out_of_memory) {
     verdict.message = why_it_ended(finished, rest, patience);
   } else {

@@ -68,7 +68,11 @@ class Watch {
   Watch(Exercise exercise, const Workbook& workbook, lab::Progress& progress)
       : exercise_(std::move(exercise)), workbook_(workbook), progress_(progress) {}
 
-  bool saved() const { return text() != judged_; }
+  /// An editor may empty a file before it writes it: that is no save yet.
+  bool saved() const {
+    const std::string now = text();
+    return now != judged_ && !now.empty();
+  }
   /// Judges what is there now; whether it passes. Nothing, when another text was saved meanwhile.
   std::optional<bool> look() {
     workbook_.begin(exercise_);

@@ -63,7 +63,7 @@ interrupted() {
   kill -INT -- -$!
   wait $!
   code=$?
-  [ $code = 1 ] || fail "exit code $code, not 1"
+  [ $code = 130 ] || fail "exit code $code, not 130"
   [ -z "$(running)" ] || fail "still running: $(running | xargs -r cat | tr '\0' ' ')"
   [ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
   [ "$(row ada) $(row bob) $(wc -l <page/class.csv)" = '10,10,passed 0,10,wrong 3' ] || fail 'class.csv is another'

@@ -109,6 +109,10 @@ constexpr std::array telling = {0.0f,       1.0f,         -2.0f,        0x1.ffcp
 
 std::string report(float x, std::uint16_t yours, std::uint16_t right) {
   std::string why = "Your code gives a half that is not the nearest one.";
+  if (x != x && (yours & 0x7fff) > infinity_bits)
+    why =
+        "Your code gives another NaN than the one of this library: whatever its sign and its bits, NaN is "
+        "0x7e00.";
   if (size_of(x) == 0 && (yours & 0x7fff) != 0)
     why = "Your code takes 0 for a normal number: its exponent field is 0, and a half's is, too.";
   for (const Misconception& one : misconceptions) {
