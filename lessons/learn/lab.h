@@ -106,6 +106,8 @@ class Lab {
   /// not hold makes finish() return 1.
   void claim(bool holds, const std::string& sentence, Judged when = Judged::in_full);
 
+  /// Prints the last verdict now, above what is said next. Training prints it, too.
+  void say_answer();
   /// Prints a line, or several, for what an experiment shows besides curves.
   void say(const std::string& text);
   /// A sentence on what was found, indented. On record, as chapters quote it, in lines of 98 columns.

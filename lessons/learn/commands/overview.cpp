@@ -5,6 +5,7 @@
 #include <lessons/learn/siblings.h>
 #include <lessons/learn/words.h>
 #include <tinymp/data/dataset.h>
+#include <tinymp/data/text.h>
 #include <tinymp/report/table.h>
 #include <algorithm>
 #include <array>
@@ -75,10 +76,12 @@ void print_exercises() {
 
 void print_data() {
   std::cout << "Data\n";
-  for (const char* name : {"cut", "fashion", "mnist", "cifar10"}) {
+  for (const std::string name : {"cut", "fashion", "mnist", "cifar10", "text"}) {
     try {
-      const std::int64_t images = data::count_images(name);
-      std::cout << "  " << report::pad(name, 9) << images << " images\n";
+      const std::string there = name == "text"
+                                    ? concat(data::load_text(1 << 16).train.size(), " words to train with")
+                                    : concat(data::count_images(name), " images");
+      std::cout << "  " << report::pad(name, 9) << there << "\n";
     } catch (const MissingError& error) {
       const std::string what = error.what();  // ends in a list of the places where it was looked for
       std::cout << fitted(concat("  ", report::pad(name, 9), what.substr(0, what.find(". Looked in"))))

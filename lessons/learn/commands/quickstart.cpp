@@ -12,7 +12,7 @@ constexpr Lesson lesson{"quickstart", "tinymp quickstart: what FP16 loses, and w
 void what_next(Lab& lab) {
   lab.say("\nWhat next?");
   lab.say("  ./learn                               the lessons, and where you are");
-  lab.say("  ./learn run 1                         the first: sixteen bits for a number");
+  lab.say("  ./learn run 0                         the first: what sixteen bits would save");
   lab.say("  ./learn train --recipe fp16_weights   a run of your own; --help tells its flags");
 }
 
@@ -35,6 +35,7 @@ int quickstart(int argc, char** argv) {
   lab.say_data();
   lab.say(concat("\n1. ", small_updates, " An MLP is fine-tuned with small steps."));
   run_small_updates(lab);
+  lab.say_answer();
   lab.say(concat("\n2. ", small_gradients, " An autoencoder averages over a large batch."));
   run_small_gradients(lab);
   const int code = lab.finish();
