@@ -94,8 +94,8 @@ void ask_about_averages(Lab& lab) {
   }
   const double fp16 = smallest(differences(results[slow_fp32], results[slow_fp16]));
   const double bf16 = smallest(differences(results[fast_fp32], results[fast_bf16]));
-  lab.claim(fp16 >= 20,
-            fmt::format("a moving average of 0.9999 in FP16: at least {} points below FP32's (20 asked)",
+  lab.claim(fp16 >= 15,
+            fmt::format("a moving average of 0.9999 in FP16: at least {} points below FP32's (15 asked)",
                         fixed(fp16, 1)));
   lab.claim(bf16 >= 10,
             fmt::format("a moving average of 0.999 in BF16: at least {} points below FP32's (10 asked)",
