@@ -28,8 +28,11 @@ using Clock = std::chrono::steady_clock;
 std::vector<fs::path> submissions_in(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code failed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-    if (!entry.is_directory(failed) || entry.is_symlink(failed)) continue;
+  const fs::directory_iterator entries(folder, failed);
+  if (failed) throw UsageError(concat("cannot read the folder ", folder.string(), ": ", failed.message()));
+  for (const fs::directory_entry& entry : entries) {
+    std::error_code none;
+    if (!entry.is_directory(none) || entry.is_symlink(none)) continue;
     const std::string name = entry.path().filename().string();
     if (name == "mine" || name == "runs")
       throw UsageError(concat(folder.string(), " holds ", name,
@@ -41,7 +44,6 @@ std::vector<fs::path> submissions_in(const fs::path& folder) {
     else
       found.push_back(entry.path());
   }
-  if (failed) throw UsageError(concat("cannot read the folder ", folder.string(), ": ", failed.message()));
   std::ranges::sort(found);
   if (found.empty())
     throw UsageError(concat("there is no folder in ", folder.string(), "; each student's mine/ is one"));
@@ -75,6 +77,27 @@ std::vector<train::Run> runs_of(const Submission& submission, std::uintmax_t& ro
   return runs;
 }
 
+/// The files of students whom the table of an earlier call names.
+std::vector<fs::path> files_of_earlier_call(const fs::path& out) {
+  std::error_code none;
+  if (!fs::exists(out / "class.csv", none)) return {};
+  const std::string table = read_file(out / "class.csv");
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(out / "students", none)) {
+    const std::string student = entry.path().stem().string();
+    const bool named =
+        table.find("\n" + student + ",") != table.npos || table.find("\n\"" + student + "\",") != table.npos;
+    if (named && entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  return files;
+}
+
+/// Of those who are no longer there.
+void forget(const std::vector<fs::path>& files, const std::vector<Grades>& all) {
+  for (const fs::path& file : files)
+    if (std::ranges::count(all, file.stem().string(), &Grades::student) == 0) fs::remove(file);
+}
+
 /// `handed_in`: by how many students; those behind the last of `all` were not judged.
 void write_rest(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
                 double least, std::size_t handed_in) {
@@ -96,19 +119,10 @@ std::string time_left(std::size_t done, std::size_t all, Clock::duration so_far)
   return fmt::format("  {} of {}{}\n", done, all, done == all ? "" : ", about " + left + " left");
 }
 
-/// Its students may be others. Only what it wrote goes: a teacher's own files may lie there, too.
-void forget_earlier_call(const fs::path& out) {
-  std::error_code none;
-  if (!fs::exists(out / "class.csv", none)) return;
-  for (const fs::directory_entry& entry : fs::directory_iterator(out / "students", none))
-    if (entry.is_regular_file(none) && entry.path().extension() == ".json") fs::remove(entry.path(), none);
-}
-
 /// Judges one after the other, and writes each down.
 void judge_all(const std::vector<fs::path>& submissions, const Grading& grading, const fs::path& out,
                std::vector<Grades>& all, std::vector<train::Run>& runs) {
   const auto began = Clock::now();
-  forget_earlier_call(out);
   std::uintmax_t room = most_of_class;
   for (const fs::path& path : submissions) {
     const Submission submission(path);
@@ -163,10 +177,12 @@ int collect(int argc, const char* const* argv) {
   grading.fence = best_fence(scratch.path(), trust);
   std::cout << lab::fitted("Sandbox: " + in_words(grading.fence)) << "\n\n" << std::flush;
   expect_fit_to_grade(grading);
+  const std::vector<fs::path> earlier = files_of_earlier_call(out);
   std::vector<Grades> all;
   std::vector<train::Run> runs;
   try {
     judge_all(submissions, grading, out, all, runs);
+    forget(earlier, all);
   } catch (const std::exception&) {
     try {
       close_early(out, all, std::move(runs), least, submissions.size());

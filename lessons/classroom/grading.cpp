@@ -12,6 +12,7 @@
 #include <tinymp/train/provenance.h>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace tinymp::classroom {
 namespace {
@@ -49,27 +50,28 @@ bool is_doubtful(const Verdict& verdict, const Exercise& exercise) {
 
 void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& grading,
                 Clock::time_point end) {
-  Patience patience = grading.patience;
-  const double left = seconds_until(end);
-  if (left <= 0) {
-    grade.outcome = word(Verdict::Outcome::stopped);
-    grade.message = "out of time of this student";
-    return;
-  }
-  patience.compile = std::min(patience.compile, left);
-  patience.run = std::min(patience.run, left);
-  patience.by_the_clock = std::min(patience.by_the_clock, left);
   const auto clear = [&] { fs::remove_all(grading.scratch / "check"); };
   const auto judged = [&] {
     clear();  // nothing of the submission before is left
+    Patience patience = grading.patience;
+    const double left = std::max(seconds_until(end), 0.0);
+    for (double* const seconds : {&patience.compile, &patience.run, &patience.by_the_clock})
+      *seconds = std::min(*seconds, left);
     return judged_by_machine(exercise, grade.text, grading.scratch / "check", patience, grading);
   };
-  Verdict verdict = judged();
-  if (is_doubtful(verdict, exercise)) {
+  const auto is_over = [&] { return seconds_until(end) <= 0; };
+  Verdict verdict;
+  if (!is_over()) verdict = judged();
+  if (!is_over() && is_doubtful(verdict, exercise)) {
     clear();  // nor what this one has left: the reference needs the room
     if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
       refuse_to_grade(exercise, grading, why);
-    if (verdict.outcome == Verdict::Outcome::machine) verdict = judged();  // its fault may have passed
+    verdict = judged();  // the machine's fault may have passed
+  }
+  if (!verdict.passed() && is_over()) {
+    grade.outcome = word(Verdict::Outcome::stopped);
+    grade.message = "out of time of this student";
+    return;
   }
   // Where the machine can judge the reference, twice the text did something to it.
   const bool stopped = verdict.outcome == Verdict::Outcome::machine;
@@ -105,12 +107,15 @@ int minutes_late(const Submission& submission, const Grading& grading) {
   std::vector<fs::path> files;
   for (const Exercise& exercise : grading.exercises) files.push_back(exercise.own_file());
   if (!grading.questions.empty()) files.emplace_back("answers.txt");
-  int late = 0;
+  // As numbers: the difference of two times may not fit their type.
+  const auto minutes = [](fs::file_time_type time) {
+    return std::chrono::duration<double, std::ratio<60>>(time.time_since_epoch()).count();
+  };
+  double late = 0;
   for (const fs::path& file : files)
     if (const auto time = submission.written(file); time && *time > *grading.due)
-      late = std::max(
-          late, static_cast<int>(std::chrono::ceil<std::chrono::minutes>(*time - *grading.due).count()));
-  return late;
+      late = std::max(late, std::ceil(minutes(*time) - minutes(*grading.due)));
+  return static_cast<int>(std::min(late, 9'999'999.0));  // who writes a file in the year 2400 is late, too
 }
 
 }  // namespace

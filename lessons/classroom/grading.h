@@ -13,8 +13,8 @@ namespace tinymp::classroom {
 
 struct ExerciseGrade {
   std::string number{}, id{}, title{};
-  /// Those of a verdict; also "missing", "too long", "refused" (leaves_its_place) and "unwritten" (it is the
-  /// stub).
+  /// Those of a verdict; also "missing", "too long", "unreadable", "refused" (leaves_its_place) and
+  /// "unwritten" (it is the stub).
   std::string outcome = "missing";
   std::string message{};
   int attempts = 0, hints = 0;  ///< as progress.txt says, which the student could have written

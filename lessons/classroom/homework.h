@@ -12,7 +12,7 @@ namespace tinymp::classroom {
 
 struct Homework {
   std::string only{}, due{};
-  double minutes = 20;
+  double minutes = 10;
 
   void add_flags(CLI::App& app);  ///< --only, --minutes
   /// Throws UsageError for what names no exercise, no question and no time.

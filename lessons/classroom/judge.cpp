@@ -21,6 +21,11 @@ struct Gone {
   std::string asked;
 };
 
+/// The program found no thread to be had: it took them all itself, or others did.
+struct Lacking {
+  std::string what;
+};
+
 std::string judged(Judge& judge) {
   try {
     check(judge);
@@ -31,6 +36,8 @@ std::string judged(Judge& judge) {
     return "gone\n" + gone.asked;
   } catch (const Threw& threw) {
     return "threw\n" + std::string(threw.what());
+  } catch (const Lacking& lacking) {
+    return "lacking\n" + lacking.what;
   } catch (const Malformed& malformed) {
     return "malformed\n" + std::string(malformed.what());
   }
@@ -53,6 +60,8 @@ Message Judge::receive(const std::function<std::string()>& asked) {
       return reply;
     case Served::threw:
       throw Threw(reply.text().substr(0, 1000));
+    case Served::lacking:
+      throw Lacking{reply.text().substr(0, 1000)};
   }
   throw Malformed("a reply is neither an answer nor an error");
 }

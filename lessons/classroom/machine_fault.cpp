@@ -12,15 +12,17 @@ namespace {
 constexpr int cannot_start = 127;
 
 /// As g++, clang++, the assembler and the linkers say it; the last two tell of an object of the library that
-/// has gone. A line of the learner's text, which a compiler shows behind a number and a bar, is none of
-/// theirs.
+/// has gone. A line of the learner's text is none of theirs: a compiler shows it behind a bar, or with its
+/// strings in quotes, or says it for a static_assert.
 bool is_of_the_machine(const std::string& line) {
+  for (const char* const of_the_text : {" | ", "\"", "static"})
+    if (line.find(of_the_text) != std::string::npos) return false;
   for (const char* const words :
-       {"annot create temporary file", "unable to make temporary file", "No space left on device",
+       {"bwrap: ", "annot create temporary file", "unable to make temporary file", "No space left on device",
         "cannot open output file", "can't create", "cannot execute", "error trying to exec",
         "error while loading shared libraries", "Killed signal terminated program", "Too many open files",
         "Resource temporarily unavailable", "thin archive member", "could not get the buffer for the member"})
-    if (line.find(words) != std::string::npos && line.find(" | ") == std::string::npos) return true;
+    if (line.find(words) != std::string::npos) return true;
   return false;
 }
 

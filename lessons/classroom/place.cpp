@@ -69,18 +69,32 @@ bool is_reserved(std::string_view word) {
          of_kernels.find(concat(" ", word, " ")) == of_kernels.npos;
 }
 
-/// Why a word may not stand there that no exercise needs, and with which it could take the library's own
-/// solution: from the linker, or from the kernels that imitate a GPU. Empty: it may.
-std::string why_refused(std::string_view word) {
+using Tokens = std::vector<Token>;
+
+std::string_view text_at(const Tokens& tokens, std::size_t i) {
+  return i < tokens.size() ? tokens[i].text : std::string_view();
+}
+
+/// The i-th names a namespace in which the same kernels are written once more; Device::cuda and a variable
+/// of that name do not.
+bool names_an_executor(const Tokens& tokens, std::size_t i) {
+  if (tokens[i].text != "emu" && tokens[i].text != "cuda") return false;
+  const std::string_view before = text_at(tokens, i - 1);
+  if (before == "::" && text_at(tokens, i - 2) == "Device") return false;
+  return before == "::" || before == "namespace" || text_at(tokens, i + 1) == "::";
+}
+
+/// Why the i-th word may not stand there, with which a text could take the library's own solution: from the
+/// linker, or from the kernels that imitate a GPU. Empty: it may.
+std::string why_refused(const Tokens& tokens, std::size_t i, bool has_attributes) {
+  static const std::set<std::string_view> of_attributes = {"weak", "weakref", "alias", "ifunc"};
+  const std::string_view word = tokens[i].text;
   for (const char* const assembly : {"asm", "__asm", "__asm__"})
     if (word == assembly) return "It holds assembly, which reaches into what it is linked with.";
-  for (const char* const linkage :
-       {"extern", "weak", "__weak__", "weakref", "__weakref__", "alias", "__alias__", "ifunc", "__ifunc__"})
-    if (word == linkage)
-      return concat("It holds ", word, ", which reaches into what it is linked with; no exercise needs it.");
-  for (const char* const executor : {"emu", "cuda"})
-    if (word == executor)
-      return concat("It names ", word, ", where the same kernels are written once more: write your own.");
+  if (word == "extern" || (has_attributes && of_attributes.contains(word)))
+    return concat("It holds ", word, ", which reaches into what it is linked with; no exercise needs it.");
+  if (names_an_executor(tokens, i))
+    return concat("It names ", word, ", where the same kernels are written once more: write your own.");
   return is_reserved(word)
              ? concat("It holds ", word,
                       ", a name of compilers and their headers, whose macros can write what may "
@@ -104,15 +118,21 @@ std::string leaves_its_place(std::string_view text) {
   if (const std::string other = other_spelling(seen); !other.empty())
     return concat("It holds ", other,
                   ", another way to write brackets, text or directives, which hides them.");
+  const Tokens tokens = tokens_of(seen);
+  bool has_attributes = false;  // [[gnu::weak]]
+  for (std::size_t i = 1; i < tokens.size(); ++i)
+    has_attributes = has_attributes || (tokens[i - 1].text == "[" && tokens[i].text == "[");
   int depth = 0;
-  bool names_a_space = false;
-  for (const Token& token : tokens_of(seen)) {
-    if (names_a_space && token.kind == Token::Kind::name)
-      return concat("It opens a namespace, ", token.text, ": the exercise has its place already.");
-    if (const std::string why = why_refused(token.text); !why.empty()) return why;
-    names_a_space = token.text == "namespace";
-    if (token.text == "{") ++depth;
-    if (token.text == "}" && --depth < 0) return "It closes a bracket } that it did not open.";
+  bool names_a_space = false;  // what stands between the brackets of namespace [[...]] is refused, too
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view word = tokens[i].text;
+    if (names_a_space && tokens[i].kind == Token::Kind::name)
+      return concat("It opens a namespace, ", word, ": the exercise has its place already.");
+    if (const std::string why = why_refused(tokens, i, has_attributes); !why.empty()) return why;
+    names_a_space =
+        (word == "namespace" && text_at(tokens, i - 1) != "using") || (names_a_space && word == "[");
+    if (word == "{") ++depth;
+    if (word == "}" && --depth < 0) return "It closes a bracket } that it did not open.";
   }
   return "";
 }

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 namespace tinymp::classroom {
 namespace {
@@ -49,7 +50,8 @@ struct Child {
         checked(where.fence != Fence::none && !where.writes),
         filter(checked && where.fence == Fence::bubblewrap ? refused_system_calls() : -1),
         rules(where.fence == Fence::landlock ? landlock_rules(where) : -1),
-        threads(256 + threads_of_user(checked && geteuid() == 0 ? user : geteuid())) {
+        threads(256 + 2 * std::int64_t{std::thread::hardware_concurrency()} +
+                threads_of_user(checked && geteuid() == 0 ? user : geteuid())) {
     owned = where.fence == Fence::bubblewrap
                 ? bubblewrap_command(where, command, filter.file() < 0 ? -1 : filter_end)
                 : command;

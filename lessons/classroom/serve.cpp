@@ -3,12 +3,13 @@
 #include <tinymp/base/error.h>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 // In the place of kernels/cuda/executor.cpp: here nothing runs on Device::cuda, whose kernels, emulated, are
 // the solutions of some exercises once more.
 namespace tinymp::kernels {
 
-Executor executor() { throw MissingError("an answer runs on Device::cpu alone"); }
+Executor executor() { throw Error("an answer runs on Device::cpu alone"); }
 std::string executor_name() { return "none"; }
 Allocator& cuda_allocator() {
   static_cast<void>(executor());
@@ -29,6 +30,10 @@ int main() {
     reply.put(Served::answered);
     try {
       serve(request, reply);
+    } catch (const std::system_error& error) {  // std::thread and its kin; no exercise reads a file
+      reply = Message().put(Served::lacking).put_text(error.what());
+    } catch (const tinymp::MissingError& error) {
+      reply = Message().put(Served::lacking).put_text(error.what());
     } catch (const std::exception& error) {
       reply = Message().put(Served::threw).put_text(error.what());
     } catch (...) {

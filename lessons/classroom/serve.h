@@ -2,6 +2,7 @@
 
 #include <lessons/classroom/wire.h>
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -11,7 +12,11 @@
 /// right answer, so nothing is gained by reading or writing its memory.
 namespace tinymp::exercise {
 
-enum class Served : std::uint64_t { answered, threw };
+enum class Served : std::uint64_t {
+  answered,
+  threw,
+  lacking
+};  ///< lacking: the machine had no thread for it
 
 /// Each exercise has one. What it throws is handed back as its text.
 void serve(Message& request, Message& reply);
@@ -29,13 +34,21 @@ template <class Out, class F>
 std::vector<Out> on_all_cores(std::size_t n, F f) {
   std::vector<Out> out(n);
   const std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::exception_ptr> failed(threads);
   const auto work = [&](std::size_t t) {
-    for (std::size_t i = n * t / threads; i < n * (t + 1) / threads; ++i) out[i] = f(i);
+    try {
+      for (std::size_t i = n * t / threads; i < n * (t + 1) / threads; ++i) out[i] = f(i);
+    } catch (...) {
+      failed[t] = std::current_exception();
+    }
   };
-  std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-  work(0);
-  for (std::thread& other : others) other.join();
+  {
+    std::vector<std::jthread> others;  // joins, also where the system gives no more threads
+    for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
+    work(0);
+  }
+  for (const std::exception_ptr& one : failed)
+    if (one) std::rethrow_exception(one);
   return out;
 }
 

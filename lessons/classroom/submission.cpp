@@ -84,7 +84,9 @@ std::vector<fs::path> Submission::runs() const {
   std::vector<fs::path> found;
   std::error_code failed;
   const fs::path top = folder_.filename() == "mine" ? folder_.parent_path() : folder_;
-  for (fs::recursive_directory_iterator i(top, failed), end; !failed && i != end; i.increment(failed)) {
+  constexpr auto closed_ones = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator i(top, closed_ones, failed), end; !failed && i != end;
+       i.increment(failed)) {
     if (i.depth() > 4) i.disable_recursion_pending();
     if (i->path().extension() == ".jsonl" && is_plain(top, i->path()) &&
         fs::file_size(i->path(), failed) <= longest_run)

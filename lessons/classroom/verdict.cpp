@@ -84,6 +84,19 @@ std::string why_it_ended(const Finished& finished, const std::string& asked, con
   return asked.empty() ? why : why + "\n" + asked;
 }
 
+/// As bubblewrap says it, or the child before it became the program. A submission that says so is judged
+/// twice.
+bool has_not_started(const Finished& finished) {
+  constexpr int cannot_start = 127;
+  return finished.output.starts_with("bwrap: ") ||
+         (finished.code == cannot_start && finished.output.starts_with("cannot "));
+}
+
+/// By none of us: by a kernel that is short of memory, say.
+bool was_killed(const Finished& finished) {
+  return finished.signal == SIGKILL && !finished.out_of_time && !finished.out_of_memory;
+}
+
 /// What the judge has said; what it has not, the end of the program with the submission tells.
 Verdict read_judge(const std::string& said, const Finished& finished, const Patience& patience) {
   const std::size_t line = std::min(said.find('\n'), said.size());
@@ -97,13 +110,17 @@ Verdict read_judge(const std::string& said, const Finished& finished, const Pati
     verdict.message = rest;
   } else if (outcome == "threw") {
     verdict.message = "It threw: " + rest;
-    // No thread to be had: it took them all itself, or others did.
-    if (rest.starts_with(std::strerror(EAGAIN))) verdict.outcome = Outcome::machine;
+  } else if (outcome == "lacking") {
+    verdict.outcome = Outcome::machine;
+    verdict.message = "The machine had no thread for it: " + rest;
   } else if (outcome == "malformed") {
     verdict.message = "What came back is no answer: " + rest + ". Does it write to file 3?";
-  } else if (outcome == "gone" && finished.output.starts_with("bwrap: ")) {
+  } else if (outcome == "gone" && has_not_started(finished)) {
     verdict.outcome = Outcome::machine;
     verdict.message = "The fence did not start: " + finished.output;
+  } else if (outcome == "gone" && was_killed(finished)) {
+    verdict.outcome = Outcome::machine;
+    verdict.message = "It was ended from outside.";
   } else if (outcome == "gone" || finished.out_of_time || finished.out_of_memory) {
     verdict.message = why_it_ended(finished, rest, patience);
   } else {

@@ -111,7 +111,7 @@ inline constexpr std::uint64_t longest_message = std::uint64_t{256} << 20;
 /// which otherwise spends more time getting it back than on anything else.
 inline void keep_memory() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that glibc takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
 }

@@ -104,9 +104,10 @@ TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   write_file(folder.path() / "eve" / exercise.own_file(), "#include \"/dev/zero\"\n");
   fs::create_symlink("/dev/zero", folder.path() / "eve" / "answers.txt");
   fs::create_directory_symlink("/", folder.path() / "eve" / "runs");
-  write_file(out.path() / "class.csv", "older");
+  fs::create_symlink("nowhere", folder.path() / "lock");
+  write_file(out.path() / "class.csv", "student,points\nzoe,10\n");
   write_file(out.path() / "students" / "zoe.json", "of an earlier call");
-  write_file(out.path() / "students" / "notes.txt", "the teacher's own");
+  write_file(out.path() / "students" / "notes.json", "the teacher's own");
 
   const std::string where = out.path().string(), from = folder.path().string();
   const char* const words[] = {"collect", from.c_str(), "--out", where.c_str(), "--trust"};
@@ -125,7 +126,7 @@ TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   CHECK(holds(read_file(out.path() / "alike.csv"), exercise.number() + ",ada,bob,1.000,1.000"));
   CHECK(nlohmann::json::parse(read_file(out.path() / "students" / "eve.json"))["score"] == 0);
   CHECK_FALSE(fs::exists(out.path() / "students" / "zoe.json"));
-  CHECK(fs::exists(out.path() / "students" / "notes.txt"));
+  CHECK(fs::exists(out.path() / "students" / "notes.json"));
   const std::string page = read_file(out.path() / "class.html");
   CHECK(holds(page, "<th>ada</th><td>10</td><td>·\u00A0✓\u00A0·</td><td>·\u00A0·</td>"));  // chapters 1, 2
   CHECK(holds(page, "<th>eve</th><td>0</td><td>·\u00A0<a href=\"#1.2-eve\" title=\"refused: It holds"));

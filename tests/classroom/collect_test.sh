@@ -6,7 +6,7 @@ classroom=${1:?usage: collect_test.sh CLASSROOM alarm|interrupted}
 part=${2:?usage: collect_test.sh CLASSROOM alarm|interrupted}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 exercise=$root/lessons/01_half/exercises/2_half_to_float
-work=$(mktemp -d) && chmod 755 "$work" && cd "$work" && mkdir tmp || exit 1 # a submission of root's runs as nobody
+work=$(mktemp -d) && chmod 755 "$work" && cd "$work" && mkdir tmp || exit 1 # a submission of root's runs as another user
 trap 'cd / && rm -rf "$work"' EXIT
 export LC_ALL=C.UTF-8 TMPDIR=$work/tmp
 

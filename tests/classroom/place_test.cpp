@@ -85,11 +85,17 @@ TEST_CASE("place: words of the linker, and of the kernels that imitate a GPU, ar
   for (const char* const text :
        {"extern \"C\" void f();", "[[gnu::weak]] void f();", "__attribute__((__weakref__(\"f\"))) int g();",
         "__attribute__((alias(\"f\"))) int g();", "int g() __attribute__((ifunc(\"f\")));",
-        "void f() { emu::fill(); }", "void f() { cuda::fill(); }"}) {
+        "void f() { emu::fill(); }", "void f() { cuda::fill(); }", "using namespace emu;",
+        "using namespace kernels::cuda;", "namespace [[maybe_unused]] std {}"}) {
     CAPTURE(text);
     CHECK_FALSE(leaves_its_place(text).empty());
   }
-  CHECK(leaves_its_place("int weakest; const char* s = \"extern weak emu\";  // cuda") == "");
+  for (const char* const text : {"int weakest; const char* s = \"extern weak emu\";  // cuda",
+                                 "bool weak = x.device() == Device::cuda;",
+                                 "float alias = cuda ? 1 : a[b[0]];", "using namespace std;"}) {
+    CAPTURE(text);
+    CHECK(leaves_its_place(text) == "");
+  }
 }
 
 TEST_CASE("place: names of compilers and their headers are refused, but for those of kernels") {

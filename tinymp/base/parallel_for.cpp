@@ -95,7 +95,7 @@ class Pool {
       for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {
       stop();
-      throw Error(
+      throw MissingError(
           concat("the system gives this program no more than ", workers_.size() + 1,
                  " threads; ask for fewer: TINYMP_THREADS=", std::min<std::size_t>(workers_.size() + 1, 8)));
     }

@@ -48,9 +48,11 @@ std::string path_of(const std::filesystem::path& folder, const char* file) {
 }
 
 std::filesystem::path find_folder(const Source& source) {
+  std::error_code closed;
   if (const char* data = std::getenv("TINYMP_DATA");
-      data != nullptr && *data != '\0' && !fs::is_directory(data))
-    throw MissingError(concat("TINYMP_DATA names ", data, ", which is no folder; mend it, or unset it"));
+      data != nullptr && *data != '\0' && !fs::is_directory(data, closed))
+    throw MissingError(
+        concat("TINYMP_DATA names ", data, ", which is no folder that can be read; mend it, or unset it"));
   std::string looked;
   for (const fs::path& folder : places(source)) {
     refuse_broken_links(source, folder);

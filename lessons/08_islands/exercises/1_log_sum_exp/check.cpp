@@ -85,8 +85,7 @@ std::string why_top(const Asked& asked, std::size_t r, const Right& right) {
   if (top == 0 && size_of(asked.log_sums[r] - both) <= 0x1p-10 * std::max(1.0, size_of(both)))
     return "Your code has no top[r]: the largest value belongs into top[r]. Left in the row, it makes exp "
            "overflow from 89 on; added "
-           "to log_sum[r], "
-           "it leaves the logarithm no digits.";
+           "to log_sum[r], it leaves the logarithm no digits.";
   if (top == row[0])
     return "Your code takes out the first value, where it has to be the largest: exp of the others may "
            "overflow.";
@@ -106,8 +105,7 @@ std::string why_log_sum(const Asked& asked, std::size_t r, const Right& right, d
     return "Your code adds the largest value inside of the logarithm: log(top + sum) instead of log(sum).";
   if (asked.rows.size() > 1 && (yours == -infinity || is_nan(yours) || size_of(yours - right.log_sum) > 0.25))
     return "Your code computes a row with what belongs to another row: each has its own largest value, its "
-           "own "
-           "sum.";
+           "own sum.";
   if (size_of(yours - right.log_sum) < 0.01 * std::max(1.0, right.log_sum))
     return "Your log_sum[r] has some three right digits: something was rounded to 16 bits on the way. The "
            "island ends "

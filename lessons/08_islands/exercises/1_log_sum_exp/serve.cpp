@@ -2,9 +2,8 @@
 #include <lessons/classroom/serve.h>
 #include <lessons/classroom/tensors.h>
 
-/// The request: logits; the reply: the two parts of the log sum exp of each row, by the
-/// forward of cross-entropy. Each row's
-/// label is its last class.
+/// The request: logits; the reply: the two parts of the log sum exp of each row, by the forward of
+/// cross-entropy. Each row's label is its last class.
 void tinymp::exercise::serve(Message& request, Message& reply) {
   const Tensor logits = take_tensor(request);
   const std::int64_t batch = logits.shape()[0], columns = logits.shape()[1];
