@@ -10,9 +10,9 @@
 /// A chapter, taken apart: paragraphs, tables, blocks, and the comments that say where their numbers come
 /// from.
 ///   <!-- results: QUESTION -->   stands before a table of curves. Several questions, separated by " | ",
-///   belong to
-///                                the columns with a metric, in order.
+///                                belong to the columns with a metric, in order.
 ///   <!-- printed -->             stands before a block of lines that the experiment said.
+///   <!-- other seeds -->         stands before a block of lessons/seeds.txt, which seeds_test.cpp compares.
 ///   <!-- given: 0.1 2.3 -->      lists numbers that no run gives: theory, the set-up, the paper.
 /// Left out are programs and commands, `names` (but not `0.77`), the targets of links, and the section "Where
 /// this comes from".
@@ -118,13 +118,18 @@ class ReadmeReader {
       if (!next() || !trimmed(lines_[at_]).starts_with("```"))
         return fault("<!-- printed --> stands before a block");
       block(Kind::printed);
+    } else if (text == "other seeds") {
+      if (!next() || !trimmed(lines_[at_]).starts_with("```"))
+        return fault("<!-- other seeds --> stands before a block");
+      while (++at_ < lines_.size() && !trimmed(lines_[at_]).starts_with("```")) {
+      }
     } else if (text.starts_with("results:")) {
       if (!next() || !is_table()) return fault("<!-- results: --> stands before a table");
       table(split(text.substr(8), " | "));
     } else if (text.starts_with("given:")) {
       for (const Shown& number : numbers_in(text)) readme_.given.push_back({first + number.line, number});
     } else {
-      fault("a comment that nobody reads; there are results:, printed and given:");
+      fault("a comment that nobody reads; there are results:, printed, other seeds and given:");
     }
   }
 
