@@ -112,7 +112,7 @@ std::string verdict_on(const Lab& lab, const Machine& keeping) {
   return fmt::format(
       "Yes: without them S = 1024 ends at {} times FP32's error, with them at {} times. S = 65536 {}.",
       fixed(harm, 2), fixed(kept, 2),
-      scaled <= 1.1 ? "does without" : concat("ends at ", fixed(scaled, 2), " times"));
+      scaled <= 1.2 ? "does without" : concat("ends at ", fixed(scaled, 2), " times"));
 }
 
 void claim_all(Lab& lab, const Machine& keeping, int lost) {
@@ -126,8 +126,8 @@ void claim_all(Lab& lab, const Machine& keeping, int lost) {
   lab.claim(many >= 1.5,
             fmt::format("S = 1024, flushed: at least {} times FP32's MSE (1.5 asked)", fixed(many, 2)));
   lab.claim(few >= 3, fmt::format("S = 64, flushed: at least {} times FP32's MSE (3 asked)", fixed(few, 2)));
-  lab.claim(most <= 1.1,
-            fmt::format("S = 65536, flushed: at most {} times FP32's MSE (1.1 allowed)", fixed(most, 3)));
+  lab.claim(most <= 1.2,
+            fmt::format("S = 65536, flushed: at most {} times FP32's MSE (1.2 allowed)", fixed(most, 3)));
 }
 
 }  // namespace
