@@ -56,7 +56,8 @@ std::string told(const Exercise& exercise, const Attempt& attempt, const Workboo
   if (attempt.began) text += fmt::format("A file to begin with: {}\n\n", shown(workbook.path(exercise)));
   if (!verdict.printed.empty() && verdict.outcome != Verdict::Outcome::no_build)
     text += "Your code printed:\n" + verdict.printed + "\n";
-  if (const std::string refused = leaves_its_place(read_file(workbook.path(exercise))); !refused.empty())
+  if (const std::string refused = leaves_its_place(read_file(workbook.path(exercise)), exercise.without);
+      !refused.empty())
     text += "./learn grade would refuse this file. " + refused + "\n\n";
   if (verdict.passed())
     return lab::fitted(

@@ -1,4 +1,7 @@
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <lessons/classroom/alarm.h>
@@ -14,7 +17,9 @@
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <iostream>
 
 // ./learn collect: the submissions of a class. What is known of a student is written as soon as it is judged,
@@ -32,8 +37,15 @@ std::vector<fs::path> submissions_in(const fs::path& folder) {
   if (failed) throw UsageError(concat("cannot read the folder ", folder.string(), ": ", failed.message()));
   for (const fs::directory_entry& entry : entries) {
     std::error_code none;
-    if (!entry.is_directory(none) || entry.is_symlink(none)) continue;
     const std::string name = entry.path().filename().string();
+    if (name == "__MACOSX") continue;
+    if (!entry.is_directory(none) || entry.is_symlink(none)) {
+      if (name.front() != '.')
+        std::cerr << lab::fitted_for_errors(
+                         concat("left out: ", plain_line(name), ", no folder of its own; unpack archives"))
+                  << "\n";
+      continue;
+    }
     if (name == "mine" || name == "runs")
       throw UsageError(concat(folder.string(), " holds ", name,
                               ": it is one student's own folder. Name the folder ",
@@ -77,6 +89,36 @@ std::vector<train::Run> runs_of(const Submission& submission, std::uintmax_t& ro
   return runs;
 }
 
+/// Throws UsageError before hours are spent, and before anything of a teacher's is overwritten.
+void expect_own(const fs::path& out) {
+  std::error_code none;
+  if (out.empty()) throw UsageError("--out names no folder");
+  if (fs::exists(out / "class.csv", none) && !read_file(out / "class.csv").starts_with("student,score,"))
+    throw UsageError(
+        concat((out / "class.csv").string(),
+               " is not of ./learn collect, and would be overwritten; name another folder: --out"));
+  fs::create_directories(out / "students", none);
+  if (access((out / "students").c_str(), W_OK) != 0)
+    throw UsageError(concat("cannot write into ", out.string(), ": ", std::strerror(errno)));
+}
+
+/// One call at a time writes there.
+class Lock {
+ public:
+  explicit Lock(const fs::path& out) : file_(open(out.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      throw UsageError(concat("another ./learn collect writes into ", out.string(), "; name another: --out"));
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() {
+    if (file_ >= 0) close(file_);
+  }
+
+ private:
+  int file_;
+};
+
 /// The files of students whom the table of an earlier call names.
 std::vector<fs::path> files_of_earlier_call(const fs::path& out) {
   std::error_code none;
@@ -119,6 +161,13 @@ std::string time_left(std::size_t done, std::size_t all, Clock::duration so_far)
   return fmt::format("  {} of {}{}\n", done, all, done == all ? "" : ", about " + left + " left");
 }
 
+/// What is said of a student in whose folder no file stands where it should.
+std::string why_nothing_was_read(const Grades& grades) {
+  for (const ExerciseGrade& one : grades.exercises)
+    if (one.outcome != "missing") return "";
+  return grades.exercises.empty() ? "" : grades.exercises.front().message;
+}
+
 /// Judges one after the other, and writes each down.
 void judge_all(const std::vector<fs::path>& submissions, const Grading& grading, const fs::path& out,
                std::vector<Grades>& all, std::vector<train::Run>& runs) {
@@ -133,6 +182,8 @@ void judge_all(const std::vector<fs::path>& submissions, const Grading& grading,
     std::cout << fmt::format("  {:<30} {:>4} of {}{}\n", all.back().student, all.back().score(),
                              all.back().most(), all.back().minutes_late.value_or(0) > 0 ? "  late" : "")
               << std::flush;
+    if (const std::string why = why_nothing_was_read(all.back()); !why.empty())
+      std::cerr << lab::fitted_for_errors("  nothing of it was read: " + plain_line(why, 300)) << "\n";
     std::cerr << time_left(all.size(), submissions.size(), Clock::now() - began);
   }
 }
@@ -159,7 +210,9 @@ int collect(int argc, const char* const* argv) {
   app.add_option("FOLDER", folder, "Holds a folder a student, named as the student")->required();
   app.add_option("--out", out, "Where class.csv, class.html, alike.csv and students/ go")
       ->capture_default_str();
-  app.add_option("--alike", least, "From which likeness on a pair is listed")->capture_default_str();
+  app.add_option("--alike", least, "From which likeness on a pair is listed")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   homework.add_flags(app);
   app.add_option("--due", homework.due, "Until when it was due, 2026-11-30T23:59: says who is late");
   app.add_flag("--trust", trust, "Where no fence works: all of it is known to be harmless");
@@ -168,8 +221,9 @@ int collect(int argc, const char* const* argv) {
     throw UsageError("--out lies among the submissions; name a folder elsewhere");
   expect_unseen(folder);
   expect_unseen(out);
-
   const std::vector<fs::path> submissions = submissions_in(folder);
+  expect_own(out);
+  const Lock lock(out);
   umask(022);  // a submission that root grades runs as another user, and has to see its check
   const Scratch scratch("collect");
   Grading grading{.exercises = exercises(), .scratch = scratch.path()};

@@ -34,6 +34,7 @@ Exercise read(const fs::path& folder) {
                 .file = json.at("file"),
                 .sources = json.at("sources"),
                 .instead = json.value("instead", std::vector<std::pair<std::string, std::string>>{}),
+                .without = json.value("without", std::vector<std::string>{}),
                 .links = json.at("links"),
                 .cases = json.at("cases"),
                 .stub_says = json.at("stub_says"),

@@ -22,6 +22,8 @@ struct Exercise {
   std::vector<std::string> sources{};
   /// Words of the file outside the region, and what stands there when the piece is a learner's: overlay.h.
   std::vector<std::pair<std::string, std::string>> instead{};
+  /// Kernels of the library that compute the answer: a submission may not name them.
+  std::vector<std::string> without{};
   bool links = false;                ///< does it want anything of the library but headers?
   std::int64_t cases = 0;            ///< of the check: a loop that asks nothing is seen in tests
   std::string stub_says{};           ///< a regular expression: what the stub fails with

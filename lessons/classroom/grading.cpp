@@ -34,7 +34,7 @@ void look_at(const std::string& text, const Exercise& exercise, ExerciseGrade& g
   grade.sha256 = sha256(text);
   grade.likeness = likeness_to(reference, text, stub);
   grade.notable = notable_words(text);
-  grade.message = leaves_its_place(text);
+  grade.message = leaves_its_place(text, exercise.without);
   grade.outcome = is_stub(text, stub) ? "unwritten" : grade.message.empty() ? "" : "refused";
 }
 
@@ -160,6 +160,12 @@ Grades grade(const Submission& submission, const std::string& student, const Gra
                                   .message = error.what()});
     }
     grading.told(grades.exercises.back());
+  }
+  if (std::ranges::all_of(grades.exercises, [](const auto& one) { return one.outcome == "missing"; })) {
+    std::vector<fs::path> names;
+    for (const Exercise& exercise : grading.exercises) names.push_back(exercise.own_file());
+    const std::string why = submission.misplaced(names);
+    for (ExerciseGrade& one : grades.exercises) one.message = why;
   }
   const std::string answers = submission.text("answers.txt").value_or("");
   const bool closed = !grading.questions.empty() && submission.is_unreadable("answers.txt");

@@ -28,6 +28,8 @@ void choose(const std::string& only, Grading& grading) {
   grading.questions.clear();
   std::istringstream words(only);
   for (std::string word; std::getline(words, word, ',');) {
+    word.erase(0, word.find_first_not_of(' '));
+    word.erase(word.find_last_not_of(' ') + 1);
     if (const int n = question_named(word); n != 0) {
       if (std::ranges::count(grading.questions, n) == 0) grading.questions.push_back(n);
       continue;

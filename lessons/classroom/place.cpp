@@ -54,6 +54,13 @@ std::string other_spelling(const std::string& text) {
   return "";
 }
 
+constexpr std::string_view builtin = "__builtin_";
+
+/// Among words with a space on either side.
+bool is_one_of(std::string_view words, std::string_view word) {
+  return words.find(concat(" ", word, " ")) != words.npos;
+}
+
 /// A name of compilers and of their headers. The headers that stand above every exercise have macros under
 /// such names: __CONCAT(as, m) is assembly, __END_DECLS a bracket. What kernels are written with may stand.
 bool is_reserved(std::string_view word) {
@@ -65,8 +72,17 @@ bool is_reserved(std::string_view word) {
       " __pipeline_wait_prior __pipeline_memcpy_async __func__ __int128 __int128_t __uint128_t ";
   const bool reserved =
       word.size() > 1 && word[0] == '_' && (word[1] == '_' || (word[1] >= 'A' && word[1] <= 'Z'));
-  return reserved && !word.starts_with("__builtin_") &&
-         of_kernels.find(concat(" ", word, " ")) == of_kernels.npos;
+  return reserved && !word.starts_with(builtin) && !is_one_of(of_kernels, word);
+}
+
+/// A function of the compiler that is no arithmetic: its own half, instructions of the processor, fork.
+bool is_other_builtin(std::string_view word) {
+  constexpr std::string_view of_numbers =
+      " fabs fabsf frexp frexpf ldexp ldexpf nearbyint nearbyintf rint rintf floor floorf ceil ceilf trunc"
+      " truncf sqrt sqrtf fma fmaf fmax fmaxf fmin fminf copysign copysignf isnan isinf isfinite signbit nan"
+      " nanf inf inff huge_val huge_valf clz clzl clzll ctz ctzl ctzll ffs popcount popcountl popcountll"
+      " bit_cast bswap16 bswap32 bswap64 memcpy memset expect unreachable prefetch ";
+  return word.starts_with(builtin) && !is_one_of(of_numbers, word.substr(builtin.size()));
 }
 
 using Tokens = std::vector<Token>;
@@ -84,17 +100,34 @@ bool names_an_executor(const Tokens& tokens, std::size_t i) {
   return before == "::" || before == "namespace" || text_at(tokens, i + 1) == "::";
 }
 
+/// What stands in [[...]] from the i-th on and is no ordinary attribute. g++ copies the text of a section's
+/// name into the assembly; others change how a name is linked or what a type is.
+std::string odd_attribute(const Tokens& tokens, std::size_t i) {
+  constexpr std::string_view ordinary =
+      " maybe_unused nodiscard likely unlikely fallthrough noreturn no_unique_address gnu always_inline"
+      " noinline flatten const pure hot cold :: , ( ) [ ";
+  if (tokens[i].text != "[" || text_at(tokens, i + 1) != "[") return "";
+  for (; i < tokens.size() && tokens[i].text != "]"; ++i)
+    if (!is_one_of(ordinary, tokens[i].text)) return std::string(tokens[i].text.substr(0, 40));
+  return "";
+}
+
 /// Why the i-th word may not stand there, with which a text could take the library's own solution: from the
 /// linker, or from the kernels that imitate a GPU. Empty: it may.
-std::string why_refused(const Tokens& tokens, std::size_t i, bool has_attributes) {
-  static const std::set<std::string_view> of_attributes = {"weak", "weakref", "alias", "ifunc"};
+std::string why_refused(const Tokens& tokens, std::size_t i, const std::vector<std::string>& without) {
   const std::string_view word = tokens[i].text;
   for (const char* const assembly : {"asm", "__asm", "__asm__"})
     if (word == assembly) return "It holds assembly, which reaches into what it is linked with.";
-  if (word == "extern" || (has_attributes && of_attributes.contains(word)))
-    return concat("It holds ", word, ", which reaches into what it is linked with; no exercise needs it.");
+  if (word == "extern")
+    return "It holds extern, which reaches into what it is linked with; no exercise needs it.";
+  if (const std::string odd = odd_attribute(tokens, i); !odd.empty())
+    return concat("It holds the attribute ", odd, "; no exercise needs it.");
   if (names_an_executor(tokens, i))
     return concat("It names ", word, ", where the same kernels are written once more: write your own.");
+  if (std::ranges::count(without, word) != 0)
+    return concat("It names ", word, ", which computes the answer: write your own.");
+  if (is_other_builtin(word))
+    return concat("It holds ", word, ", a function of the compiler; no exercise needs it.");
   return is_reserved(word)
              ? concat("It holds ", word,
                       ", a name of compilers and their headers, whose macros can write what may "
@@ -104,7 +137,7 @@ std::string why_refused(const Tokens& tokens, std::size_t i, bool has_attributes
 
 }  // namespace
 
-std::string leaves_its_place(std::string_view text) {
+std::string leaves_its_place(std::string_view text, const std::vector<std::string>& without) {
   if (const std::size_t at = odd_character(text); at != text.npos)
     return fmt::format("It holds the control character 0x{:02x}, which some take for the end of a line.",
                        static_cast<unsigned char>(text[at]));
@@ -114,21 +147,18 @@ std::string leaves_its_place(std::string_view text) {
     return "It holds a $ or a backslash outside of a literal, which some take for part of a name.";
   if (const std::string line = directive_in(seen); !line.empty())
     return concat("It holds a line of the preprocessor, ", line.substr(0, 40),
-                  ": such lines reach beyond the exercise, and none needs one.");
+                  ": such lines reach beyond the exercise. Take it out: what is needed is included above.");
   if (const std::string other = other_spelling(seen); !other.empty())
     return concat("It holds ", other,
                   ", another way to write brackets, text or directives, which hides them.");
   const Tokens tokens = tokens_of(seen);
-  bool has_attributes = false;  // [[gnu::weak]]
-  for (std::size_t i = 1; i < tokens.size(); ++i)
-    has_attributes = has_attributes || (tokens[i - 1].text == "[" && tokens[i].text == "[");
   int depth = 0;
   bool names_a_space = false;  // what stands between the brackets of namespace [[...]] is refused, too
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view word = tokens[i].text;
     if (names_a_space && tokens[i].kind == Token::Kind::name)
       return concat("It opens a namespace, ", word, ": the exercise has its place already.");
-    if (const std::string why = why_refused(tokens, i, has_attributes); !why.empty()) return why;
+    if (const std::string why = why_refused(tokens, i, without); !why.empty()) return why;
     names_a_space =
         (word == "namespace" && text_at(tokens, i - 1) != "using") || (names_a_space && word == "[");
     if (word == "{") ++depth;

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t longest_text = 256 << 10;
 constexpr std::uintmax_t longest_run = 16 << 20;
 constexpr std::size_t most_runs = 100;
+constexpr int most_looked_at = 2000;
 
 /// A file of its own, in a folder of its own: no link on the way.
 bool is_plain(const fs::path& folder, const fs::path& path) {
@@ -71,6 +72,26 @@ std::optional<fs::file_time_type> Submission::written(const fs::path& name) cons
   if (!is_plain(folder_.parent_path(), path)) return {};
   const fs::file_time_type time = fs::last_write_time(path, failed);
   return failed ? std::nullopt : std::optional(time);
+}
+
+std::string Submission::misplaced(const std::vector<fs::path>& names) const {
+  std::error_code failed;
+  const fs::path top = folder_.filename() == "mine" ? folder_.parent_path() : folder_;
+  constexpr auto closed_ones = fs::directory_options::skip_permission_denied;
+  int looked_at = 0;
+  for (fs::recursive_directory_iterator i(top, closed_ones, failed), end;
+       !failed && i != end && ++looked_at < most_looked_at; i.increment(failed)) {
+    if (i.depth() > 4) i.disable_recursion_pending();
+    const fs::path file = i->path();
+    const std::string there = file.lexically_relative(top).string();
+    const bool known =
+        std::ranges::any_of(names, [&](const fs::path& name) { return name.filename() == file.filename(); });
+    if (known && i->is_symlink(failed)) return there + " is a link, and links are not followed.";
+    if (known) return there + " is not where it is looked for: mine/CHAPTER/FILE.";
+    for (const char* const archive : {".zip", ".tar", ".gz", ".tgz", ".xz", ".7z"})
+      if (file.extension() == archive) return there + " is packed: unpack it.";
+  }
+  return "";
 }
 
 std::string Submission::progress() const {

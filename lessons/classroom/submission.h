@@ -22,6 +22,9 @@ class Submission {
   bool is_unreadable(const std::filesystem::path& name) const;  ///< itself, or a folder on the way
   /// When it was last changed; nothing for what is not read.
   std::optional<std::filesystem::file_time_type> written(const std::filesystem::path& name) const;
+  /// Where one of these files lies instead, an archive, or nothing: what to tell who handed in nothing that
+  /// is read.
+  std::string misplaced(const std::vector<std::filesystem::path>& names) const;
   std::string progress() const;
   /// *.jsonl below, at most 100, none above 16 MiB.
   std::vector<std::filesystem::path> runs() const;

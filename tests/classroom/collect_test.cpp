@@ -1,9 +1,13 @@
+#include <fcntl.h>
+#include <sys/file.h>
 #include <tests/catch.h>
+#include <unistd.h>
 
 #include <lessons/classroom/class_report.h>
 #include <lessons/classroom/commands.h>
 #include <lessons/classroom/files.h>
 #include <lessons/classroom/overlay.h>
+#include <lessons/classroom/submission.h>
 #include <tinymp/base/error.h>
 #include <filesystem>
 #include <iostream>
@@ -65,7 +69,7 @@ TEST_CASE("collect: a student's name is no formula in the table and no markup on
 TEST_CASE("collect: neither among the submissions, nor over them, nor from within one") {
   const Scratch folder("class");
   write_file(folder.path() / "students" / "ada" / "half_to_float.h", "");
-  write_file(folder.path() / "class.csv", "older");
+  write_file(folder.path() / "class.csv", "name,mail\nada,a@b\n");
   write_file(folder.path() / "bob" / "mine" / "half_to_float.h", "");
   const std::string students = (folder.path() / "students").string(), above = folder.path().string(),
                     bob = (folder.path() / "bob").string(), out = (folder.path() / "out").string();
@@ -73,6 +77,31 @@ TEST_CASE("collect: neither among the submissions, nor over them, nor from withi
   CHECK(holds(why_refused({"collect", students.c_str(), "--out", students.c_str()}, collect), "lies among"));
   CHECK(holds(why_refused({"collect", bob.c_str(), "--out", out.c_str()}, collect), "one student's own"));
   CHECK(fs::exists(folder.path() / "students" / "ada" / "half_to_float.h"));
+  const std::string own = (folder.path() / "own").string();
+  write_file(folder.path() / "own" / "class.csv", "name,mail\nada,a@b\n");
+  CHECK(
+      holds(why_refused({"collect", students.c_str(), "--out", own.c_str()}, collect), "is not of ./learn"));
+  CHECK(read_file(folder.path() / "own" / "class.csv") == "name,mail\nada,a@b\n");
+  CHECK_FALSE(fs::exists(out));  // a call that was refused makes none
+  fs::create_directory(out);
+  const int lock = open(out.c_str(), O_RDONLY | O_DIRECTORY);
+  REQUIRE(flock(lock, LOCK_EX | LOCK_NB) == 0);
+  CHECK(holds(why_refused({"collect", students.c_str(), "--out", out.c_str()}, collect), "another ./learn"));
+  close(lock);
+}
+
+TEST_CASE("collect: who handed in where nothing is looked for is told so") {
+  const Scratch folder("class");
+  const std::vector<fs::path> names{"07_dynamic_scaling/move_scale.h"};
+  const auto told = [&](const fs::path& student) { return Submission(student).misplaced(names); };
+  write_file(folder.path() / "ada" / "submission" / "mine" / names[0], "");
+  CHECK(holds(told(folder.path() / "ada"), "is not where it is looked for"));
+  write_file(folder.path() / "bob" / "mine.zip", "");
+  CHECK(told(folder.path() / "bob") == "mine.zip is packed: unpack it.");
+  fs::create_directories(folder.path() / "cid" / "mine" / "07_dynamic_scaling");
+  CHECK(told(folder.path() / "cid").empty());
+  fs::create_symlink("/dev/zero", folder.path() / "cid" / "mine" / names[0]);
+  CHECK(holds(told(folder.path() / "cid"), "is a link"));
 }
 
 TEST_CASE("collect: what submissions could read, the folders of the system, is no place for a class") {
@@ -105,7 +134,7 @@ TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   fs::create_symlink("/dev/zero", folder.path() / "eve" / "answers.txt");
   fs::create_directory_symlink("/", folder.path() / "eve" / "runs");
   fs::create_symlink("nowhere", folder.path() / "lock");
-  write_file(out.path() / "class.csv", "student,points\nzoe,10\n");
+  write_file(out.path() / "class.csv", "student,score,max_score\nzoe,10,10\n");
   write_file(out.path() / "students" / "zoe.json", "of an earlier call");
   write_file(out.path() / "students" / "notes.json", "the teacher's own");
 

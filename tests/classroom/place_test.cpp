@@ -99,13 +99,19 @@ TEST_CASE("place: words of the linker, and of the kernels that imitate a GPU, ar
 }
 
 TEST_CASE("place: names of compilers and their headers are refused, but for those of kernels") {
-  for (const char* const text : {"__CONCAT(as, m)(\"nop\");", "__END_DECLS", "void __REDIRECT(f, (), g);",
-                                 "_Static_assert(1, \"\");", "__attribute__((unused)) int a;"}) {
+  for (const char* const text :
+       {"__CONCAT(as, m)(\"nop\");", "__END_DECLS", "void __REDIRECT(f, (), g);", "_Static_assert(1, \"\");",
+        "__attribute__((unused)) int a;", "int a = __builtin_fork();", "auto h = __builtin_inff16();",
+        "[[gnu::section(\".x\\n.set a, b\")]] int a;", "float [[gnu::mode(HF)]] h;",
+        "[[using gnu: target(\"f16c\")]] void f();", "[[maybe_unused, gnu::weak]] int a;"}) {
     CAPTURE(text);
     CHECK_FALSE(leaves_its_place(text).empty());
   }
-  for (const char* const text : {"__shared__ float tile[16];", "__syncthreads();", "_n = __builtin_clz(a_);",
-                                 "unsigned __int128 wide;"}) {
+  for (const char* const text :
+       {"__shared__ float tile[16];", "__syncthreads();", "_n = __builtin_clz(a_);",
+        "unsigned __int128 wide;", "[[maybe_unused]] int a = b[c[0]];",
+        "[[gnu::always_inline, nodiscard]] inline int f() { return [] { return 1; }(); }",
+        "double d = __builtin_ldexp(1, 2);"}) {
     CAPTURE(text);
     CHECK(leaves_its_place(text) == "");
   }
