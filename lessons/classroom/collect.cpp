@@ -92,7 +92,6 @@ std::vector<train::Run> runs_of(const Submission& submission, std::uintmax_t& ro
 /// Throws UsageError before hours are spent, and before anything of a teacher's is overwritten.
 void expect_own(const fs::path& out) {
   std::error_code none;
-  if (out.empty()) throw UsageError("--out names no folder");
   if (fs::exists(out / "class.csv", none) && !read_file(out / "class.csv").starts_with("student,score,"))
     throw UsageError(
         concat((out / "class.csv").string(),
@@ -210,13 +209,13 @@ int collect(int argc, const char* const* argv) {
   app.add_option("FOLDER", folder, "Holds a folder a student, named as the student")->required();
   app.add_option("--out", out, "Where class.csv, class.html, alike.csv and students/ go")
       ->capture_default_str();
-  app.add_option("--alike", least, "From which likeness on a pair is listed")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+  app.add_option("--alike", least, "From which likeness on a pair is listed")->capture_default_str();
   homework.add_flags(app);
   app.add_option("--due", homework.due, "Until when it was due, 2026-11-30T23:59: says who is late");
   app.add_flag("--trust", trust, "Where no fence works: all of it is known to be harmless");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
+  if (out.empty()) throw UsageError("--out names no folder");
+  if (!(least >= 0 && least <= 1)) throw UsageError("--alike is a share: from 0 to 1");
   if (lies_in(out, folder) || lies_in(fs::path(out) / "students", folder))
     throw UsageError("--out lies among the submissions; name a folder elsewhere");
   expect_unseen(folder);

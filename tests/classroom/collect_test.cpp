@@ -75,6 +75,8 @@ TEST_CASE("collect: neither among the submissions, nor over them, nor from withi
                     bob = (folder.path() / "bob").string(), out = (folder.path() / "out").string();
   CHECK(holds(why_refused({"collect", students.c_str(), "--out", above.c_str()}, collect), "lies among"));
   CHECK(holds(why_refused({"collect", students.c_str(), "--out", students.c_str()}, collect), "lies among"));
+  CHECK(holds(why_refused({"collect", students.c_str(), "--out", ""}, collect), "names no folder"));
+  CHECK(holds(why_refused({"collect", students.c_str(), "--alike", "nan"}, collect), "from 0 to 1"));
   CHECK(holds(why_refused({"collect", bob.c_str(), "--out", out.c_str()}, collect), "one student's own"));
   CHECK(fs::exists(folder.path() / "students" / "ada" / "half_to_float.h"));
   const std::string own = (folder.path() / "own").string();
