@@ -42,8 +42,12 @@ std::string directive_in(std::string& text) {
 
 /// Another way to write a bracket, or text, in which one could be hidden.
 std::string other_spelling(const std::string& text) {
-  for (const char* const other : {"<%", "%>"})
+  for (const char* const other : {"<%", "%>", ":>"})
     if (text.find(other) != std::string::npos) return other;
+  for (std::size_t at = 0; (at = text.find("<:", at)) != text.npos; ++at) {  // [, but not in <::half>
+    const std::string next = text.substr(at + 2, 2);
+    if (next.empty() || next[0] != ':' || next == "::" || next == ":>") return "<:";
+  }
   const std::vector<Token> tokens = tokens_of(text);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view name = tokens[i].text;

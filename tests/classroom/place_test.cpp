@@ -90,9 +90,10 @@ TEST_CASE("place: words of the linker, and of the kernels that imitate a GPU, ar
     CAPTURE(text);
     CHECK_FALSE(leaves_its_place(text).empty());
   }
-  for (const char* const text : {"int weakest; const char* s = \"extern weak emu\";  // cuda",
-                                 "bool weak = x.device() == Device::cuda;",
-                                 "float alias = cuda ? 1 : a[b[0]];", "using namespace std;"}) {
+  for (const char* const text :
+       {"int weakest; const char* s = \"extern weak emu\";  // cuda",
+        "bool weak = x.device() == Device::cuda;", "float alias = cuda ? 1 : a[b[0]];",
+        "using namespace std;", "std::vector<::half> a;"}) {
     CAPTURE(text);
     CHECK(leaves_its_place(text) == "");
   }
@@ -132,8 +133,9 @@ TEST_CASE("place: brackets and words that a splice, a comment or a literal would
   for (const std::string& text :
        {"// \\\v\n{\n}\n"s, "}"s, "// a \\\v\nx /*\n} // */"s, "\"a\\\nb\" }"s, "'{' }"s, "1'0; '{'; }"s,
         "#pragma unroll /*\n\" */ } namespace x { /* \" */"s, "R\"(})\" x"s, "u8R\"x(})x\""s, "int a<%1%>;"s,
-        "_Pragma(\"GCC optimize(3)\") int a;"s, "import std;"s, "  module x;"s, "export int a;"s,
-        "namespace x {}"s, "#pragma GCC poison x"s, "#pragma unroll 4 x"s}) {
+        "<:<:gnu::weak:>:> int a;"s, "[[x]] int a<:2];"s, "_Pragma(\"GCC optimize(3)\") int a;"s,
+        "import std;"s, "  module x;"s, "export int a;"s, "namespace x {}"s, "#pragma GCC poison x"s,
+        "#pragma unroll 4 x"s}) {
     CAPTURE(text);
     CHECK_FALSE(leaves_its_place(text).empty());
   }
