@@ -12,11 +12,8 @@
 /// right answer, so nothing is gained by reading or writing its memory.
 namespace tinymp::exercise {
 
-enum class Served : std::uint64_t {
-  answered,
-  threw,
-  lacking
-};  ///< lacking: the machine had no thread for it
+/// How a request went; lacking: the machine had no thread for it.
+enum class Served : std::uint64_t { answered, threw, lacking };
 
 /// Each exercise has one. What it throws is handed back as its text.
 void serve(Message& request, Message& reply);

@@ -20,6 +20,7 @@ constexpr std::size_t longest_text = 256 << 10;
 constexpr std::uintmax_t longest_run = 16 << 20;
 constexpr std::size_t most_runs = 100;
 constexpr int most_looked_at = 2000;
+constexpr auto closed_ones = fs::directory_options::skip_permission_denied;
 
 /// A file of its own, in a folder of its own: no link on the way.
 bool is_plain(const fs::path& folder, const fs::path& path) {
@@ -74,10 +75,11 @@ std::optional<fs::file_time_type> Submission::written(const fs::path& name) cons
   return failed ? std::nullopt : std::optional(time);
 }
 
+fs::path Submission::whole() const { return folder_.filename() == "mine" ? folder_.parent_path() : folder_; }
+
 std::string Submission::misplaced(const std::vector<fs::path>& names) const {
   std::error_code failed;
-  const fs::path top = folder_.filename() == "mine" ? folder_.parent_path() : folder_;
-  constexpr auto closed_ones = fs::directory_options::skip_permission_denied;
+  const fs::path top = whole();
   int looked_at = 0;
   for (fs::recursive_directory_iterator i(top, closed_ones, failed), end;
        !failed && i != end && ++looked_at < most_looked_at; i.increment(failed)) {
@@ -104,8 +106,7 @@ std::string Submission::progress() const {
 std::vector<fs::path> Submission::runs() const {
   std::vector<fs::path> found;
   std::error_code failed;
-  const fs::path top = folder_.filename() == "mine" ? folder_.parent_path() : folder_;
-  constexpr auto closed_ones = fs::directory_options::skip_permission_denied;
+  const fs::path top = whole();
   for (fs::recursive_directory_iterator i(top, closed_ones, failed), end; !failed && i != end;
        i.increment(failed)) {
     if (i.depth() > 4) i.disable_recursion_pending();

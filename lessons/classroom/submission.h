@@ -30,6 +30,8 @@ class Submission {
   std::vector<std::filesystem::path> runs() const;
 
  private:
+  std::filesystem::path whole() const;  ///< with what lies beside mine/
+
   std::filesystem::path folder_, progress_;
 };
 
