@@ -1,7 +1,9 @@
 # TINYMP_CUDA=AUTO | ON | OFF. Sets TINYMP_HAS_CUDA and enables the language, or says in one line why not.
-# AUTO trusts nothing but a trial: cuda_probe/ is configured and compiled apart, so that an nvcc that is too old, does
+# AUTO compiles the kernels where a GPU is there to run them: nvcc takes minutes, and elsewhere nothing would call them.
+# Then it trusts nothing but a trial: cuda_probe/ is configured and compiled apart, so that an nvcc that is too old, does
 # not like the host compiler or lacks its libraries costs a line and not the build.
-set(TINYMP_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON (an error when there is no working nvcc), OFF")
+set(TINYMP_CUDA AUTO CACHE STRING "CUDA kernels: AUTO (where there is an NVIDIA GPU), ON (an error when there is no \
+working nvcc), OFF")
 set_property(CACHE TINYMP_CUDA PROPERTY STRINGS AUTO ON OFF)
 string(TOUPPER "${TINYMP_CUDA}" tinymp_cuda)
 if(NOT tinymp_cuda MATCHES "^(AUTO|ON|OFF)$")
@@ -60,7 +62,19 @@ endfunction()
 
 set(TINYMP_HAS_CUDA FALSE)
 set(tinymp_why "TINYMP_CUDA=OFF")
-if(NOT tinymp_cuda STREQUAL "OFF")
+if(NOT DEFINED TINYMP_GPU)  # a driver's device nodes (dxg: WSL, nvmap: Jetson), or what the driver says of itself
+  set(tinymp_gpu FALSE)
+  foreach(node /dev/nvidiactl /dev/nvidia0 /dev/dxg /dev/nvmap /proc/driver/nvidia/version)
+    if(EXISTS ${node})
+      set(tinymp_gpu TRUE)
+    endif()
+  endforeach()
+else()  # said from outside
+  set(tinymp_gpu ${TINYMP_GPU})
+endif()
+if(tinymp_cuda STREQUAL "AUTO" AND NOT tinymp_gpu)
+  set(tinymp_why "there is no NVIDIA GPU on this machine; TINYMP_CUDA=ON compiles its kernels all the same")
+elseif(NOT tinymp_cuda STREQUAL "OFF")
   set(tinymp_nvcc "${CMAKE_CUDA_COMPILER}")
   if(NOT tinymp_nvcc)
     unset(tinymp_nvcc)

@@ -1,64 +1,122 @@
-# The library: every .cpp under tinymp/ and kernels/, one static archive. A new file is found by itself; what runs on
-# the GPU goes into kernels/cuda/*.cu; what a build without nvcc needs in its place into kernels/no_cuda/*.cpp.
-file(GLOB_RECURSE TINYMP_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*.cpp kernels/*.cpp)
-list(FILTER TINYMP_SOURCES EXCLUDE REGEX "^kernels/(no_cuda|bench)/")
-tinymp_overlaid(TINYMP_SOURCES)
-add_library(tinymp STATIC ${TINYMP_SOURCES})
-add_library(tinymp::tinymp ALIAS tinymp)
-target_include_directories(tinymp PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
-target_compile_features(tinymp PUBLIC cxx_std_20)
+# The library. A new file is found by itself; kernels for the GPU go into kernels/cuda/*.cu, what a build without nvcc
+# needs in their place into kernels/no_cuda/*.cpp. Each group of sources is compiled once; two archives are made of them:
+#   tinymp        everything, for most programs and for projects on top of tinymp
+#   tinymp_small  without the larger models: what ./learn quickstart trains, so that it waits for nothing else
+option(TINYMP_EMULATION "Device::cuda may run on the CPU: the CUDA kernels are compiled for it, too (kernels/emu)" ON)
+
+file(GLOB_RECURSE core RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*.cpp kernels/*.cpp)
+if(TINYMP_HAS_CUDA)
+  list(FILTER core EXCLUDE REGEX "^kernels/no_cuda/")
+endif()
+# take(OUT PATTERN): moves the sources that match from the core to a group of their own.
+function(take out pattern)
+  set(taken ${core})
+  list(FILTER taken INCLUDE REGEX "${pattern}")
+  list(REMOVE_ITEM core ${taken})
+  set(${out} ${taken} PARENT_SCOPE)
+  set(core ${core} PARENT_SCOPE)
+endfunction()
+take(models "^tinymp/(nn/(language_model|lenet|lstm|resnet|conv2d|dropout|layer_norm)|amp/explain|autograd/finite_differences)")
+take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
+take(machine "^kernels/emu/")                    # that emulated kernels run on
+take(ladder "^kernels/cuda/gemm/.*_emu[.]cpp$")  # the products of lesson 02
+take(emulation "^kernels/cuda/.*_emu[.]cpp$")
+
+# What every part of the library is compiled with.
+add_library(tinymp_build INTERFACE)
+target_include_directories(tinymp_build INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_features(tinymp_build INTERFACE cxx_std_20)
 # The same bits from every compiler: no fused multiply-add that the text does not ask for.
-target_compile_options(tinymp PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> PRIVATE ${TINYMP_WARNINGS})
+set(contract $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+target_compile_options(tinymp_build INTERFACE ${contract} ${TINYMP_WARNINGS})
+target_link_libraries(tinymp_build INTERFACE Threads::Threads fmt::fmt-header-only nlohmann_json::nlohmann_json ZLIB::ZLIB)
+
+# What most files include is compiled once (a quarter less to do); ccache knows better, and would know none of them.
+set(TINYMP_STANDARD_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span> <string>
+                            <string_view> <variant> <vector>)
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+
+# tinymp_objects(GROUP): compiles ${GROUP} as tinymp_GROUP; GROUP_objects are its objects. Of --mine the overlay brings
+# along those that no piece of the learner's touches (Overlay.cmake).
+function(tinymp_objects group)
+  set(sources ${${group}})
+  tinymp_overlaid(sources)
+  tinymp_split(sources tinymp_${group} objects)
+  set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON)
+  if(sources)
+    add_library(tinymp_${group} OBJECT ${sources})
+    list(APPEND objects $<TARGET_OBJECTS:tinymp_${group}>)
+    if(NOT group STREQUAL "cuda")
+      target_link_libraries(tinymp_${group} PRIVATE tinymp_build)
+      target_precompile_headers(tinymp_${group} PRIVATE ${TINYMP_STANDARD_HEADERS})
+    endif()
+  endif()
+  set(${group}_objects ${objects} PARENT_SCOPE)
+endfunction()
+
 # sqrt need not set errno, and may then be vectorised; no bit changes.
 set(roots kernels/cpu/update.cpp kernels/cpu/batch_norm.cpp kernels/cpu/layer_norm.cpp)
 tinymp_overlaid(roots)
-set_source_files_properties(${roots} PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
-# Pages and tables take the optimiser longer than they run.
-file(GLOB report_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/report/*.cpp)
-set_source_files_properties(${report_sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
-target_compile_definitions(tinymp PRIVATE TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # data lies in datasets/
-set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES
-  COMPILE_DEFINITIONS "TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}>")
-# BUILD_INTERFACE: headers only, and none of ours names them, so who links tinymp needs neither.
-target_link_libraries(tinymp PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB
-                      $<BUILD_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
-
+set_source_files_properties(${roots} PROPERTIES COMPILE_OPTIONS "-fno-math-errno" SKIP_PRECOMPILE_HEADERS ON)
 # The tiles of matrix products: one source, one object for each instruction set, chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
-  set_source_files_properties(kernels/cpu/fast/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
-  set_source_files_properties(kernels/cpu/fast/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c")
+  set_source_files_properties(kernels/cpu/fast/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c" SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(kernels/cpu/fast/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c"
+                              SKIP_PRECOMPILE_HEADERS ON)
 endif()
-
-# GPU kernels. An object library, so that programs go on being linked as C++.
-if(TINYMP_HAS_CUDA)
-  file(GLOB_RECURSE TINYMP_CUDA_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
-  tinymp_split(TINYMP_CUDA_SOURCES tinymp_cuda built)
-  target_sources(tinymp PRIVATE ${built})
-  if(TINYMP_CUDA_SOURCES)
-    add_library(tinymp_cuda OBJECT ${TINYMP_CUDA_SOURCES})
-    target_include_directories(tinymp_cuda PRIVATE ${PROJECT_SOURCE_DIR})
-    target_compile_options(tinymp_cuda PRIVATE ${TINYMP_CUDA_FLAGS})
-    target_sources(tinymp PRIVATE $<TARGET_OBJECTS:tinymp_cuda>)
-  endif()
-  target_link_libraries(tinymp PRIVATE CUDA::cudart_static)  # static: starts without a driver
-else()
-  file(GLOB TINYMP_NO_CUDA_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/no_cuda/*.cpp)
-  target_sources(tinymp PRIVATE ${TINYMP_NO_CUDA_SOURCES})
-endif()
+# What writes and reads JSON takes the optimiser longer than it runs.
+file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/*json*.cpp tinymp/train/run_log*.cpp
+     tinymp/train/finding_text.cpp)
+set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES COMPILE_DEFINITIONS
+  "TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}>;TINYMP_HAS_EMULATION=$<BOOL:${TINYMP_EMULATION}>")
+set_source_files_properties(tinymp/data/places.cpp tinymp/train/provenance.cpp PROPERTIES COMPILE_DEFINITIONS
+  TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # data lies in datasets/
 
 # The git commit for run logs: asked at every build, recompiled only when it changed.
 set(commit_source ${PROJECT_BINARY_DIR}/generated/commit.cpp)
 add_custom_target(tinymp_commit BYPRODUCTS ${commit_source} COMMENT "" VERBATIM
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${commit_source}
           -P ${PROJECT_SOURCE_DIR}/cmake/Commit.cmake)
-add_dependencies(tinymp tinymp_commit)
-target_sources(tinymp PRIVATE ${commit_source})
+list(APPEND core ${commit_source})
 
-# What report pages are made of, compiled in; without dygraphs those two are empty and charts are still.
-include(${CMAKE_CURRENT_LIST_DIR}/EmbedFile.cmake)
-embed_file(embedded page_css ${PROJECT_SOURCE_DIR}/tinymp/report/page.css)
-embed_file(embedded page_js ${PROJECT_SOURCE_DIR}/tinymp/report/page.js)
-embed_file(embedded dygraphs_js "${TINYMP_DYGRAPHS_JS}")
-embed_file(embedded dygraphs_css "${TINYMP_DYGRAPHS_CSS}")
-target_sources(tinymp PRIVATE ${embedded})
-tinymp_take_built(tinymp)
+set(groups core models simulator machine ladder emulation)
+if(TINYMP_HAS_CUDA)  # compiled apart, so that programs go on being linked as C++
+  file(GLOB_RECURSE cuda RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
+  list(APPEND groups cuda)
+endif()
+foreach(group IN LISTS groups)
+  tinymp_objects(${group})
+endforeach()
+if(TARGET tinymp_core)
+  add_dependencies(tinymp_core tinymp_commit)
+endif()
+if(TARGET tinymp_cuda)
+  target_include_directories(tinymp_cuda PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(tinymp_cuda PRIVATE ${TINYMP_CUDA_FLAGS})
+endif()
+
+set(TINYMP_LADDER ${machine_objects} ${ladder_objects})  # for lesson 02
+list(APPEND core_objects ${cuda_objects})
+if(TINYMP_EMULATION)
+  list(APPEND core_objects ${simulator_objects} ${machine_objects} ${ladder_objects} ${emulation_objects})
+  set(TINYMP_LADDER "")  # every program has them
+else()
+  list(APPEND models_objects ${simulator_objects})
+endif()
+set(TINYMP_OBJECTS ${core_objects} ${models_objects})  # of the library, for the classroom
+add_library(tinymp_small STATIC EXCLUDE_FROM_ALL ${core_objects})
+add_library(tinymp STATIC ${TINYMP_OBJECTS})
+add_library(tinymp::tinymp ALIAS tinymp)
+foreach(archive tinymp tinymp_small)
+  set_target_properties(${archive} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${archive} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_compile_features(${archive} PUBLIC cxx_std_20)
+  target_compile_options(${archive} PUBLIC ${contract})
+  target_link_libraries(${archive} PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB)
+  if(TINYMP_HAS_CUDA)
+    target_link_libraries(${archive} PRIVATE CUDA::cudart_static)  # static: starts without a driver
+  endif()
+endforeach()

@@ -13,13 +13,19 @@ namespace {
 #define TINYMP_ON_GPU(call) throw MissingError("this build has no kernels for a GPU")
 #endif
 
+#if TINYMP_HAS_EMULATION
+#define TINYMP_EMULATED(call) return emu::call
+#else  // executor() has said so
+#define TINYMP_EMULATED(call) throw MissingError("this build has no emulation of the GPU")
+#endif
+
 #define TINYMP_RUN(device, kernel, ...)                           \
   do {                                                            \
     const detail::TimedCall timed(#kernel, __VA_ARGS__);          \
     if ((device) == Device::cpu) return cpu::kernel(__VA_ARGS__); \
     switch (executor()) {                                         \
       case Executor::emulation:                                   \
-        return emu::kernel(__VA_ARGS__);                          \
+        TINYMP_EMULATED(kernel(__VA_ARGS__));                     \
       case Executor::gpu:                                         \
         TINYMP_ON_GPU(kernel(__VA_ARGS__));                       \
     }                                                             \

@@ -1,16 +1,26 @@
 #include <kernels/cuda/executor.h>
 #include <kernels/device.h>
+#if TINYMP_HAS_EMULATION
 #include <kernels/emu/chip.h>
 #include <kernels/emu/memory.h>
+#endif
 #include <tinymp/base/error.h>
+#include <cstdlib>
+#include <string_view>
 
 namespace tinymp::kernels {
 namespace {
 
 Executor find_executor() {
-  if (emu::machine::emulation_wanted()) {
+  if (emulation_wanted()) {
+#if TINYMP_HAS_EMULATION
     static_cast<void>(emu::machine::chip());  // a name that it does not know is refused here
     return Executor::emulation;
+#else
+    throw MissingError(
+        "TINYMP_EMULATE is set, and this build has no emulation of the GPU; ./learn builds it where that is "
+        "set, CMake with -DTINYMP_EMULATION=ON");
+#endif
   }
   if (cuda_device_count() > 0) return Executor::gpu;
   throw MissingError(concat(
@@ -21,6 +31,11 @@ Executor find_executor() {
 
 }  // namespace
 
+bool emulation_wanted() {
+  const char* emulate = std::getenv("TINYMP_EMULATE");
+  return emulate != nullptr && *emulate != '\0' && std::string_view(emulate) != "0";
+}
+
 Executor executor() {
   static const Executor found = find_executor();  // after an exception the next call asks again
   return found;
@@ -28,16 +43,23 @@ Executor executor() {
 
 std::string executor_name() {
   if (executor() == Executor::gpu) return cuda_device_name(0);
-  const emu::machine::Chip chip = emu::machine::chip();
-  return concat("CUDA kernels emulated on the CPU", chip ? concat(", tensor cores of ", name_of(*chip)) : "");
+#if TINYMP_HAS_EMULATION
+  if (const emu::machine::Chip chip = emu::machine::chip())
+    return concat("CUDA kernels emulated on the CPU, tensor cores of ", name_of(*chip));
+#endif
+  return "CUDA kernels emulated on the CPU";
 }
 
 Allocator& cuda_allocator() {
 #if TINYMP_HAS_CUDA
   if (executor() == Executor::gpu) return cuda::device_memory();
 #endif
+#if TINYMP_HAS_EMULATION
   static_cast<void>(executor());
   return emu::device_memory();
+#else
+  throw MissingError("this build has neither kernels for a GPU nor their emulation");
+#endif
 }
 
 }  // namespace tinymp::kernels

@@ -9,7 +9,10 @@ namespace tinymp::kernels {
 /// Who is behind Device::cuda.
 enum class Executor : std::uint8_t { gpu, emulation };
 
-/// The emulation where TINYMP_EMULATE is set (to anything but 0), else the GPU. Asked once: a program stays
+/// TINYMP_EMULATE is set, to anything but 0.
+bool emulation_wanted();
+
+/// The emulation where that is wanted, else the GPU. Asked once: a program stays
 /// with what it found first. Throws MissingError when there is neither.
 Executor executor();
 

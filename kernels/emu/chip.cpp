@@ -29,7 +29,6 @@ Chip& current() {
 
 }  // namespace
 
-bool emulation_wanted() { return !asked_for().empty() && asked_for() != "0"; }
 Chip chip() { return current(); }
 void use_chip(Chip chip) { current() = chip; }
 

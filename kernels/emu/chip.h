@@ -10,9 +10,6 @@ namespace tinymp::kernels::emu::machine {
 /// that any chip takes, and are the fastest to emulate.
 using Chip = std::optional<Gpu>;
 
-/// Whether TINYMP_EMULATE is set, to anything but 0.
-bool emulation_wanted();
-
 /// At first what TINYMP_EMULATE says: a name (v100, a100, ada, h100, h200, b200), or 1 for none.
 /// Throws UsageError when it says something else.
 Chip chip();

@@ -10,10 +10,10 @@
 #include <kernels/cuda/executor.h>
 #include <lessons/01_half/show.h>
 #include <lessons/01_half/subnormals.h>
+#include <lessons/lab/report/progress.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/sgd.h>
-#include <tinymp/report/progress.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>

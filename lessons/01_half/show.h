@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 #include <tinymp/tensor/tensor.h>
 
 /// What lesson 01 shows besides its curves.

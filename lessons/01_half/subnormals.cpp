@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <lessons/01_half/subnormals.h>
-#include <lessons/learn/experiments.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/half.h>
 

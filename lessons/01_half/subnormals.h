@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 #include <tinymp/nn/mlp.h>
 
 /// The second question of lesson 01: an autoencoder on a machine that takes FP16's subnormals for zero.

@@ -2,7 +2,7 @@
 
 #include <kernels/emu/options.h>
 #include <lessons/02_matmul/mlp.h>
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 
 /// What lesson 02 shows besides its curves.
 namespace tinymp::lab {

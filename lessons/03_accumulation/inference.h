@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 
 /// The second question of lesson 03: a model that was trained with FP32 accumulators answers with FP16 ones.
 namespace tinymp::lab {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 
 /// The arithmetic of lesson 03: what becomes of long sums.
 namespace tinymp::lab {

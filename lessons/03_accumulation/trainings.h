@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 #include <tinymp/numeric/accumulation.h>
 #include <tinymp/optim/sgd.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 #include <tinymp/numeric/accumulation.h>
 
 /// A look into the batch-normalised hidden layer of lesson 03.

@@ -2,7 +2,7 @@
 #include <kernels/kernels.h>
 #include <lessons/04_autograd/model.h>
 #include <lessons/04_autograd/show.h>
-#include <tinymp/autograd/grad_check.h>
+#include <tinymp/autograd/finite_differences.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/data/loader.h>
 #include <algorithm>

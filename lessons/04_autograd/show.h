@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 
 /// What lesson 04 shows before it trains.
 namespace tinymp::lab {

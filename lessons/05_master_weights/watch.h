@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/experiments.h>
+#include <lessons/05_master_weights/small_updates.h>
 
 namespace tinymp::lab {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/experiments.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
 
 /// What else must be in order when the loss is multiplied by S: the division, and clipping after it.
 namespace tinymp::lab {

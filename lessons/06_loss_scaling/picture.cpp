@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <lessons/06_loss_scaling/picture.h>
-#include <tinymp/report/axis.h>
+#include <lessons/lab/report/axis.h>
 #include <algorithm>
 #include <cmath>
 

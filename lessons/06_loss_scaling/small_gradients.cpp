@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <lessons/learn/experiments.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
+#include <lessons/lab/report/number.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/adam.h>
-#include <tinymp/report/number.h>
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/experiments.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
 
 namespace tinymp::lab {
 

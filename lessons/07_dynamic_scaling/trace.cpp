@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/07_dynamic_scaling/models.h>
 #include <lessons/07_dynamic_scaling/trace.h>
-#include <tinymp/report/number.h>
+#include <lessons/lab/report/number.h>
 
 namespace tinymp::lab {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 
 /// The numbers that break an FP16 softmax and an FP16 Adam, bit by bit.
 namespace tinymp::lab {

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 #include <lessons/09_autocast/casts.h>
 #include <lessons/09_autocast/loss.h>
+#include <lessons/lab/report/terminal.h>
 #include <tinymp/amp/explain.h>
 #include <tinymp/amp/mixed_optimizer.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/optim/sgd.h>
-#include <tinymp/report/terminal.h>
 #include <map>
 
 namespace tinymp::lab {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 
 /// What autocast does to a step, before anything is trained: the lists, op by op, casts and bytes.
 namespace tinymp::lab {

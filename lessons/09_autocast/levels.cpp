@@ -1,6 +1,7 @@
 #include <fmt/format.h>
+#include <lessons/05_master_weights/small_updates.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
 #include <lessons/09_autocast/levels.h>
-#include <lessons/learn/experiments.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/sgd.h>
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 
 /// The third question of lesson 09: the three programs of the literature, spelled out.
 namespace tinymp::lab {

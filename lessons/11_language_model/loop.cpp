@@ -1,7 +1,7 @@
 #include <kernels/cuda/executor.h>
 #include <lessons/11_language_model/errors.h>
 #include <lessons/11_language_model/loop.h>
-#include <lessons/learn/run_progress.h>
+#include <lessons/lab/learn/run_progress.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/text_loader.h>
 #include <tinymp/optim/adam.h>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <lessons/learn/experiments.h>
+#include <lessons/lab/learn/contender.h>
+#include <lessons/lab/learn/lab.h>
 #include <tinymp/nn/language_model.h>
 #include <span>
 #include <string>

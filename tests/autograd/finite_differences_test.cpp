@@ -1,4 +1,4 @@
-#include <tinymp/autograd/grad_check.h>
+#include <tinymp/autograd/finite_differences.h>
 
 #include <tests/base/says.h>
 #include <tests/catch.h>

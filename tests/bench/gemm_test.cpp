@@ -1,5 +1,5 @@
-#include <kernels/bench/gemm.h>
 #include <kernels/emu/chip.h>
+#include <lessons/lab/bench/gemm.h>
 #include <stdlib.h>
 #include <tests/base/says.h>
 #include <tests/catch.h>

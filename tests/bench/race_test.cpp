@@ -1,6 +1,6 @@
-#include <kernels/bench/cpu_gemm.h>
-#include <kernels/bench/race.h>
-#include <kernels/bench/step_models.h>
+#include <lessons/lab/bench/cpu_gemm.h>
+#include <lessons/lab/bench/race.h>
+#include <lessons/lab/bench/step_models.h>
 #include <tests/catch.h>
 #include <set>
 #include <sstream>

@@ -1,11 +1,11 @@
 #include <tests/catch.h>
 
-#include <lessons/classroom/alarm.h>
-#include <lessons/classroom/class_report.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/homework.h>
-#include <lessons/classroom/plain_name.h>
-#include <lessons/classroom/try_run.h>
+#include <lessons/lab/classroom/alarm.h>
+#include <lessons/lab/classroom/class_report.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/homework.h>
+#include <lessons/lab/classroom/plain_name.h>
+#include <lessons/lab/classroom/try_run.h>
 #include <tinymp/base/error.h>
 
 // What a teacher sees of a class: alarms, names, who is late, who is alike; and what may not end the grading.

@@ -3,11 +3,11 @@
 #include <tests/catch.h>
 #include <unistd.h>
 
-#include <lessons/classroom/class_report.h>
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/submission.h>
+#include <lessons/lab/classroom/class_report.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/submission.h>
 #include <tinymp/base/error.h>
 #include <filesystem>
 #include <iostream>

@@ -7,13 +7,13 @@
 #include <tests/catch.h>
 #include <unistd.h>
 
-#include <lessons/classroom/descendants.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/place.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/programs.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/descendants.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/place.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/verdict.h>
 #include <algorithm>
 #include <csignal>
 #include <filesystem>

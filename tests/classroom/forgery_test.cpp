@@ -1,6 +1,6 @@
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/verdict.h>
 #include <tests/catch.h>
 
 #include <cstdio>

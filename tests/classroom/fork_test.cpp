@@ -1,8 +1,8 @@
 #include <tests/catch.h>
 #include <unistd.h>
 
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/process.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/process.h>
 #include <cstdlib>
 #include <new>
 

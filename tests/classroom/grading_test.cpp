@@ -2,12 +2,12 @@
 #include <tests/catch.h>
 #include <unistd.h>
 
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/grading.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/question.h>
-#include <lessons/classroom/sha256.h>
-#include <lessons/classroom/similarity.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/grading.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/question.h>
+#include <lessons/lab/classroom/sha256.h>
+#include <lessons/lab/classroom/similarity.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 #include <tests/catch.h>
 
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/kept.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/kept.h>
 #include <tinymp/base/error.h>
 #include <chrono>
 #include <filesystem>

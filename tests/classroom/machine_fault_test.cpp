@@ -1,9 +1,9 @@
 #include <tests/catch.h>
 
-#include <lessons/classroom/exercise.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/machine_fault.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/exercise.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/machine_fault.h>
+#include <lessons/lab/classroom/verdict.h>
 #include <csignal>
 
 // Whose fault it is that a compiler gave no program.

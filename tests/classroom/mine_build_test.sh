@@ -37,7 +37,7 @@ built() { # NUMBER: as prepare_mine in ./learn; so many files are compiled
   [ "$compiled" = "$1" ] || fail "$compiled files are compiled, not $1"
 }
 trained() { # [PROGRAM]: what it says of five steps
-  "${1:-own/lessons/learn/learn}" train --data cut --steps 5 --recipe fp16_static --loss-scale 8 >log 2>&1 || fail 'it does not train'
+  "${1:-own/bin/learn}" train --data cut --steps 5 --recipe fp16_static --loss-scale 8 >log 2>&1 || fail 'it does not train'
   grep 'test accuracy (%) [0-9]' log | sed 's/, [0-9.]* s$//'
 }
 members() { ar t "$1" | sort; }
@@ -49,7 +49,7 @@ piece 06_loss_scaling/unscale_then_clip.cpp kernels/cpu/scan.cpp unscale_then_cl
 built 2
 grep -q 'scan.cpp.o' log || fail 'scan.cpp is not compiled'
 [ "$(members own/libtinymp.a)" = "$(members "$build/libtinymp.a")" ] || fail 'the library is not made of the same objects'
-reference=$(trained "$build/lessons/learn/learn")
+reference=$(trained "$build/bin/learn")
 [ -n "$reference" ] || fail 'train does not say how good it is'
 [ "$(trained)" = "$reference" ] || fail 'with a piece that is right the run differs'
 [ "$(MARK_UNSCALE=1 trained)" != "$reference" ] || fail 'not the piece runs, but the reference'

@@ -1,8 +1,8 @@
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/judged_by.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/workbook.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/judged_by.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/workbook.h>
 #include <tests/catch.h>
 #include <tinymp/base/error.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-#include <lessons/classroom/mutants.h>
-#include <lessons/classroom/tokens.h>
+#include <lessons/lab/classroom/mutate.h>
+#include <lessons/lab/classroom/tokens.h>
 #include <tests/catch.h>
 
 #include <algorithm>

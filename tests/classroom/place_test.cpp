@@ -1,8 +1,8 @@
 #include <tests/catch.h>
 
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/place.h>
-#include <lessons/classroom/process.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/place.h>
+#include <lessons/lab/classroom/process.h>
 #include <optional>
 
 // What leaves its place, however it is spelled. Each spelling is shown to g++ as well: what it takes for a

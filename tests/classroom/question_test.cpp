@@ -1,8 +1,8 @@
 #include <tests/catch.h>
 #include <tinymp/base/error.h>
 
-#include <lessons/classroom/question.h>
-#include <lessons/classroom/small_format.h>
+#include <lessons/lab/classroom/question.h>
+#include <lessons/lab/classroom/small_format.h>
 #include <tinymp/numeric/half.h>
 #include <cmath>
 #include <cstdint>

@@ -1,8 +1,8 @@
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/programs.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/verdict.h>
 #include <tests/catch.h>
 
 // A table of right answers, recorded while one judging went on, in the place of code: it passes as long as

@@ -5,11 +5,11 @@
 #include <tests/catch.h>
 #include <unistd.h>
 
-#include <lessons/classroom/descendants.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/descendants.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/verdict.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>

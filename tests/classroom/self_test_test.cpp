@@ -1,8 +1,8 @@
 #include <tests/catch.h>
 
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/self_test.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/self_test.h>
 #include <tinymp/base/error.h>
 #include <filesystem>
 #include <utility>

@@ -1,9 +1,9 @@
 #include <tests/catch.h>
 
-#include <lessons/classroom/descendants.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/descendants.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/verdict.h>
 
 // How long a program may take: what counts is the time for which it had a processor. One that gets none on a
 // busy machine has not used its time up; one that waits for ever is ended by the clock.

@@ -1,6 +1,6 @@
-#include <lessons/classroom/exercise.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/touched.h>
+#include <lessons/lab/classroom/exercise.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/touched.h>
 #include <tests/catch.h>
 #include <algorithm>
 

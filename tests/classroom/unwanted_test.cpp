@@ -1,10 +1,10 @@
 #include <tests/catch.h>
 
-#include <lessons/classroom/descendants.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/descendants.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/verdict.h>
 #include <chrono>
 
 // What ./learn watch does when a file is saved again before it was judged.

@@ -1,4 +1,4 @@
-#include <lessons/classroom/wire.h>
+#include <lessons/lab/classroom/wire.h>
 #include <tests/catch.h>
 #include <unistd.h>
 

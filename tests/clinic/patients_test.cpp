@@ -1,5 +1,5 @@
-#include <lessons/clinic/diagnosis.h>
-#include <lessons/clinic/print.h>
+#include <lessons/lab/clinic/diagnosis.h>
+#include <lessons/lab/clinic/print.h>
 #include <tests/catch.h>
 #include <tests/data/files.h>
 #include <tests/lessons/chapter_check.h>

@@ -1,8 +1,8 @@
-#include <lessons/clinic/diagnosis.h>
-#include <lessons/clinic/print.h>
+#include <lessons/lab/clinic/diagnosis.h>
+#include <lessons/lab/clinic/print.h>
+#include <lessons/lab/report/terminal.h>
 #include <tests/catch.h>
 #include <tests/data/files.h>
-#include <tinymp/report/terminal.h>
 #include <iostream>
 #include <sstream>
 

@@ -1,10 +1,10 @@
 #include <unistd.h>
 
-#include <lessons/clinic/commands.h>
-#include <lessons/clinic/diagnosis.h>
-#include <lessons/clinic/hand_loop.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/progress.h>
+#include <lessons/lab/clinic/commands.h>
+#include <lessons/lab/clinic/diagnosis.h>
+#include <lessons/lab/clinic/hand_loop.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/progress.h>
 #include <tests/catch.h>
 #include <cstdlib>
 #include <filesystem>

@@ -6,8 +6,8 @@
 #include <tests/catch.h>
 
 /// These tests run twice: on the GPU, where there is one, and with TINYMP_EMULATE=1 (CMakeLists.txt).
-#define NEEDS_CUDA()                                                                                   \
-  if (!tinymp::kernels::emu::machine::emulation_wanted() && tinymp::kernels::cuda_device_count() == 0) \
+#define NEEDS_CUDA()                                                                     \
+  if (!tinymp::kernels::emulation_wanted() && tinymp::kernels::cuda_device_count() == 0) \
   SKIP_TEST("there is no GPU on this machine")
 
 namespace tinymp::test {

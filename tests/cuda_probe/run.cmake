@@ -1,8 +1,9 @@
 # cmake -DSOURCE=tree -DWORK=folder -DCASE=name -DGENERATOR=name [-DCXX=compiler] -P run.cmake
-# Configures tinymp with an nvcc that fails in some way. AUTO must go on without CUDA and say so in one line; ON must
-# stop and say why.
+# Configures tinymp with an nvcc that fails in some way, on a machine that is said to have a GPU. AUTO must go on without
+# CUDA and say so in one line; ON must stop and say why. Without a GPU, AUTO calls no nvcc.
 cmake_minimum_required(VERSION 3.24)
 set(mode AUTO)
+set(gpu ON)
 set(nvcc "${WORK}/${CASE}/nvcc")
 string(REGEX REPLACE "([][+.*?^$()|])" "\\\\\\1" nvcc_pattern "${nvcc}")  # a path such as release-g++ is no pattern
 set(script "")
@@ -43,6 +44,10 @@ elseif(CASE STREQUAL "on_missing")
   set(mode ON)
   set(expect_failure TRUE)
   set(expected "TINYMP_CUDA=ON, but no nvcc found")
+elseif(CASE STREQUAL "no_gpu")
+  set(gpu OFF)
+  set(script "touch '${WORK}/${CASE}/was_called'")
+  set(expected "CUDA: off \\(there is no NVIDIA GPU on this machine; TINYMP_CUDA=ON [^\n]+\\)")
 elseif(CASE STREQUAL "off")
   set(mode OFF)
   set(script "touch '${WORK}/${CASE}/was_called'")
@@ -67,7 +72,7 @@ if(script)
 endif()
 execute_process(
   COMMAND ${CMAKE_COMMAND} -S "${SOURCE}" -B "${WORK}/${CASE}/build" -G "${GENERATOR}" "-DCMAKE_CUDA_COMPILER=${nvcc}"
-          "-DCMAKE_CXX_COMPILER=${CXX}" -DTINYMP_CUDA=${mode} -DTINYMP_TESTS=OFF -DTINYMP_LESSONS=OFF
+          "-DCMAKE_CXX_COMPILER=${CXX}" -DTINYMP_CUDA=${mode} -DTINYMP_GPU=${gpu} -DTINYMP_TESTS=OFF -DTINYMP_LESSONS=OFF
   OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
 
 string(REGEX REPLACE "[ \t]*\n  *" " " joined "${output}")  # CMake breaks the lines of an error
@@ -83,5 +88,5 @@ if(NOT expect_failure AND NOT count EQUAL 1)
   message(FATAL_ERROR "the verdict should be one line, not ${count}\n${output}")
 endif()
 if(EXISTS "${WORK}/${CASE}/was_called")
-  message(FATAL_ERROR "TINYMP_CUDA=OFF called nvcc")
+  message(FATAL_ERROR "nvcc was called")
 endif()

@@ -1,5 +1,5 @@
 # The build with nvcc of every kind, and with none.
-foreach(case fails garbage ancient host_compiler missing on_ancient on_missing off real)
+foreach(case fails garbage ancient host_compiler missing on_ancient on_missing no_gpu off real)
   add_test(NAME "cuda_probe: ${case}"
     COMMAND ${CMAKE_COMMAND} -DCASE=${case} "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DCXX=${CMAKE_CXX_COMPILER}"
             "-DGENERATOR=${CMAKE_GENERATOR}"

@@ -1,7 +1,7 @@
+#include <lessons/lab/report/html.h>
+#include <lessons/lab/report/sizes_terminal.h>
 #include <tests/fuzz/fuzz.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/html.h>
-#include <tinymp/report/sizes_terminal.h>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>

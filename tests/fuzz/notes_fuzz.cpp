@@ -1,5 +1,5 @@
-#include <lessons/classroom/question.h>
-#include <lessons/learn/progress.h>
+#include <lessons/lab/classroom/question.h>
+#include <lessons/lab/learn/progress.h>
 #include <tests/fuzz/fuzz.h>
 #include <tinymp/base/foreign_text.h>
 #include <fstream>

@@ -1,6 +1,6 @@
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/similarity.h>
-#include <lessons/classroom/tokens.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/similarity.h>
+#include <lessons/lab/classroom/tokens.h>
 #include <tests/fuzz/fuzz.h>
 #include <tinymp/base/error.h>
 #include <cstdlib>

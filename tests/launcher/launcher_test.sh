@@ -46,11 +46,11 @@ fake_cmake() { # FOLDER VERSION: configuring and building fail with the text of 
         if [ -e "'"$work"'/build_takes" ]; then sleep "$(cat "'"$work"'/build_takes")"; fi
         case "$2" in *-mine) if [ -e "'"$work"'/mine_takes" ]; then sleep "$(cat "'"$work"'/mine_takes")"; fi ;; esac
         if [ -e "'"$work"'/build_fails" ]; then cat "'"$work"'/build_fails"; exit 1; fi
-        mkdir -p "$2/lessons/learn"
-        printf "%s\n" "#!/bin/sh" "echo program" "for word; do echo \"<\$word>\"; done" "exit 7" >"$2/lessons/learn/learn"
-        chmod +x "$2/lessons/learn/learn"
-        printf "%s\n" "#!/bin/sh" "echo pieces of \$*" "[ ! -e '"$work"'/no_pieces ]" >"$2/lessons/learn/classroom"
-        chmod +x "$2/lessons/learn/classroom" ;;
+        mkdir -p "$2/bin"
+        printf "%s\n" "#!/bin/sh" "echo program" "for word; do echo \"<\$word>\"; done" "exit 7" >"$2/bin/learn"
+        chmod +x "$2/bin/learn"
+        printf "%s\n" "#!/bin/sh" "echo pieces of \$*" "[ ! -e '"$work"'/no_pieces ]" >"$2/bin/classroom"
+        chmod +x "$2/bin/classroom" ;;
     esac'
 }
 
@@ -63,10 +63,10 @@ fake "$work/installable" ninja true
 machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, ninja, libraries; and a fresh tree
   local word tool install='[ ! -e "'$work'/offline" ] && cp "'$work'/installable/"* "'$bin'/" && : >"'$work'/lacks"'
   rm -rf "$bin" "$tree" "$work"/{old_compiler,offline,configure_fails,build_fails,build_takes}
-  mkdir -p "$bin" "$tree/lessons/learn" "$tree/datasets" "$tree/lessons/"{00_why,02_matmul,03_accumulation,06_loss_scaling}
+  mkdir -p "$bin" "$tree/lessons/lab/learn" "$tree/datasets" "$tree/lessons/"{00_why,02_matmul,03_accumulation,06_loss_scaling}
   cp -p "$root/learn" "$tree/learn"
-  cp -p "$root/lessons/learn/"*.sh "$tree/lessons/learn/"
-  sed "s#/usr/local/cuda#$work/cuda#g" "$root/lessons/learn/build.sh" >"$tree/lessons/learn/build.sh" # this one may have it
+  cp -p "$root/lessons/lab/learn/"*.sh "$tree/lessons/lab/learn/"
+  sed "s#/usr/local/cuda#$work/cuda#g" "$root/lessons/lab/learn/build.sh" >"$tree/lessons/lab/learn/build.sh" # this one may have it
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
   : >"$work/calls"
   for tool in bash sh env awk sed grep cat cp ln mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod find head; do
@@ -418,7 +418,7 @@ check 'a moved tree: starts afresh' called '--fresh'
 mv "$work/moved" "$tree"
 
 machine compiler cmake ninja libraries
-sed "s#/usr/share/javascript/dygraphs/#$work/#" "$root/lessons/learn/install.sh" >"$tree/lessons/learn/install.sh"
+sed "s#/usr/share/javascript/dygraphs/#$work/#" "$root/lessons/lab/learn/install.sh" >"$tree/lessons/lab/learn/install.sh"
 learn quickstart
 : >"$work/calls"
 : >"$work/dygraph.min.js"
@@ -463,7 +463,7 @@ learn TINYMP_BUILD_DIR=/dev/null/build quickstart
 check 'a read-only tree: exit code 1' ends_with 1
 check 'a read-only tree: says how' says 'TINYMP_BUILD_DIR='
 learn TINYMP_BUILD_DIR="$work/else where" quickstart
-check 'a build folder elsewhere' [ -x "$work/else where/release-g++/lessons/learn/learn" ]
+check 'a build folder elsewhere' [ -x "$work/else where/release-g++/bin/learn" ]
 ln -s "$tree/learn" "$work/link"
 said=$(cd / && env -i PATH="$bin" "$work/link" run 3 2>&1)
 code=$?
@@ -526,12 +526,12 @@ rm -r "$work/o'neil, b"
 
 # Another user's tree. For root all is writable, so the folder is no folder of ours by name.
 other_user() { # ARGUMENTS: ./learn, for which -w is false
-  sed "s/\\[ ! -w \"\$build_root\" \\]/true/" "$root/lessons/learn/build.sh" >"$tree/lessons/learn/build.sh"
-  touch -t 200001010000 "$tree/lessons/learn/build.sh"
+  sed "s/\\[ ! -w \"\$build_root\" \\]/true/" "$root/lessons/lab/learn/build.sh" >"$tree/lessons/lab/learn/build.sh"
+  touch -t 200001010000 "$tree/lessons/lab/learn/build.sh"
   : >"$work/calls"
   learn "$@"
-  cp -p "$root/lessons/learn/build.sh" "$tree/lessons/learn/"
-  touch -t 200001010000 "$tree/lessons/learn/build.sh"
+  cp -p "$root/lessons/lab/learn/build.sh" "$tree/lessons/lab/learn/"
+  touch -t 200001010000 "$tree/lessons/lab/learn/build.sh"
 }
 machine compiler cmake ninja libraries
 learn quickstart
@@ -541,7 +541,7 @@ check "another user's tree, all built: runs" ends_with 7
 check "another user's tree, all built: builds nothing" not_called 'cmake'
 other_user bench
 check "another user's tree, one program is not built: says so" says "cannot write to $build"
-touch "$tree/lessons/learn/changed.h"
+touch "$tree/lessons/lab/learn/changed.h"
 other_user run 6
 check "another user's tree, a source is newer: says so" says "cannot write to $build"
 
@@ -574,7 +574,7 @@ SECONDS=0
 learn quickstart
 check 'a lock whose number another program has by now: goes on' ends_with 7
 check 'a lock whose number another program has by now: at once' [ "$SECONDS" -lt 3 ]
-started=$(bash -c '. "$1" && born "$2"' born "$root/lessons/learn/build.sh" $$)
+started=$(bash -c '. "$1" && born "$2"' born "$root/lessons/lab/learn/build.sh" $$)
 check 'born: tells a start' [ -n "$started" ]
 ln -s "$$@$started" "$lock"
 learn CXX=clang++ run 3
@@ -612,7 +612,7 @@ check 'a disk that fills up while configuring: exit code 1' ends_with 1
 # ---- memory and cores -----------------------------------------------------------------------------------------------
 
 (
-  . "$root/lessons/learn/build.sh"
+  . "$root/lessons/lab/learn/build.sh"
   printf 'MemTotal: 9000000 kB\nMemAvailable:    3500000 kB\n' >"$work/meminfo"
   echo max >"$work/no_limit"
   echo 1500000000 >"$work/limit"
@@ -650,7 +650,7 @@ check 'wrong use builds nothing' not_called 'cmake -'
 # ---- the text of the scripts ----------------------------------------------------------------------------------------
 
 code=
-for script in "$root/learn" "$root/lessons/learn/"*.sh "$root/datasets/fetch.sh"; do
+for script in "$root/learn" "$root/lessons/lab/learn/"*.sh "$root/datasets/fetch.sh"; do
   said=$(bash -n "$script" 2>&1)
   check "$script is bash" [ -z "$said" ]
   said=$(sed 's/^[[:space:]]*#.*//' "$script" | grep -nE \
@@ -658,7 +658,7 @@ for script in "$root/learn" "$root/lessons/learn/"*.sh "$root/datasets/fetch.sh"
   check "$script: nothing newer than bash 3.2, nothing of GNU alone" [ -z "$said" ]
 done
 said=$(sed -n 's/.*APT \([a-z0-9-]*\).*/\1/p' "$root/cmake/Dependencies.cmake" | while read -r package; do
-  grep -qw -- "$package" "$root/lessons/learn/install.sh" || echo "$package"
+  grep -qw -- "$package" "$root/lessons/lab/learn/install.sh" || echo "$package"
 done)
 check 'install.sh knows every package of cmake/Dependencies.cmake' [ -z "$said" ]
 

@@ -1,5 +1,5 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/experiments.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
+#include <lessons/lab/learn/command_line.h>
 #include <tests/catch.h>
 #include <unistd.h>
 

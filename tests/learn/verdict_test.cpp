@@ -1,4 +1,5 @@
-#include <lessons/learn/experiments.h>
+#include <lessons/05_master_weights/small_updates.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
 #include <tests/catch.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-#include <lessons/learn/words.h>
+#include <lessons/lab/learn/words.h>
 #include <tests/catch.h>
 
 // Where texts for people are broken.

@@ -26,10 +26,10 @@ bool is_sample(const std::string& place) {
   return place.find("_ratios/") != std::string::npos || place.find("_shares/") != std::string::npos;
 }
 
-/// What ./learn bench wrote into the files that the section names, `kernels/bench/results/NAME-*.json`, as a
-/// results.json of numbers and lines alone.
+/// What ./learn bench wrote into the files that the section names, `lessons/lab/bench/results/NAME-*.json`,
+/// as a results.json of numbers and lines alone.
 Json figures_of_bench(const std::string& section) {
-  static const std::regex files(R"(`(kernels/bench/results)/([^`*]+)\*\.json`)");
+  static const std::regex files(R"(`(lessons/lab/bench/results)/([^`*]+)\*\.json`)");
   std::smatch named;
   REQUIRE(std::regex_search(section, named, files));
   const std::string begin = named[2];

@@ -1,4 +1,4 @@
-#include <lessons/learn/commands/side_by_side.h>
+#include <lessons/lab/learn/commands/side_by_side.h>
 #include <tests/catch.h>
 #include <tests/lessons/results_json.h>
 #include <tests/lessons/text_of.h>

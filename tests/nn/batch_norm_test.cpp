@@ -2,7 +2,7 @@
 
 #include <tests/base/says.h>
 #include <tests/catch.h>
-#include <tinymp/autograd/grad_check.h>
+#include <tinymp/autograd/finite_differences.h>
 #include <tinymp/nn/mlp.h>
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/autograd/grad_check.h>
+#include <tinymp/autograd/finite_differences.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>

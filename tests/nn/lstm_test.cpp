@@ -4,7 +4,7 @@
 #include <tests/catch.h>
 #include <tests/ops/gradients.h>
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/autograd/grad_check.h>
+#include <tinymp/autograd/finite_differences.h>
 #include <tinymp/nn/language_model.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/train/first_bad.h>

@@ -1,6 +1,6 @@
 #include <tests/catch.h>
 #include <tests/ops/gradients.h>
-#include <tinymp/autograd/grad_check.h>
+#include <tinymp/autograd/finite_differences.h>
 
 /// Backward of every op against finite differences in f64, and against its own f64 gradient in narrower
 /// formats.

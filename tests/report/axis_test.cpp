@@ -1,9 +1,9 @@
+#include <lessons/lab/report/axis.h>
+#include <lessons/lab/report/mean.h>
+#include <lessons/lab/report/svg.h>
+#include <lessons/lab/report/terminal_curves.h>
 #include <tests/catch.h>
 #include <tinymp/base/rng.h>
-#include <tinymp/report/axis.h>
-#include <tinymp/report/mean.h>
-#include <tinymp/report/svg.h>
-#include <tinymp/report/terminal_curves.h>
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -1,9 +1,9 @@
+#include <lessons/lab/report/covered.h>
+#include <lessons/lab/report/html.h>
+#include <lessons/lab/report/terminal_curves.h>
 #include <tests/catch.h>
 #include <tests/report/curve_of.h>
 #include <tests/report/sample_runs.h>
-#include <tinymp/report/covered.h>
-#include <tinymp/report/html.h>
-#include <tinymp/report/terminal_curves.h>
 #include <cmath>
 
 // Of two curves that coincide one is seen, and words name the other.

@@ -1,6 +1,6 @@
+#include <lessons/lab/report/curves.h>
 #include <tests/catch.h>
 #include <tests/report/sample_runs.h>
-#include <tinymp/report/curves.h>
 #include <cmath>
 #include <limits>
 

@@ -1,7 +1,7 @@
+#include <lessons/lab/report/progress.h>
 #include <tests/catch.h>
 #include <tests/data/files.h>
 #include <tests/report/pseudo_terminal.h>
-#include <tinymp/report/progress.h>
 #include <algorithm>
 #include <chrono>
 #include <memory>

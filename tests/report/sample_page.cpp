@@ -1,5 +1,5 @@
+#include <lessons/lab/report/html.h>
 #include <tests/report/sample_runs.h>
-#include <tinymp/report/html.h>
 #include <cstdio>
 #include <string>
 #include <vector>

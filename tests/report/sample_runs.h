@@ -1,7 +1,7 @@
 #pragma once
 
+#include <lessons/lab/report/section.h>
 #include <tinymp/numeric/exp_log.h>
-#include <tinymp/report/section.h>
 #include <algorithm>
 #include <cstdint>
 #include <limits>

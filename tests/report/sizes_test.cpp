@@ -1,8 +1,8 @@
+#include <lessons/lab/report/html.h>
+#include <lessons/lab/report/sizes_html.h>
+#include <lessons/lab/report/sizes_terminal.h>
 #include <tests/catch.h>
 #include <tests/report/sample_runs.h>
-#include <tinymp/report/html.h>
-#include <tinymp/report/sizes_html.h>
-#include <tinymp/report/sizes_terminal.h>
 #include <sstream>
 
 using namespace tinymp;

@@ -1,6 +1,6 @@
+#include <lessons/lab/report/table.h>
 #include <tests/catch.h>
 #include <tests/report/sample_runs.h>
-#include <tinymp/report/table.h>
 #include <cmath>
 
 using namespace tinymp::report;

@@ -1,10 +1,10 @@
+#include <lessons/lab/report/axis.h>
+#include <lessons/lab/report/canvas.h>
+#include <lessons/lab/report/html.h>
+#include <lessons/lab/report/terminal_curves.h>
 #include <tests/catch.h>
 #include <tests/report/curve_of.h>
 #include <tests/report/sample_runs.h>
-#include <tinymp/report/axis.h>
-#include <tinymp/report/canvas.h>
-#include <tinymp/report/html.h>
-#include <tinymp/report/terminal_curves.h>
 #include <cmath>
 #include <sstream>
 

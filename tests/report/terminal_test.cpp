@@ -3,11 +3,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/terminal.h>
 #include <tests/catch.h>
 #include <tests/data/files.h>
 #include <tests/report/pseudo_terminal.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/terminal.h>
 #include <chrono>
 #include <limits>
 

@@ -16,8 +16,8 @@ ours='exp|log|tanh' # tinymp has its own: <tinymp/numeric/exp_log.h>
 alone='(^|[^[:alnum:]_.>:])'
 end='($|[^[:alnum:]_])'
 
-library=$(sources "$root" tinymp kernels | code_of | grep -v '/kernels/bench/')
-all=$(printf '%s\n' "$library" && sources "$root" lessons kernels/bench | code_of)
+library=$(sources "$root" tinymp kernels | code_of)
+all=$(printf '%s\n' "$library" && sources "$root" lessons | code_of)
 
 ban() { # TEXT PATTERN WHY
   local hits

@@ -1,4 +1,4 @@
-#include <tinymp/autograd/grad_check.h>
+#include <tinymp/autograd/finite_differences.h>
 #include <tinymp/base/rng.h>
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include <kernels/bench/gemm.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/measure/measure.h>
+#include <lessons/lab/bench/gemm.h>
+#include <lessons/lab/bench/measure.h>
+#include <lessons/lab/learn/command_line.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <array>

@@ -1,11 +1,11 @@
 #include <unistd.h>
 
-#include <kernels/bench/cpu_gemm.h>
-#include <kernels/bench/cpu_machine.h>
-#include <kernels/bench/steps.h>
-#include <kernels/bench/telemetry.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/measure/measure.h>
+#include <lessons/lab/bench/cpu_gemm.h>
+#include <lessons/lab/bench/cpu_machine.h>
+#include <lessons/lab/bench/measure.h>
+#include <lessons/lab/bench/steps.h>
+#include <lessons/lab/bench/telemetry.h>
+#include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/run_log.h>
 #include <CLI/CLI.hpp>

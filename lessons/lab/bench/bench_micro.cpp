@@ -1,7 +1,7 @@
 #include <unistd.h>
 
-#include <lessons/learn/measure/measure.h>
-#include <lessons/learn/siblings.h>
+#include <lessons/lab/bench/measure.h>
+#include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <cerrno>
 #include <cstring>

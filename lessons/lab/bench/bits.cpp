@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <kernels/bench/executor.h>
 #include <kernels/emu/chip.h>
 #include <kernels/numerics/tensor_core.h>
-#include <lessons/learn/measure/parts.h>
+#include <lessons/lab/bench/executor.h>
+#include <lessons/lab/bench/parts.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <kernels/bench/cpu_product.h>
-#include <kernels/bench/openblas.h>
-#include <kernels/bench/pytorch.h>
-#include <kernels/bench/race.h>
-#include <tinymp/report/table.h>
+#include <lessons/lab/bench/cpu_product.h>
+#include <lessons/lab/bench/openblas.h>
+#include <lessons/lab/bench/pytorch.h>
+#include <lessons/lab/bench/race.h>
+#include <lessons/lab/report/table.h>
 #include <functional>
 #include <nlohmann/json.hpp>
 

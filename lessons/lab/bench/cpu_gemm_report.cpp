@@ -1,5 +1,5 @@
-#include <kernels/bench/cpu_gemm.h>
-#include <kernels/bench/report_text.h>
+#include <lessons/lab/bench/cpu_gemm.h>
+#include <lessons/lab/bench/report_text.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>

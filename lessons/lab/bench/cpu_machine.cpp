@@ -1,5 +1,5 @@
-#include <kernels/bench/cpu_machine.h>
-#include <kernels/bench/fma_peak.h>
+#include <lessons/lab/bench/cpu_machine.h>
+#include <lessons/lab/bench/fma_peak.h>
 #include <tinymp/base/error.h>
 #include <tinymp/base/isa.h>
 #include <tinymp/base/parallel_for.h>

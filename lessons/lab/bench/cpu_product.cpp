@@ -1,4 +1,4 @@
-#include <kernels/bench/cpu_product.h>
+#include <lessons/lab/bench/cpu_product.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>

@@ -1,5 +1,5 @@
 #include <dlfcn.h>
-#include <kernels/bench/cublas.h>
+#include <lessons/lab/bench/cublas.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/half.h>
 #include <utility>

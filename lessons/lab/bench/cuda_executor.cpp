@@ -1,8 +1,8 @@
 #include <cuda_runtime_api.h>
-#include <kernels/bench/cublas.h>
-#include <kernels/bench/executor.h>
 #include <kernels/cuda/check.h>
 #include <kernels/device.h>
+#include <lessons/lab/bench/cublas.h>
+#include <lessons/lab/bench/executor.h>
 #include <tinymp/base/error.h>
 
 // No kernel is in here, so the host's compiler does.

@@ -1,6 +1,7 @@
-#include <kernels/bench/executor.h>
+#include <kernels/cuda/executor.h>
 #include <kernels/emu/chip.h>
 #include <kernels/emu/memory.h>
+#include <lessons/lab/bench/executor.h>
 #include <tinymp/base/error.h>
 #include <chrono>
 #include <cstring>
@@ -38,7 +39,7 @@ class Emulated : public Executor {
 std::unique_ptr<Executor> emulated_executor() { return std::make_unique<Emulated>(); }
 
 std::unique_ptr<Executor> executor() {
-  return emu::machine::emulation_wanted() ? emulated_executor() : real_executor();
+  return kernels::emulation_wanted() ? emulated_executor() : real_executor();
 }
 
 }  // namespace tinymp::kernels::bench

@@ -1,4 +1,4 @@
-#include <kernels/bench/fma_peak.h>
+#include <lessons/lab/bench/fma_peak.h>
 #include <tinymp/base/parallel_for.h>
 #include <algorithm>
 #include <atomic>

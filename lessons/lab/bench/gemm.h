@@ -1,9 +1,9 @@
 #pragma once
 
-#include <kernels/bench/executor.h>
-#include <kernels/bench/gemm_case.h>
-#include <kernels/bench/limits.h>
-#include <tinymp/report/table.h>
+#include <lessons/lab/bench/executor.h>
+#include <lessons/lab/bench/gemm_case.h>
+#include <lessons/lab/bench/limits.h>
+#include <lessons/lab/report/table.h>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>

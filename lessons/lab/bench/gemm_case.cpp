@@ -1,4 +1,4 @@
-#include <kernels/bench/gemm_case.h>
+#include <lessons/lab/bench/gemm_case.h>
 #include <tinymp/base/error.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/numeric/bfloat16.h>

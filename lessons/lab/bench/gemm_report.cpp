@@ -1,4 +1,4 @@
-#include <kernels/bench/gemm.h>
+#include <lessons/lab/bench/gemm.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cstdio>

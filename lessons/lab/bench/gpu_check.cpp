@@ -1,12 +1,12 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <kernels/bench/executor.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/measure/measure.h>
-#include <lessons/learn/measure/parts.h>
-#include <lessons/learn/siblings.h>
-#include <tinymp/report/table.h>
+#include <lessons/lab/bench/executor.h>
+#include <lessons/lab/bench/measure.h>
+#include <lessons/lab/bench/parts.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/report/table.h>
 #include <tinymp/train/provenance.h>
 #include <tinymp/train/run_log.h>
 #include <CLI/CLI.hpp>
@@ -233,7 +233,7 @@ int gpu_check_command(int argc, char** argv) {
       ->type_name("NAME,...")
       ->delimiter(',')
       ->check(CLI::IsMember(choices).description(""));
-  app.add_option("--out", flags.out, "A folder for the report (kernels/bench/results)")->type_name("DIR");
+  app.add_option("--out", flags.out, "A folder for the report (lessons/lab/bench/results)")->type_name("DIR");
   app.add_flag("--again", flags.again, "Do everything again");
   app.add_flag("--plain", flags.plain, "ASCII only, no colour");
   app.footer(list);

@@ -1,4 +1,4 @@
-#include <kernels/bench/limits.h>
+#include <lessons/lab/bench/limits.h>
 #include <tinymp/base/error.h>
 #include <array>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/bench/executor.h>
+#include <lessons/lab/bench/executor.h>
 #include <string>
 
 namespace tinymp::kernels::bench {

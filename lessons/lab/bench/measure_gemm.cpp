@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <kernels/bench/gemm.h>
-#include <lessons/learn/measure/parts.h>
+#include <lessons/lab/bench/gemm.h>
+#include <lessons/lab/bench/parts.h>
 #include <iostream>
 
 // The ladder, in every combination of formats that it takes.

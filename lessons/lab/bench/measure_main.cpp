@@ -1,5 +1,5 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/measure/measure.h>
+#include <lessons/lab/bench/measure.h>
+#include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <string>
 

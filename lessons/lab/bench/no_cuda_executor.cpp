@@ -1,5 +1,5 @@
-#include <kernels/bench/executor.h>
 #include <kernels/device.h>
+#include <lessons/lab/bench/executor.h>
 #include <tinymp/base/error.h>
 
 // What a build without nvcc has in place of cuda_executor.cpp.

@@ -1,5 +1,5 @@
 #include <dlfcn.h>
-#include <kernels/bench/openblas.h>
+#include <lessons/lab/bench/openblas.h>
 #include <tinymp/base/error.h>
 #include <cstdlib>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include <lessons/learn/measure/parts.h>
+#include <lessons/lab/bench/parts.h>
 #include <array>
 
 namespace tinymp::lab::gpu_check {

@@ -1,6 +1,6 @@
 #include <fcntl.h>
-#include <kernels/bench/pytorch.h>
-#include <kernels/bench/race.h>
+#include <lessons/lab/bench/pytorch.h>
+#include <lessons/lab/bench/race.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>

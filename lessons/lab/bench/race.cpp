@@ -1,4 +1,4 @@
-#include <kernels/bench/race.h>
+#include <lessons/lab/bench/race.h>
 #include <tinymp/base/error.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/bench/race.h>
+#include <lessons/lab/bench/race.h>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>

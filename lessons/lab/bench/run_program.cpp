@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/learn/measure/parts.h>
+#include <lessons/lab/bench/parts.h>
 #include <fstream>
 
 extern char** environ;

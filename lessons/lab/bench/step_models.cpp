@@ -1,4 +1,4 @@
-#include <kernels/bench/step_models.h>
+#include <lessons/lab/bench/step_models.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>

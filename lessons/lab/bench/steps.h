@@ -1,8 +1,8 @@
 #pragma once
 
-#include <kernels/bench/cpu_gemm.h>
-#include <kernels/bench/step_models.h>
 #include <kernels/profile.h>
+#include <lessons/lab/bench/cpu_gemm.h>
+#include <lessons/lab/bench/step_models.h>
 
 /// Training steps a second on this CPU, beside PyTorch.
 namespace tinymp::kernels::bench {

@@ -1,5 +1,5 @@
-#include <kernels/bench/report_text.h>
-#include <kernels/bench/steps.h>
+#include <lessons/lab/bench/report_text.h>
+#include <lessons/lab/bench/steps.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <set>

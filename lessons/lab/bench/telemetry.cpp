@@ -1,5 +1,5 @@
-#include <kernels/bench/report_text.h>
-#include <kernels/bench/telemetry.h>
+#include <lessons/lab/bench/report_text.h>
+#include <lessons/lab/bench/telemetry.h>
 #include <stdlib.h>
 #include <tinymp/base/error.h>
 #include <tinymp/nn/mlp.h>

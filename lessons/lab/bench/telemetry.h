@@ -1,7 +1,7 @@
 #pragma once
 
-#include <kernels/bench/race.h>
-#include <tinymp/report/table.h>
+#include <lessons/lab/bench/race.h>
+#include <lessons/lab/report/table.h>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/learn/measure/parts.h>
+#include <lessons/lab/bench/parts.h>
 
 // What the test programs say on a GPU.
 namespace tinymp::lab::gpu_check {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/learn/measure/parts.h>
-#include <lessons/learn/siblings.h>
+#include <lessons/lab/bench/parts.h>
+#include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/run_log.h>
 #include <algorithm>

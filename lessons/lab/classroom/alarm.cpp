@@ -1,5 +1,5 @@
-#include <lessons/classroom/alarm.h>
-#include <lessons/classroom/plain_name.h>
+#include <lessons/lab/classroom/alarm.h>
+#include <lessons/lab/classroom/plain_name.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/grading.h>
+#include <lessons/lab/classroom/grading.h>
 #include <string>
 #include <vector>
 

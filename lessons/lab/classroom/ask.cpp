@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/question.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/question.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/words.h>
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <sstream>

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <lessons/classroom/attempt.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/similarity.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/classroom/attempt.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/similarity.h>
+#include <lessons/lab/learn/words.h>
 
 namespace tinymp::classroom {
 

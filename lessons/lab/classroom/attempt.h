@@ -1,9 +1,9 @@
 #pragma once
 
-#include <lessons/classroom/exercise.h>
-#include <lessons/classroom/verdict.h>
-#include <lessons/classroom/workbook.h>
-#include <lessons/learn/progress.h>
+#include <lessons/lab/classroom/exercise.h>
+#include <lessons/lab/classroom/verdict.h>
+#include <lessons/lab/classroom/workbook.h>
+#include <lessons/lab/learn/progress.h>
 
 /// One exercise judged for its learner, as ./learn check and watch do it.
 namespace tinymp::classroom {

@@ -1,13 +1,13 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <lessons/classroom/attempt.h>
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/waiting.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/classroom/attempt.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/waiting.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/terminal.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/terminal.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>

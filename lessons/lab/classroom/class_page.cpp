@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <lessons/classroom/alarm.h>
-#include <lessons/classroom/class_report.h>
-#include <lessons/classroom/plain_name.h>
+#include <lessons/lab/classroom/alarm.h>
+#include <lessons/lab/classroom/class_report.h>
+#include <lessons/lab/classroom/plain_name.h>
+#include <lessons/lab/report/html.h>
+#include <lessons/lab/report/html_text.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/html.h>
-#include <tinymp/report/html_text.h>
 #include <algorithm>
 #include <map>
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <lessons/classroom/class_report.h>
-#include <lessons/classroom/exercise.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/similarity.h>
+#include <lessons/lab/classroom/class_report.h>
+#include <lessons/lab/classroom/exercise.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/similarity.h>
 #include <algorithm>
 #include <map>
 

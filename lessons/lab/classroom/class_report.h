@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/grading.h>
+#include <lessons/lab/classroom/grading.h>
 #include <tinymp/train/run_log.h>
 #include <string>
 #include <vector>

@@ -4,16 +4,16 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <lessons/classroom/alarm.h>
-#include <lessons/classroom/class_report.h>
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/homework.h>
-#include <lessons/classroom/plain_name.h>
-#include <lessons/classroom/self_test.h>
-#include <lessons/classroom/try_run.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/classroom/alarm.h>
+#include <lessons/lab/classroom/class_report.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/homework.h>
+#include <lessons/lab/classroom/plain_name.h>
+#include <lessons/lab/classroom/self_test.h>
+#include <lessons/lab/classroom/try_run.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/words.h>
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/classroom/process.h>
+#include <lessons/lab/classroom/process.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>

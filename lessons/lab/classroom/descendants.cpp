@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/classroom/descendants.h>
+#include <lessons/lab/classroom/descendants.h>
 #include <algorithm>
 #include <charconv>
 #include <csignal>

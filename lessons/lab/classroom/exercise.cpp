@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <lessons/classroom/exercise.h>
-#include <lessons/classroom/files.h>
-#include <lessons/learn/command_line.h>
+#include <lessons/lab/classroom/exercise.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>

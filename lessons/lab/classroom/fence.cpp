@@ -1,6 +1,6 @@
-#include <lessons/classroom/fence.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/process.h>
+#include <lessons/lab/classroom/fence.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/process.h>
 #include <tinymp/base/error.h>
 #include <array>
 #include <cstdint>

@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <lessons/classroom/fence.h>
-#include <lessons/classroom/refused_calls.h>
+#include <lessons/lab/classroom/fence.h>
+#include <lessons/lab/classroom/refused_calls.h>
 
 // Landlock and the filter of system calls, by raw calls: the C library has no functions for them, and the
 // headers of many systems are older than their kernels.

@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 
-#include <lessons/classroom/files.h>
+#include <lessons/lab/classroom/files.h>
 #include <tinymp/base/error.h>
 #include <cerrno>
 #include <cstdlib>

@@ -1,15 +1,15 @@
 #include <sys/stat.h>
 
 #include <fmt/format.h>
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/grading.h>
-#include <lessons/classroom/homework.h>
-#include <lessons/classroom/self_test.h>
-#include <lessons/classroom/workbook.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/progress.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/grading.h>
+#include <lessons/lab/classroom/homework.h>
+#include <lessons/lab/classroom/self_test.h>
+#include <lessons/lab/classroom/workbook.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/progress.h>
+#include <lessons/lab/learn/words.h>
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <iostream>

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/classroom/grading.h>
+#include <lessons/lab/classroom/grading.h>
 #include <tinymp/train/provenance.h>
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <lessons/classroom/submission.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/submission.h>
+#include <lessons/lab/classroom/verdict.h>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>

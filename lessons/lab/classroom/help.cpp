@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <lessons/classroom/attempt.h>
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/classroom/attempt.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/words.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>

@@ -1,6 +1,6 @@
-#include <lessons/classroom/homework.h>
-#include <lessons/classroom/question.h>
-#include <lessons/learn/command_line.h>
+#include <lessons/lab/classroom/homework.h>
+#include <lessons/lab/classroom/question.h>
+#include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>

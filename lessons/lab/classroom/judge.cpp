@@ -1,5 +1,5 @@
-#include <lessons/classroom/judge.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/judge.h>
+#include <lessons/lab/classroom/serve.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

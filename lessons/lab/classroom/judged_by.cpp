@@ -1,6 +1,6 @@
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/judged_by.h>
-#include <lessons/classroom/sha256.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/judged_by.h>
+#include <lessons/lab/classroom/sha256.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 std::string judged_by(const Exercise& exercise, const std::vector<fs::path>& built) {
   std::vector<fs::path> texts;  // and the headers that checks share
-  for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/classroom"})
+  for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/lab/classroom"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
       if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp" ||
           entry.path().filename() == "serve.cpp")

@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/kept.h>
-#include <lessons/classroom/process.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/kept.h>
+#include <lessons/lab/classroom/process.h>
 #include <tinymp/base/error.h>
 #include <chrono>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/verdict.h>
 
 /// Files that judge an exercise and are made once: its judge, its server, its library.
 namespace tinymp::classroom {

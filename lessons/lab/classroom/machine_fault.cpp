@@ -1,6 +1,6 @@
 #include <sys/resource.h>
 
-#include <lessons/classroom/machine_fault.h>
+#include <lessons/lab/classroom/machine_fault.h>
 #include <tinymp/base/error.h>
 #include <csignal>
 #include <cstring>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/process.h>
+#include <lessons/lab/classroom/process.h>
 #include <string>
 
 namespace tinymp::classroom {

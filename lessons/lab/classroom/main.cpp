@@ -5,9 +5,9 @@
 //   ./learn watch             judges it each time it is saved
 //   ./learn hint 1.1          a nudge; again: where to look; once more: nearly the code
 
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/process.h>
-#include <lessons/learn/command_line.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <string_view>
 

@@ -1,17 +1,17 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/judged_by.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/touched.h>
-#include <lessons/classroom/verdict.h>
-#include <lessons/classroom/workbook.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/judged_by.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/touched.h>
+#include <lessons/lab/classroom/verdict.h>
+#include <lessons/lab/classroom/workbook.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/terminal.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/terminal.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>

@@ -1,4 +1,4 @@
-#include <lessons/classroom/overlay.h>
+#include <lessons/lab/classroom/overlay.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <lessons/classroom/phases.h>
+#include <lessons/lab/classroom/phases.h>
 #include <algorithm>
 #include <cctype>
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <lessons/classroom/phases.h>
-#include <lessons/classroom/place.h>
-#include <lessons/classroom/tokens.h>
+#include <lessons/lab/classroom/phases.h>
+#include <lessons/lab/classroom/place.h>
+#include <lessons/lab/classroom/tokens.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
-#include <lessons/classroom/plain_name.h>
-#include <lessons/classroom/sha256.h>
+#include <lessons/lab/classroom/plain_name.h>
+#include <lessons/lab/classroom/sha256.h>
 #include <cstdint>
 
 namespace tinymp::classroom {

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/classroom/descendants.h>
-#include <lessons/classroom/process.h>
+#include <lessons/lab/classroom/descendants.h>
+#include <lessons/lab/classroom/process.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>

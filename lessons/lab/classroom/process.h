@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/fence.h>
+#include <lessons/lab/classroom/fence.h>
 #include <tinymp/base/error.h>
 #include <array>
 #include <cstddef>

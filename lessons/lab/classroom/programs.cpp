@@ -1,8 +1,8 @@
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/judged_by.h>
-#include <lessons/classroom/kept.h>
-#include <lessons/classroom/programs.h>
-#include <lessons/classroom/touched.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/judged_by.h>
+#include <lessons/lab/classroom/kept.h>
+#include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/touched.h>
 #include <sstream>
 
 namespace tinymp::classroom {

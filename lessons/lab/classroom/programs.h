@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/verdict.h>
 
 /// The two programs of a check, and how they are compiled.
 namespace tinymp::classroom {

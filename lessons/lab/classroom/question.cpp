@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/classroom/question.h>
-#include <lessons/classroom/sha256.h>
+#include <lessons/lab/classroom/question.h>
+#include <lessons/lab/classroom/sha256.h>
 #include <tinymp/base/error.h>
 #include <array>
 #include <charconv>

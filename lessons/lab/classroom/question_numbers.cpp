@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/classroom/question.h>
-#include <lessons/classroom/small_format.h>
+#include <lessons/lab/classroom/question.h>
+#include <lessons/lab/classroom/small_format.h>
 #include <cmath>
 
 // Questions about formats: 1, 3, 5 and 8.

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/classroom/question.h>
-#include <lessons/classroom/small_format.h>
+#include <lessons/lab/classroom/question.h>
+#include <lessons/lab/classroom/small_format.h>
 #include <tinymp/amp/autocast_lists.h>
 #include <array>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
-#include <lessons/classroom/refused_calls.h>
+#include <lessons/lab/classroom/refused_calls.h>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>

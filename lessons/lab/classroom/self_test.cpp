@@ -1,7 +1,7 @@
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/self_test.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/self_test.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/grading.h>
+#include <lessons/lab/classroom/grading.h>
 #include <string>
 
 /// Whether this machine can grade, asked before anybody is graded. Where the reference does not pass, or a

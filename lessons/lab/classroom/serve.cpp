@@ -1,5 +1,5 @@
 #include <kernels/cuda/executor.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 #include <tinymp/base/error.h>
 #include <cstdio>
 #include <exception>

@@ -1,5 +1,5 @@
-#include <lessons/classroom/similarity.h>
-#include <lessons/classroom/tokens.h>
+#include <lessons/lab/classroom/similarity.h>
+#include <lessons/lab/classroom/tokens.h>
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/place.h>
+#include <lessons/lab/classroom/place.h>
 #include <map>
 #include <string>
 #include <string_view>

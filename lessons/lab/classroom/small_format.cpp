@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/classroom/small_format.h>
+#include <lessons/lab/classroom/small_format.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/submission.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/submission.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/exercise.h>
+#include <lessons/lab/classroom/exercise.h>
 #include <filesystem>
 #include <optional>
 #include <string>

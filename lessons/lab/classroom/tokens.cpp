@@ -1,4 +1,4 @@
-#include <lessons/classroom/tokens.h>
+#include <lessons/lab/classroom/tokens.h>
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -1,5 +1,5 @@
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/touched.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/touched.h>
 #include <algorithm>
 #include <array>
 #include <map>

@@ -3,11 +3,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/classroom/plain_name.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/try_run.h>
+#include <lessons/lab/classroom/plain_name.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/try_run.h>
+#include <lessons/lab/report/html.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/html.h>
 #include <tinymp/train/run_log.h>
 #include <algorithm>
 #include <array>

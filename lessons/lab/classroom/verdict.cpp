@@ -1,10 +1,10 @@
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/machine_fault.h>
-#include <lessons/classroom/overlay.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/programs.h>
-#include <lessons/classroom/tokens.h>
-#include <lessons/classroom/verdict.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/machine_fault.h>
+#include <lessons/lab/classroom/overlay.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/tokens.h>
+#include <lessons/lab/classroom/verdict.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <chrono>

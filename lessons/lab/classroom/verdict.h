@@ -1,7 +1,7 @@
 #pragma once
 
-#include <lessons/classroom/exercise.h>
-#include <lessons/classroom/fence.h>
+#include <lessons/lab/classroom/exercise.h>
+#include <lessons/lab/classroom/fence.h>
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

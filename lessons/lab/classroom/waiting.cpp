@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <lessons/classroom/waiting.h>
+#include <lessons/lab/classroom/waiting.h>
 #include <iostream>
 
 namespace tinymp::classroom {

@@ -3,14 +3,14 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <lessons/classroom/attempt.h>
-#include <lessons/classroom/commands.h>
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/process.h>
-#include <lessons/classroom/waiting.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/words.h>
-#include <tinymp/report/terminal.h>
+#include <lessons/lab/classroom/attempt.h>
+#include <lessons/lab/classroom/commands.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/waiting.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/terminal.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-#include <lessons/classroom/files.h>
-#include <lessons/classroom/workbook.h>
+#include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/workbook.h>
 #include <cstdlib>
 
 namespace tinymp::classroom {

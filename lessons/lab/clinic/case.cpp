@@ -1,6 +1,6 @@
-#include <lessons/clinic/case.h>
-#include <lessons/clinic/hand_loop.h>
-#include <lessons/learn/command_line.h>
+#include <lessons/lab/clinic/case.h>
+#include <lessons/lab/clinic/hand_loop.h>
+#include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/foreign_text.h>
 #include <tinymp/train/run_log_fields.h>
 #include <algorithm>

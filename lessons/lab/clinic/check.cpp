@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <lessons/clinic/commands.h>
-#include <lessons/clinic/diagnosis.h>
-#include <lessons/clinic/print.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/progress.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/clinic/commands.h>
+#include <lessons/lab/clinic/diagnosis.h>
+#include <lessons/lab/clinic/print.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/progress.h>
+#include <lessons/lab/learn/words.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>

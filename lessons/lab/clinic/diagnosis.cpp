@@ -1,4 +1,4 @@
-#include <lessons/clinic/diagnosis.h>
+#include <lessons/lab/clinic/diagnosis.h>
 #include <limits>
 
 namespace tinymp::clinic {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/clinic/facts.h>
+#include <lessons/lab/clinic/facts.h>
 
 /// Causes held against a patient's facts. causes.json has them all: what each is, where it is taught, and the
 /// signs without which it cannot be the cause.

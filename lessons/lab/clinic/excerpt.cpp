@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/clinic/print.h>
-#include <tinymp/report/number.h>
+#include <lessons/lab/clinic/print.h>
+#include <lessons/lab/report/number.h>
 #include <algorithm>
 #include <cmath>
 #include <set>

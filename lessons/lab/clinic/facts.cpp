@@ -1,5 +1,5 @@
-#include <lessons/clinic/facts.h>
-#include <tinymp/report/number.h>
+#include <lessons/lab/clinic/facts.h>
+#include <lessons/lab/report/number.h>
 #include <algorithm>
 #include <cmath>
 

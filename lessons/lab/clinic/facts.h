@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/clinic/case.h>
+#include <lessons/lab/clinic/case.h>
 #include <map>
 
 /// What a log and a config say, as numbers: what causes are held against, and what texts quote.

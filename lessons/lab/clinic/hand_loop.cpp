@@ -1,7 +1,7 @@
 #include <kernels/kernels.h>
 #include <kernels/scale_update.h>
-#include <lessons/clinic/hand_loop.h>
-#include <lessons/clinic/separate_softmax.h>
+#include <lessons/lab/clinic/hand_loop.h>
+#include <lessons/lab/clinic/separate_softmax.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/watch.h>
 #include <tinymp/ops/ops.h>

@@ -5,8 +5,8 @@
 //   ./learn clinic run 3        trains patient 3 again, from its config: the recorded run, bit for bit
 //   ./learn check clinic 3 X    is X the cause?
 
-#include <lessons/clinic/commands.h>
-#include <lessons/learn/command_line.h>
+#include <lessons/lab/clinic/commands.h>
+#include <lessons/lab/learn/command_line.h>
 #include <string_view>
 
 int main(int argc, char** argv) {

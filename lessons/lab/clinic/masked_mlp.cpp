@@ -1,5 +1,5 @@
 #include <kernels/kernels.h>
-#include <lessons/clinic/masked_mlp.h>
+#include <lessons/lab/clinic/masked_mlp.h>
 #include <tinymp/data/dataset.h>
 
 namespace tinymp::clinic {

@@ -1,5 +1,5 @@
-#include <lessons/clinic/case.h>
-#include <lessons/clinic/masked_mlp.h>
+#include <lessons/lab/clinic/case.h>
+#include <lessons/lab/clinic/masked_mlp.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/optim/sgd.h>

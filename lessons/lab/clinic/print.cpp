@@ -1,10 +1,10 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <lessons/clinic/diagnosis.h>
-#include <lessons/clinic/print.h>
-#include <lessons/learn/progress.h>
-#include <tinymp/report/table.h>
+#include <lessons/lab/clinic/diagnosis.h>
+#include <lessons/lab/clinic/print.h>
+#include <lessons/lab/learn/progress.h>
+#include <lessons/lab/report/table.h>
 #include <algorithm>
 #include <iostream>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/clinic/case.h>
+#include <lessons/lab/clinic/case.h>
 
 namespace tinymp::clinic {
 

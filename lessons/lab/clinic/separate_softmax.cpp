@@ -1,4 +1,4 @@
-#include <lessons/clinic/separate_softmax.h>
+#include <lessons/lab/clinic/separate_softmax.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/numeric/exp_log.h>
 #include <algorithm>

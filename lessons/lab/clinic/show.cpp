@@ -1,6 +1,6 @@
-#include <lessons/clinic/commands.h>
-#include <lessons/clinic/print.h>
-#include <lessons/learn/command_line.h>
+#include <lessons/lab/clinic/commands.h>
+#include <lessons/lab/clinic/print.h>
+#include <lessons/lab/learn/command_line.h>
 #include <CLI/CLI.hpp>
 #include <iostream>
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <lessons/clinic/commands.h>
-#include <lessons/clinic/diagnosis.h>
-#include <lessons/learn/command_line.h>
+#include <lessons/lab/clinic/commands.h>
+#include <lessons/lab/clinic/diagnosis.h>
+#include <lessons/lab/learn/command_line.h>
 #include <CLI/CLI.hpp>
 
 // ./learn clinic run N: trains a patient again, or its cured twin beside the recorded run.

@@ -2,7 +2,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-#include <lessons/learn/browser.h>
+#include <lessons/lab/learn/browser.h>
 #include <array>
 #include <iostream>
 

@@ -87,7 +87,7 @@ name_build_folder() { # sets build, program, cmake_args and signature
     name=$name-$(printf %s "$TINYMP_CMAKE_ARGS" | cksum | cut -d ' ' -f 1)
   fi
   build=$build_root/$name
-  program=$build/lessons/learn/learn
+  program=$build/bin/learn
   # What the folder was configured for. When it differs (the tree was moved, g++ is another) we start afresh.
   signature="$root $build $(compiler_file) $CXX ${CC:-} ${cmake_args[*]}"
 }

@@ -1,11 +1,11 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/interrupt.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/interrupt.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/terminal.h>
 #include <tinymp/base/float_environment.h>
-#include <tinymp/report/terminal.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>

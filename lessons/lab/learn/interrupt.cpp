@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include <lessons/learn/interrupt.h>
+#include <lessons/lab/learn/interrupt.h>
 #include <algorithm>
 #include <array>
 #include <csignal>

@@ -1,10 +1,10 @@
 #include <unistd.h>
 
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/lab.h>
-#include <lessons/learn/lab_state.h>
-#include <lessons/learn/results.h>
-#include <lessons/learn/run_progress.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/lab.h>
+#include <lessons/lab/learn/lab_state.h>
+#include <lessons/lab/learn/results.h>
+#include <lessons/lab/learn/run_progress.h>
 #include <tinymp/base/device.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/provenance.h>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <lessons/lab/report/section.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/data/text.h>
-#include <tinymp/report/section.h>
 #include <tinymp/train/loop.h>
 #include <array>
 #include <cstdint>

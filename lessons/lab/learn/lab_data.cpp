@@ -1,5 +1,5 @@
-#include <lessons/learn/lab.h>
-#include <lessons/learn/lab_state.h>
+#include <lessons/lab/learn/lab.h>
+#include <lessons/lab/learn/lab_state.h>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

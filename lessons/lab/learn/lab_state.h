@@ -1,7 +1,7 @@
 #pragma once
 
-#include <lessons/learn/lab.h>
-#include <tinymp/report/terminal.h>
+#include <lessons/lab/learn/lab.h>
+#include <lessons/lab/report/terminal.h>
 #include <deque>
 #include <optional>
 #include <set>

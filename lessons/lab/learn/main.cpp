@@ -1,5 +1,5 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/commands.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <iostream>

@@ -1,7 +1,7 @@
-#include <lessons/learn/predictions.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/learn/predictions.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/number.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/number.h>
 #include <cmath>
 #include <filesystem>
 #include <fstream>

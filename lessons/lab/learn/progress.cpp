@@ -1,4 +1,4 @@
-#include <lessons/learn/progress.h>
+#include <lessons/lab/learn/progress.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <tinymp/train/run_log.h>

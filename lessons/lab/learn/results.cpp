@@ -1,7 +1,7 @@
-#include <lessons/learn/lab_state.h>
-#include <lessons/learn/results.h>
+#include <lessons/lab/learn/lab_state.h>
+#include <lessons/lab/learn/results.h>
+#include <lessons/lab/report/section.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/section.h>
 #include <tinymp/train/number_json.h>
 #include <tinymp/train/provenance.h>
 #include <cerrno>

@@ -1,7 +1,7 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/lab.h>
-#include <lessons/learn/predictions.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/lab.h>
+#include <lessons/lab/learn/predictions.h>
+#include <lessons/lab/learn/words.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include <lessons/learn/run_progress.h>
-#include <lessons/learn/words.h>
-#include <tinymp/report/number.h>
+#include <lessons/lab/learn/run_progress.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/number.h>
 #include <filesystem>
 #include <iostream>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <lessons/learn/interrupt.h>
-#include <lessons/learn/lab.h>
-#include <tinymp/report/progress.h>
+#include <lessons/lab/learn/interrupt.h>
+#include <lessons/lab/learn/lab.h>
+#include <lessons/lab/report/progress.h>
 
 namespace tinymp::lab {
 

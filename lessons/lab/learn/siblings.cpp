@@ -3,8 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/siblings.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/learn/lab.h>
+#include <lessons/lab/learn/lab.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cmath>

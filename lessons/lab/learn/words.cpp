@@ -1,7 +1,7 @@
 #include <unistd.h>
 
-#include <lessons/learn/words.h>
-#include <tinymp/report/terminal.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/terminal.h>
 #include <algorithm>
 
 namespace tinymp::lab {

@@ -1,7 +1,7 @@
+#include <lessons/lab/report/axis.h>
+#include <lessons/lab/report/number.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/exp_log.h>
-#include <tinymp/report/axis.h>
-#include <tinymp/report/number.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
-#include <tinymp/report/canvas.h>
-#include <tinymp/report/terminal_curves.h>
+#include <lessons/lab/report/canvas.h>
+#include <lessons/lab/report/terminal_curves.h>
 #include <algorithm>
 #include <cstdlib>
 

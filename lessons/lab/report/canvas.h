@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tinymp/report/terminal.h>
+#include <lessons/lab/report/terminal.h>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
+#include <lessons/lab/report/axis.h>
+#include <lessons/lab/report/covered.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/axis.h>
-#include <tinymp/report/covered.h>
 #include <algorithm>
 #include <cmath>
 

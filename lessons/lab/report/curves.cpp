@@ -1,8 +1,8 @@
+#include <lessons/lab/report/curves.h>
+#include <lessons/lab/report/mean.h>
+#include <lessons/lab/report/number.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/exp_log.h>
-#include <tinymp/report/curves.h>
-#include <tinymp/report/mean.h>
-#include <tinymp/report/number.h>
 #include <tinymp/train/provenance.h>
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
+#include <lessons/lab/report/findings.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/findings.h>
 
 namespace tinymp::report {
 

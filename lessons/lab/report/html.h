@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tinymp/report/dygraphs.h>
-#include <tinymp/report/section.h>
+#include <lessons/lab/report/dygraphs.h>
+#include <lessons/lab/report/section.h>
 #include <span>
 #include <string>
 

@@ -1,5 +1,5 @@
-#include <tinymp/report/html_text.h>
-#include <tinymp/report/utf8.h>
+#include <lessons/lab/report/html_text.h>
+#include <lessons/lab/report/utf8.h>
 #include <array>
 
 namespace tinymp::report {

@@ -1,5 +1,5 @@
+#include <lessons/lab/report/look.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/look.h>
 #include <array>
 
 namespace tinymp::report {

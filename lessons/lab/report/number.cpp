@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include <tinymp/report/number.h>
+#include <lessons/lab/report/number.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>

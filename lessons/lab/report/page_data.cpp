@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include <lessons/lab/report/look.h>
+#include <lessons/lab/report/page_data.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/look.h>
-#include <tinymp/report/page_data.h>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

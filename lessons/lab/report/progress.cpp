@@ -1,8 +1,8 @@
 #include <unistd.h>
 
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/progress.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/progress.h>
 #include <algorithm>
 #include <utility>
 

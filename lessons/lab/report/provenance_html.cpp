@@ -1,8 +1,8 @@
+#include <lessons/lab/report/html_text.h>
+#include <lessons/lab/report/look.h>
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/provenance_html.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/html_text.h>
-#include <tinymp/report/look.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/provenance_html.h>
 #include <algorithm>
 #include <functional>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tinymp/report/curves.h>
+#include <lessons/lab/report/curves.h>
 #include <span>
 #include <string>
 

@@ -1,7 +1,7 @@
+#include <lessons/lab/report/mean.h>
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/table.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/mean.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/table.h>
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -1,8 +1,8 @@
-#include <tinymp/report/findings.h>
-#include <tinymp/report/section.h>
-#include <tinymp/report/sizes_terminal.h>
-#include <tinymp/report/table.h>
-#include <tinymp/report/terminal_curves.h>
+#include <lessons/lab/report/findings.h>
+#include <lessons/lab/report/section.h>
+#include <lessons/lab/report/sizes_terminal.h>
+#include <lessons/lab/report/table.h>
+#include <lessons/lab/report/terminal_curves.h>
 #include <algorithm>
 #include <utility>
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/sizes.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/sizes.h>
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tinymp/report/curves.h>
-#include <tinymp/report/table.h>
+#include <lessons/lab/report/curves.h>
+#include <lessons/lab/report/table.h>
 #include <optional>
 #include <string>
 #include <vector>

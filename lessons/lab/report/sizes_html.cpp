@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
+#include <lessons/lab/report/html_text.h>
+#include <lessons/lab/report/look.h>
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/sizes_html.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/html_text.h>
-#include <tinymp/report/look.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/sizes_html.h>
 
 namespace tinymp::report {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tinymp/report/sizes.h>
+#include <lessons/lab/report/sizes.h>
 #include <span>
 #include <string>
 

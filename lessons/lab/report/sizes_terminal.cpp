@@ -1,7 +1,7 @@
+#include <lessons/lab/report/html_text.h>
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/sizes_terminal.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/html_text.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/sizes_terminal.h>
 #include <algorithm>
 #include <array>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tinymp/report/sizes.h>
-#include <tinymp/report/terminal.h>
+#include <lessons/lab/report/sizes.h>
+#include <lessons/lab/report/terminal.h>
 #include <span>
 #include <string>
 

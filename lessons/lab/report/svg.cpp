@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
+#include <lessons/lab/report/axis.h>
+#include <lessons/lab/report/html_text.h>
+#include <lessons/lab/report/look.h>
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/svg.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/axis.h>
-#include <tinymp/report/html_text.h>
-#include <tinymp/report/look.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/svg.h>
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tinymp/report/curves.h>
+#include <lessons/lab/report/curves.h>
 #include <string>
 
 /// A still chart for a page: what is printed, and what is seen where scripts or dygraphs are missing.

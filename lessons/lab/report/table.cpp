@@ -1,4 +1,4 @@
-#include <tinymp/report/table.h>
+#include <lessons/lab/report/table.h>
 #include <algorithm>
 #include <utility>
 

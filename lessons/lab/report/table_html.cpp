@@ -1,8 +1,8 @@
+#include <lessons/lab/report/html_text.h>
+#include <lessons/lab/report/look.h>
+#include <lessons/lab/report/table.h>
+#include <lessons/lab/report/table_html.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/html_text.h>
-#include <tinymp/report/look.h>
-#include <tinymp/report/table.h>
-#include <tinymp/report/table_html.h>
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tinymp/report/page_data.h>
+#include <lessons/lab/report/page_data.h>
 #include <string>
 
 namespace tinymp::report {

@@ -1,8 +1,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <tinymp/report/terminal.h>
-#include <tinymp/report/utf8.h>
+#include <lessons/lab/report/terminal.h>
+#include <lessons/lab/report/utf8.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>

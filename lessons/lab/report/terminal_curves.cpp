@@ -1,10 +1,10 @@
+#include <lessons/lab/report/axis.h>
+#include <lessons/lab/report/canvas.h>
+#include <lessons/lab/report/covered.h>
+#include <lessons/lab/report/mean.h>
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/terminal_curves.h>
 #include <tinymp/base/error.h>
-#include <tinymp/report/axis.h>
-#include <tinymp/report/canvas.h>
-#include <tinymp/report/covered.h>
-#include <tinymp/report/mean.h>
-#include <tinymp/report/number.h>
-#include <tinymp/report/terminal_curves.h>
 #include <algorithm>
 #include <array>
 #include <cmath>

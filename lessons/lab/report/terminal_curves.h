@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tinymp/report/curves.h>
-#include <tinymp/report/terminal.h>
+#include <lessons/lab/report/curves.h>
+#include <lessons/lab/report/terminal.h>
 #include <string>
 
 /// Curves drawn with characters.

@@ -1,7 +1,7 @@
 // Exercise 1.1: float to half, on all 2^32 floats. The oracle does not shift: it knows the halves as numbers,
 // and the nearest is the one whose midpoints to its two neighbours enclose x. Midpoints of halves are floats.
 
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,4 +1,4 @@
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 #include <tinymp/numeric/half_codec.h>
 #include <bit>
 

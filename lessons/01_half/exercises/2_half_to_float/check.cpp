@@ -1,7 +1,7 @@
 // Exercise 1.2: half to float, all 65,536 of them. The oracle computes f * 2^(e - 25) in double, where all of
 // that is exact.
 
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <bit>
 #include <cstdint>
 #include <limits>

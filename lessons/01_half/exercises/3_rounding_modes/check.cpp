@@ -2,7 +2,7 @@
 // distances.
 
 #include <lessons/01_half/exercises/3_rounding_modes/question.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/numeric/small_float_codec.h>  // for Rounding
 #include <algorithm>
 #include <array>

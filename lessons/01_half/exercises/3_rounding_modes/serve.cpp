@@ -1,5 +1,5 @@
 #include <lessons/01_half/exercises/3_rounding_modes/question.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 #include <tinymp/numeric/small_float_codec.h>
 
 void tinymp::exercise::serve(Message& request, Message& reply) {

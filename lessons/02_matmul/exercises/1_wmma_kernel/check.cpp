@@ -1,7 +1,7 @@
 // Exercise 2.1: the WMMA kernel, on matrices of small whole numbers: the product in integers is the oracle.
 
 #include <lessons/02_matmul/exercises/1_wmma_kernel/problem.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>

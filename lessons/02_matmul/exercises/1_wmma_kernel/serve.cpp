@@ -1,6 +1,6 @@
 #include <kernels/emu/counters.h>
 #include <lessons/02_matmul/exercises/1_wmma_kernel/problem.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 #include <algorithm>
 #include <kernels/cuda/gemm/wmma_naive.cuh>
 #include <memory>

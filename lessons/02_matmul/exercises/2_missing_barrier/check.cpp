@@ -3,7 +3,7 @@
 // are right the tiles have to have been shared, too.
 
 #include <lessons/02_matmul/exercises/2_missing_barrier/problem.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/base/error.h>
 #include <array>
 #include <cstdint>

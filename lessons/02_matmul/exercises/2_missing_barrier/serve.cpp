@@ -1,6 +1,6 @@
 #include <lessons/02_matmul/exercises/2_missing_barrier/problem.h>
 #include <lessons/02_matmul/exercises/2_missing_barrier/watched.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 #include <kernels/cuda/gemm/tiled.cuh>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Exercise 3.1: chunked accumulation. The oracle goes over the products once and hands each to the sum of its
 // chunk, number k / chunk.
 
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/numeric/accumulation.h>
 #include <tinymp/numeric/half.h>
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include <kernels/numerics/accumulate.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 
 /// The request: how many cases, and of each whether its sums are halves, its chunk, n, and the factors, of
 /// which there are more than n. The reply: their dot products.

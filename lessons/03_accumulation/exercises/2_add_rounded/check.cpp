@@ -1,7 +1,7 @@
 // Exercise 3.2: sums down the rows, each addition rounded. The oracle takes one column after the other, from
 // top to bottom.
 
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/dtype.h>
 #include <tinymp/numeric/half.h>

@@ -1,5 +1,5 @@
 #include <kernels/cpu/column_sums.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 
 /// The request: how many cases, and of each rows, n, stride, whether the format is FP16, the terms and the
 /// sums, with what lies behind both. The reply: of each the sums of afterwards, again with what lies behind.

@@ -3,8 +3,8 @@
 // is wrong.
 
 #include <lessons/04_autograd/exercises/1_backward_of_matmul/matrix.h>
-#include <lessons/classroom/judge.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/judge.h>
+#include <lessons/lab/classroom/tensors.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <iomanip>

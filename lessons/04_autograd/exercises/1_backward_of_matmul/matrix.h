@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <cstdint>
 #include <vector>
 

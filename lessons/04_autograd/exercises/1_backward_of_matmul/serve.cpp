@@ -1,5 +1,5 @@
-#include <lessons/classroom/serve.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/serve.h>
+#include <lessons/lab/classroom/tensors.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/base/error.h>
 #include <tinymp/ops/ops.h>

@@ -1,7 +1,7 @@
 // Exercise 4.2: relu and its backward, on all 65,536 halves and on floats and doubles between them, and on
 // some of any bits. The oracle reads the bits: a sign, and whether anything but zeros follows it.
 
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/numeric/half_codec.h>
 #include <array>
 #include <bit>

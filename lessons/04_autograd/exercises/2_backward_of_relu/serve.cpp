@@ -1,5 +1,5 @@
 #include <kernels/formulas.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 
 namespace tinymp::exercise {
 namespace {

@@ -1,8 +1,8 @@
 // Exercise 4.3: backward of cross-entropy, by the kernel that training runs. The oracle has no logarithm: the
 // softmax of a row as exp(x - largest) / their sum, in double.
 
-#include <lessons/classroom/judge.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/judge.h>
+#include <lessons/lab/classroom/tensors.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/exp_log.h>
 #include <algorithm>

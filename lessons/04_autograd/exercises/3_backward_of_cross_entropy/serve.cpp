@@ -1,6 +1,6 @@
 #include <kernels/executors.h>
-#include <lessons/classroom/serve.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/serve.h>
+#include <lessons/lab/classroom/tensors.h>
 
 /// The request: what backward is given; the reply: the gradients, and the logits as they are now.
 void tinymp::exercise::serve(Message& request, Message& reply) {

@@ -2,7 +2,7 @@
 
 #include <lessons/04_autograd/exercises/4_tape_walk/oracle.h>
 #include <lessons/04_autograd/exercises/4_tape_walk/programs.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/numeric/dtype.h>
 #include <string>
 #include <vector>

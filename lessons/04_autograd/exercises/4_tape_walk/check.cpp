@@ -4,7 +4,7 @@
 
 #include <lessons/04_autograd/exercises/4_tape_walk/answers.h>
 #include <lessons/04_autograd/exercises/4_tape_walk/oracle.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <lessons/04_autograd/exercises/4_tape_walk/programs.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <algorithm>
 #include <array>
 

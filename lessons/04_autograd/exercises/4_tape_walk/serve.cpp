@@ -1,5 +1,5 @@
 #include <lessons/04_autograd/exercises/4_tape_walk/programs.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/base/error.h>
 #include <memory>

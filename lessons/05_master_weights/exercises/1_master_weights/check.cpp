@@ -3,7 +3,7 @@
 
 #include <kernels/formulas.h>
 #include <lessons/05_master_weights/exercises/1_master_weights/setting.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
 #include <array>

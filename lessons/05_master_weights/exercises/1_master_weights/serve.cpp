@@ -1,6 +1,6 @@
 #include <kernels/executors.h>
 #include <lessons/05_master_weights/exercises/1_master_weights/setting.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 #include <tinymp/tensor/tensor.h>
 
 namespace tinymp::exercise {

@@ -2,7 +2,7 @@
 // by a few roundings of the terms that were added up.
 
 #include <lessons/05_master_weights/exercises/2_adam/weight.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <bit>
 #include <cmath>
 #include <string>

@@ -1,6 +1,6 @@
 #include <kernels/formulas.h>
 #include <lessons/05_master_weights/exercises/2_adam/weight.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 
 namespace tinymp::exercise {
 namespace {

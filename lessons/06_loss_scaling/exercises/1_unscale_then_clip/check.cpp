@@ -2,8 +2,8 @@
 // last.
 
 #include <kernels/step.h>
-#include <lessons/classroom/judge.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/judge.h>
+#include <lessons/lab/classroom/tensors.h>
 #include <bit>
 #include <cmath>
 #include <vector>

@@ -1,6 +1,6 @@
 #include <kernels/executors.h>
-#include <lessons/classroom/serve.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/serve.h>
+#include <lessons/lab/classroom/tensors.h>
 
 namespace tinymp::exercise {
 namespace {

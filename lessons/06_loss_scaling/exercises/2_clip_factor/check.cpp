@@ -2,7 +2,7 @@
 // interval.
 
 #include <lessons/06_loss_scaling/exercises/2_clip_factor/clip.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <bit>
 #include <cmath>
 #include <string>

@@ -1,6 +1,6 @@
 #include <kernels/formulas.h>
 #include <lessons/06_loss_scaling/exercises/2_clip_factor/clip.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 
 void tinymp::exercise::serve(Message& request, Message& reply) {
   serve_each<Unclipped>(request, reply, [](const Unclipped& of) {

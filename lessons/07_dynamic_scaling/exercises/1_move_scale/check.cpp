@@ -3,7 +3,7 @@
 
 #include <kernels/scale_update.h>
 #include <lessons/07_dynamic_scaling/exercises/1_move_scale/moved.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <bit>
 #include <cmath>
 #include <string>

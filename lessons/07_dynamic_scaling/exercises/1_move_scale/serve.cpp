@@ -1,6 +1,6 @@
 #include <kernels/scale_update.h>
 #include <lessons/07_dynamic_scaling/exercises/1_move_scale/moved.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 
 /// The request: states, each with its policy; the reply: each of the states moved.
 void tinymp::exercise::serve(Message& request, Message& reply) {

@@ -3,7 +3,7 @@
 
 #include <kernels/scale_update.h>
 #include <lessons/07_dynamic_scaling/exercises/2_step_decision/decision.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <string>
 #include <vector>
 

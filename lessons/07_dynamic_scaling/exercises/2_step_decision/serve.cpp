@@ -1,6 +1,6 @@
 #include <kernels/scale_update.h>
 #include <lessons/07_dynamic_scaling/exercises/2_step_decision/decision.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 
 namespace tinymp::exercise {
 namespace {

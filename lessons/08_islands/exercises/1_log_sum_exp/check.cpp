@@ -1,8 +1,8 @@
 // Exercise 8.1: log sum exp, asked through the cross-entropy that training runs. The oracle adds value by
 // value in double: log(e^a + e^b) = max + log(1 + e^(min - max)).
 
-#include <lessons/classroom/judge.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/judge.h>
+#include <lessons/lab/classroom/tensors.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/exp_log.h>
 #include <algorithm>

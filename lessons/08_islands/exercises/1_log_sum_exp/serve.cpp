@@ -1,6 +1,6 @@
 #include <kernels/executors.h>
-#include <lessons/classroom/serve.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/serve.h>
+#include <lessons/lab/classroom/tensors.h>
 
 /// The request: logits; the reply: the two parts of the log sum exp of each row, by the forward of
 /// cross-entropy. Each row's label is its last class.

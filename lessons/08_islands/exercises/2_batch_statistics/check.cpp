@@ -2,8 +2,8 @@
 // so the oracle knows their sums and the sums of their squares exactly, as integers: B^2 variance = B sum x^2
 // - (sum x)^2. (As integers. In floats that very formula is the mistake.)
 
-#include <lessons/classroom/judge.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/judge.h>
+#include <lessons/lab/classroom/tensors.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/accumulation.h>
 #include <algorithm>

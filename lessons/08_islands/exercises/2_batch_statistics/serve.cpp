@@ -1,6 +1,6 @@
 #include <kernels/executors.h>
-#include <lessons/classroom/serve.h>
-#include <lessons/classroom/tensors.h>
+#include <lessons/lab/classroom/serve.h>
+#include <lessons/lab/classroom/tensors.h>
 
 /// The request: x, and how sums are kept; the reply: the means and the variances.
 void tinymp::exercise::serve(Message& request, Message& reply) {

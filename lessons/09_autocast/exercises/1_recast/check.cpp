@@ -2,7 +2,7 @@
 // wide enough when it looks up, pair by pair, that it holds the other's values.
 
 #include <lessons/09_autocast/exercises/1_recast/operands.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/amp/autocast_lists.h>
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #include <lessons/09_autocast/exercises/1_recast/operands.h>
-#include <lessons/classroom/serve.h>
+#include <lessons/lab/classroom/serve.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/ops/ops.h>
 #include <string>

@@ -4,7 +4,7 @@
 // came after another step or under another tape.
 
 #include <lessons/09_autocast/exercises/2_cast_once/script.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <tinymp/numeric/half.h>
 #include <algorithm>
 #include <string>

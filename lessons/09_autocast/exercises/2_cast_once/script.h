@@ -1,7 +1,7 @@
 #pragma once
 
 #include <lessons/09_autocast/exercises/2_cast_once/actions.h>
-#include <lessons/classroom/judge.h>
+#include <lessons/lab/classroom/judge.h>
 #include <string>
 #include <vector>
 

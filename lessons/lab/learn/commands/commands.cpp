@@ -1,11 +1,11 @@
-#include <lessons/learn/commands/commands.h>
+#include <lessons/lab/learn/commands/commands.h>
 #include <array>
 
 namespace tinymp::lab {
 namespace {
 
 constexpr std::array<Command, 18> all = {{
-    {"quickstart", quickstart},
+    {"quickstart", quickstart_command},
     {"run", run_command},
     {"train", train_command},
     {"explain", explain_command},

@@ -13,7 +13,7 @@ struct Command {
 std::span<const Command> commands();
 
 int overview(bool plain);  ///< ./learn alone; plain: ASCII without colour
-int quickstart(int argc, char** argv);
+int quickstart_command(int argc, char** argv);
 int run_command(int argc, char** argv);
 int train_command(int argc, char** argv);
 int explain_command(int argc, char** argv);

@@ -1,8 +1,8 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/commands/model_flags.h>
-#include <lessons/learn/commands/recipe_flags.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/commands/model_flags.h>
+#include <lessons/lab/learn/commands/recipe_flags.h>
+#include <lessons/lab/learn/words.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/amp/explain.h>
 #include <CLI/CLI.hpp>

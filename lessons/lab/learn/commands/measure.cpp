@@ -1,7 +1,7 @@
 #include <unistd.h>
 
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/siblings.h>
+#include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <cerrno>
 #include <cstring>

@@ -1,5 +1,5 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/model_flags.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/model_flags.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <lessons/learn/commands/kept_log.h>
-#include <lessons/learn/commands/other_seeds.h>
-#include <lessons/learn/commands/side_by_side.h>
-#include <lessons/learn/siblings.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/learn/commands/kept_log.h>
+#include <lessons/lab/learn/commands/other_seeds.h>
+#include <lessons/lab/learn/commands/side_by_side.h>
+#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/words.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <filesystem>

@@ -1,15 +1,15 @@
 #include <unistd.h>
 
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/siblings.h>
+#include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
-// What other programs do: ./learn clinic and check clinic the clinic's, check N, watch, hint, solution and
-// reset that of the exercises.
+// What other programs do: quickstart, ./learn clinic and check clinic the clinic's, check N, watch, hint,
+// solution and reset that of the exercises.
 namespace tinymp::lab {
 namespace {
 
@@ -19,11 +19,12 @@ namespace {
   arguments.insert(arguments.end(), argv, argv + argc);
   arguments.push_back(nullptr);
   execv(program.c_str(), arguments.data());
-  throw Error(
-      concat("cannot start ", program, ": ", std::strerror(errno), "; ./learn ", argv[0], " builds it"));
+  throw Error(concat("cannot start ", program, ": ", std::strerror(errno), "; ./learn ", name, " builds it"));
 }
 
 }  // namespace
+
+int quickstart_command(int argc, char** argv) { become("quickstart", argc - 1, argv + 1); }
 
 int clinic_command(int argc, char** argv) { become("clinic", argc, argv); }
 

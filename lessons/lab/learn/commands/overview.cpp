@@ -1,12 +1,12 @@
 #include <unistd.h>
 
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/siblings.h>
-#include <lessons/learn/words.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/table.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/data/text.h>
-#include <tinymp/report/table.h>
 #include <algorithm>
 #include <array>
 #include <filesystem>

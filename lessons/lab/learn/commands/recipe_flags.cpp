@@ -1,6 +1,6 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/recipe_flags.h>
-#include <tinymp/report/terminal.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/recipe_flags.h>
+#include <lessons/lab/report/terminal.h>
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <limits>

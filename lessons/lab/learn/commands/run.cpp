@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/siblings.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cerrno>

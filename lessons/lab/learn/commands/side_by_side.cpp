@@ -1,4 +1,4 @@
-#include <lessons/learn/commands/side_by_side.h>
+#include <lessons/lab/learn/commands/side_by_side.h>
 #include <sstream>
 
 namespace tinymp::lab {

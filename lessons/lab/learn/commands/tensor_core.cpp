@@ -1,8 +1,8 @@
 #include <unistd.h>
 
 #include <kernels/numerics/tensor_core.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/commands.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/commands/model_flags.h>
-#include <lessons/learn/commands/recipe_flags.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/commands/model_flags.h>
+#include <lessons/lab/learn/commands/recipe_flags.h>
 #include <tinymp/optim/adagrad.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/optim/sgd.h>

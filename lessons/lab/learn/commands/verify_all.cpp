@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/commands/kept_log.h>
-#include <lessons/learn/commands/other_seeds.h>
-#include <lessons/learn/siblings.h>
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/commands/kept_log.h>
+#include <lessons/lab/learn/commands/other_seeds.h>
+#include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/data/text.h>

@@ -1,10 +1,14 @@
-#include <lessons/learn/command_line.h>
-#include <lessons/learn/commands/commands.h>
-#include <lessons/learn/experiments.h>
+#include <lessons/05_master_weights/small_updates.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
+#include <lessons/lab/learn/command_line.h>
 #include <CLI/CLI.hpp>
 
-namespace tinymp::lab {
+// ./learn quickstart: the experiments of lessons 05 and 06, small enough for the first minutes. A program of
+// its own, so that nothing is compiled for it that it does not run.
 namespace {
+
+using namespace tinymp;
+using namespace tinymp::lab;
 
 constexpr Lesson lesson{"quickstart", "tinymp quickstart: what FP16 loses, and what brings it back",
                         "Do small updates survive in FP16? Do small gradients?"};
@@ -15,8 +19,6 @@ void what_next(Lab& lab) {
   lab.say("  ./learn run 0                         the first: what sixteen bits would save");
   lab.say("  ./learn train --recipe fp16_weights   a run of your own; --help tells its flags");
 }
-
-}  // namespace
 
 int quickstart(int argc, char** argv) {
   Options options;
@@ -43,4 +45,8 @@ int quickstart(int argc, char** argv) {
   return code;
 }
 
-}  // namespace tinymp::lab
+}  // namespace
+
+int main(int argc, char** argv) {
+  return guarded([&] { return quickstart(argc, argv); });
+}

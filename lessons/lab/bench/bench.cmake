@@ -1,0 +1,36 @@
+# ./learn bench and ./learn gpu-check: the program measure. cuBLAS, OpenBLAS and PyTorch are looked for when it runs, so
+# nothing here links them.
+file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
+set(starting measure_main measure_gemm bench bench_cpu bench_micro bits gpu_check memory parts run_program tests training
+             cpu_gemm cpu_gemm_report cpu_machine pytorch steps steps_report step_models telemetry)
+list(TRANSFORM starting PREPEND bench/)
+list(TRANSFORM starting APPEND .cpp)
+list(FILTER bench_sources EXCLUDE REGEX "/measure_main[.]cpp$")
+if(TINYMP_HAS_CUDA)
+  list(FILTER bench_sources EXCLUDE REGEX "/no_cuda_")
+else()
+  list(FILTER bench_sources EXCLUDE REGEX "/(cuda_executor|cublas)[.]cpp$")
+endif()
+add_library(tinymp_bench STATIC ${bench_sources})
+target_link_libraries(tinymp_bench PUBLIC tinymp_lab nlohmann_json::nlohmann_json
+                                   PRIVATE tinymp_build CLI11::CLI11 ${CMAKE_DL_LIBS})
+if(TINYMP_HAS_CUDA)
+  target_link_libraries(tinymp_bench PRIVATE CUDA::cudart_static)
+endif()
+# What only starts and describes measurements takes the optimiser longer than it runs.
+set_source_files_properties(${starting} PROPERTIES COMPILE_OPTIONS "${TINYMP_BRIEFLY}")
+target_compile_definitions(tinymp_bench PRIVATE
+  TINYMP_BENCH_PYTORCH="${CMAKE_CURRENT_SOURCE_DIR}/bench/pytorch.py"
+  TINYMP_BENCH_RESULTS="${CMAKE_CURRENT_SOURCE_DIR}/bench/results")
+add_executable(measure bench/measure_main.cpp)
+target_link_libraries(measure PRIVATE tinymp_bench tinymp_build CLI11::CLI11)
+set_target_properties(measure PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+# ./learn bench micro: kernel by kernel. Built by its own name only.
+if(TINYMP_MICROBENCH)
+  add_executable(tinymp_microbench EXCLUDE_FROM_ALL bench/micro/main.cpp)
+  target_compile_options(tinymp_microbench PRIVATE ${TINYMP_WARNINGS})
+  target_link_libraries(tinymp_microbench PRIVATE tinymp::tinymp benchmark::benchmark)
+  set_target_properties(tinymp_microbench PROPERTIES
+    OUTPUT_NAME microbench RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endif()

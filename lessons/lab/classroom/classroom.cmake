@@ -1,0 +1,31 @@
+# The exercises: ./learn check and all around it. judge.cpp is the main() of every judge, serve.cpp that of every program
+# with a submission in it; the rest of both is compiled when a learner asks for it. On Linux: how a check is held in is
+# Linux's. Not with a sanitizer, which a check is compiled without.
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR TINYMP_SANITIZE)
+  add_custom_target(classroom)
+  return()
+endif()
+foreach(main judge serve)
+  add_library(classroom_${main} OBJECT classroom/${main}.cpp)
+  target_include_directories(classroom_${main} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_features(classroom_${main} PRIVATE cxx_std_20)
+  target_compile_options(classroom_${main} PRIVATE ${TINYMP_WARNINGS} -O2)
+endforeach()
+set(with_library "$<TARGET_FILE:ZLIB::ZLIB>" -pthread)
+if(TINYMP_HAS_CUDA)
+  list(APPEND with_library "$<TARGET_FILE:CUDA::cudart_static>" -ldl -lrt)
+endif()
+# Lists as files, a line each: in a path there may be a space.
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/libraries.txt CONTENT "$<JOIN:${with_library},\n>\n")
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/objects.txt CONTENT "$<JOIN:${TINYMP_OBJECTS},\n>\n")
+file(GLOB classroom CONFIGURE_DEPENDS classroom/*.cpp)
+tinymp_lab_library(tinymp_classroom ${classroom})
+target_link_libraries(tinymp_classroom PUBLIC tinymp_lab)
+add_dependencies(tinymp_classroom classroom_judge classroom_serve tinymp)
+target_compile_definitions(tinymp_classroom PRIVATE TINYMP_CXX="${CMAKE_CXX_COMPILER}"
+  TINYMP_JUDGE="$<TARGET_OBJECTS:classroom_judge>" TINYMP_SERVER="$<TARGET_OBJECTS:classroom_serve>"
+  TINYMP_JUDGES="${CMAKE_BINARY_DIR}/judges" TINYMP_LIBRARY="$<TARGET_FILE:tinymp>"
+  TINYMP_LIBRARIES="${CMAKE_BINARY_DIR}/generated/libraries.txt" TINYMP_AR="${CMAKE_AR}"
+  TINYMP_OBJECTS="${CMAKE_BINARY_DIR}/generated/objects.txt" TINYMP_OBJECT_FOLDER="${CMAKE_BINARY_DIR}/CMakeFiles")
+tinymp_program(classroom classroom/main.cpp)
+target_link_libraries(classroom PRIVATE tinymp_classroom)
