@@ -16,9 +16,7 @@ rm -rf "$probe"
 if [ $has_fuzzer != 0 ]; then echo "[skipped] clang++ with libFuzzer is not here" && exit 77; fi
 
 mkdir -p "$build/found"
-cmake -S "$root" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release \
-  "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -g1" -DTINYMP_FUZZ=ON -DTINYMP_SANITIZE=address -DTINYMP_TESTS=OFF \
-  -DTINYMP_LESSONS=OFF -DTINYMP_CUDA=OFF >"$build/configure.log" 2>&1 || { cat "$build/configure.log" && exit 1; }
+cmake -S "$root" -B "$build" --preset fuzz -G Ninja >"$build/configure.log" 2>&1 || { cat "$build/configure.log" && exit 1; }
 cmake --build "$build" --target fuzzers >"$build/build.log" 2>&1 || { tail -n 40 "$build/build.log" && exit 1; }
 
 failures=0

@@ -38,19 +38,28 @@ fake_cmake() { # FOLDER VERSION: configuring and building fail with the text of 
         for word; do
           case "$word" in
             -DTINYMP_TESTS=*) echo "TINYMP_TESTS:BOOL=${word#*=}" >"$4/CMakeCache.txt" ;;
+            -DTINYMP_EMULATION=*) echo "TINYMP_EMULATION:BOOL=${word#*=}" >>"$4/CMakeCache.txt" ;;
             -DTINYMP_MICROBENCH=*) echo "TINYMP_MICROBENCH:BOOL=${word#*=}" >>"$4/CMakeCache.txt" ;;
           esac
         done ;;
       --build)
         echo "[1/2] Building CXX object x.o"
         if [ -e "'"$work"'/build_takes" ]; then sleep "$(cat "'"$work"'/build_takes")"; fi
+        echo "[2/2] Linking CXX executable x"
         case "$2" in *-mine) if [ -e "'"$work"'/mine_takes" ]; then sleep "$(cat "'"$work"'/mine_takes")"; fi ;; esac
         if [ -e "'"$work"'/build_fails" ]; then cat "'"$work"'/build_fails"; exit 1; fi
         mkdir -p "$2/bin"
-        printf "%s\n" "#!/bin/sh" "echo program" "for word; do echo \"<\$word>\"; done" "exit 7" >"$2/bin/learn"
-        chmod +x "$2/bin/learn"
-        printf "%s\n" "#!/bin/sh" "echo pieces of \$*" "[ ! -e '"$work"'/no_pieces ]" >"$2/bin/classroom"
-        chmod +x "$2/bin/classroom" ;;
+        folder=$2
+        while [ "$1" != --target ]; do shift; done
+        for target in learn "$@"; do # what each target makes; learn always, so that later commands find it
+          case $target in --target | for_* | tinymp_* | gpu_tests | all) continue ;; esac
+          printf "%s\n" "#!/bin/sh" "echo program $target" "for word; do echo \"<\$word>\"; done" "exit 7" >"$folder/bin/$target"
+          chmod +x "$folder/bin/$target"
+        done
+        case " $* " in *" classroom "*)
+          printf "%s\n" "#!/bin/sh" "case \$1 in overlay) echo pieces of \$* ;; *) echo program classroom; for word; do echo \"<\$word>\"; done; exit 7 ;; esac" \
+            "[ ! -e '"$work"'/no_pieces ]" >"$folder/bin/classroom" ;;
+        esac ;;
     esac'
 }
 
@@ -66,7 +75,7 @@ machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, 
   mkdir -p "$bin" "$tree/lessons/lab/learn" "$tree/datasets" "$tree/lessons/"{00_why,02_matmul,03_accumulation,06_loss_scaling}
   cp -p "$root/learn" "$tree/learn"
   cp -p "$root/lessons/lab/learn/"*.sh "$tree/lessons/lab/learn/"
-  sed "s#/usr/local/cuda#$work/cuda#g" "$root/lessons/lab/learn/build.sh" >"$tree/lessons/lab/learn/build.sh" # this one may have it
+  sed "s#/usr/local/cuda#$work/cuda#g; s#/dev/nvidiactl#$work/nvidiactl#g" "$root/lessons/lab/learn/build.sh" >"$tree/lessons/lab/learn/build.sh" # this one may have it
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
   : >"$work/calls"
   for tool in bash sh env awk sed grep cat cp ln mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod find head; do
@@ -147,8 +156,9 @@ check 'and installs without asking' called "--no-install-recommends g++ cmake ni
 check 'after an update of the lists' called 'Acquire::Retries=1 update'
 check 'with ninja' called '-G Ninja'
 check 'without tests' called '-DTINYMP_TESTS=OFF'
-check 'builds the lessons' called '--target lessons'
-check 'and hands over: arguments' says '<quickstart>
+check 'builds what it runs, and no more' called '--target quickstart'
+check 'without the emulation of CUDA kernels' called '-DTINYMP_EMULATION=OFF'
+check 'and hands over: arguments' says 'program quickstart
 <two words>
 <--smoke>'
 check 'and hands over: exit code' ends_with 7
@@ -161,13 +171,14 @@ check 'test: the exit code of CTest' ends_with 8
 
 machine apt
 learn bench --quick
-check 'bench: what measures, and what starts it' called '--target learn measure'
+check 'bench: what measures' called '--target measure'
+check 'bench: with the emulation' called '-DTINYMP_EMULATION=ON'
 check 'bench: no Google Benchmark' not_called libbenchmark-dev
 echo benchmark >"$work/lacks"
 learn bench micro -- --benchmark_filter=gemm
 check 'bench micro: Google Benchmark' called '--no-install-recommends libbenchmark-dev'
 check 'bench micro: configures with it' called '-DTINYMP_MICROBENCH=ON'
-check 'bench micro: builds it' called '--target learn measure tinymp_microbench'
+check 'bench micro: builds it' called '--target measure tinymp_microbench'
 check 'bench micro: hands over' says '<--benchmark_filter=gemm>'
 : >"$work/calls"
 learn bench micro
@@ -214,10 +225,12 @@ if [ "$(uname -s)" = Linux ] && command -v script >/dev/null; then
   check 'no: does not call sudo' not_called sudo
   check 'no, without a compiler: exit code 3' ends_with 3
   machine user sudo apt
+  echo 2 >"$work/build_takes"
   learn_at_terminal '' quickstart
+  rm "$work/build_takes"
   check 'Enter: installs' called 'sudo env DEBIAN_FRONTEND=noninteractive apt-get'
   check 'and goes on after the question' ends_with 7
-  check 'and tells how far the build is' says '[1/2]'
+  check 'and tells how far the build is' says '] 2 of 2, 0:00 left'
 fi
 
 machine user compiler cmake
@@ -294,20 +307,21 @@ check 'of a moved tree, where neither starts: installs them again' ends_with 7
 machine compiler cmake ninja libraries
 learn quickstart
 check 'the first time it configures' called 'cmake -S'
-check 'and says that it builds' says 'building tinymp (first time'
+check 'and says that it builds' says 'building tinymp (the first time'
 : >"$work/calls"
 learn run 3
 check 'the second time it does not configure' not_called 'cmake -S'
-check 'run: builds that lesson alone' called '--target learn lesson_03'
+check 'run: builds that lesson alone' called '--target lesson_03'
 check 'but lets CMake see to edited sources' called 'cmake --build'
+learn check 1
+check 'check 1: builds what judges' called '--target classroom'
+check 'check 1: with the emulation' called '-DTINYMP_EMULATION=ON'
 : >"$work/calls"
 learn check
 check 'check: only lists, so it builds nothing' not_called 'cmake --build'
-learn check 1
-check 'check 1: builds what judges' called '--target learn clinic classroom'
-check 'nothing else on standard output' [ "$(env -i PATH="$bin" HOME="$work" "$tree/learn" run 3 2>/dev/null </dev/null)" = 'program
-<run>
-<3>' ]
+learn run 3
+check 'the emulation stays' not_called '-DTINYMP_EMULATION=OFF'
+check 'nothing else on standard output' [ "$(env -i PATH="$bin" HOME="$work" "$tree/learn" run 3 2>/dev/null </dev/null)" = 'program lesson_03' ]
 : >"$work/calls"
 learn test --filter half
 check 'test after quickstart: configures with tests' called '-DTINYMP_TESTS=ON'
@@ -366,7 +380,8 @@ check '--plain before a command: exit code 2' ends_with 2
 check '--plain before a command: says why' says "not before 'quickstart'"
 for word in 0 00 00_why 06 6 42_answer; do
   learn run $word
-  check "run $word: hands over" says "<$word>"
+  check "run $word: hands over" says 'program lesson_'
+  check "run $word: hands over the rest alone" is_silent_about "<$word>"
 done
 learn --plain
 check 'alone, --plain, built: the program tells' says '<--plain>'
@@ -382,7 +397,7 @@ learn TINYMP_CMAKE_ARGS='-DTINYMP_WERROR=ON *' quickstart
 check 'extra arguments, unglobbed' called '-DTINYMP_WERROR=ON *'
 learn test --sanitize address
 check 'a sanitizer: without the exhaustive tests' called '-LE ^exhaustive$'
-check 'a sanitizer: CMake knows which' called '-DTINYMP_SANITIZE=address'
+check 'a sanitizer: CMake knows which' called '--preset address'
 learn test --sanitize=thread --all
 check 'a folder for each compiler and set of options' count_of 7 'cmake -S'
 check 'CUDA as it was asked for: off' called '-DTINYMP_CUDA=OFF'
@@ -394,16 +409,16 @@ learn CXX=clang++ quickstart
 check 'back again: both are still there' not_called 'cmake -S'
 : >"$work/calls"
 learn run 2 --smoke
-check 'run 2: builds what it asks ThreadSanitizer with' called '--target learn lesson_02 for_lesson_02'
+check 'run 2: builds what it asks ThreadSanitizer with' called '--target lesson_02 for_lesson_02'
 learn train
 check 'train: builds no lesson' count_of 1 '--target learn$'
 learn run 6 --mine --smoke
-check 'run 6 --mine: the ordinary objects, to take what no piece touches' called "--build $build/release-g++ --parallel 4 --target learn lesson_06"
+check 'run 6 --mine: the ordinary objects, to take what no piece touches' called "--build $build/release-g++ --parallel 4 --target lesson_06"
 check 'run 6 --mine: takes them' called "-DFROM=$build/release-g++ -DTO=$build/release-g++/mine-"
 check 'run 6 --mine: puts the pieces together' says "pieces of overlay $build/release-g++/mine-"
 check 'run 6 --mine: configures another folder with them' called "-B $build/release-g++-mine"
 check 'run 6 --mine: CMake knows where they are' called "-DTINYMP_OVERLAY=$build/release-g++/mine-"
-check 'run 6 --mine: builds that lesson alone' called '--target learn lesson_06'
+check 'run 6 --mine: builds that lesson alone' called '--target lesson_06'
 check 'run 6 --mine: hands over' says '<--mine>'
 : >"$work/calls"
 : >"$work/no_pieces"
@@ -508,11 +523,16 @@ learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
 check "an apostrophe without nvcc: goes on" ends_with 7
 mkdir -p "$work/toolkit/bin" "$work/cuda/bin"
 fake "$work/toolkit/bin" nvcc true
+: >"$work/nvidiactl"
 for place in CUDACXX="$work/toolkit/bin/nvcc" CUDA_PATH="$work/toolkit"; do
   learn TINYMP_BUILD_DIR="$work/o'neil, b" "$place" run 3
   check "an apostrophe with nvcc at $place: exit code 2" ends_with 2
 done
+rm "$work/nvidiactl"
 fake "$work/cuda/bin" nvcc true
+learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
+check 'an apostrophe with nvcc and no GPU: goes on' ends_with 7
+: >"$work/nvidiactl"
 learn TINYMP_BUILD_DIR="$work/o'neil, b" run 3
 check 'an apostrophe with nvcc at /usr/local/cuda: exit code 2' ends_with 2
 rm -r "$work/cuda"
@@ -522,7 +542,7 @@ check 'an apostrophe with nvcc: exit code 2' ends_with 2
 check 'an apostrophe with nvcc: says how' says "with the character ': $work/o'neil, b; name another build folder: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ...; or leave CUDA out: --cuda off"
 learn TINYMP_BUILD_DIR="$work/o'neil, b" --cuda off run 3
 check 'an apostrophe with --cuda off: goes on' ends_with 7
-rm -r "$work/o'neil, b"
+rm -r "$work/o'neil, b" "$work/nvidiactl"
 
 # Another user's tree. For root all is writable, so the folder is no folder of ours by name.
 other_user() { # ARGUMENTS: ./learn, for which -w is false
@@ -534,7 +554,7 @@ other_user() { # ARGUMENTS: ./learn, for which -w is false
   touch -t 200001010000 "$tree/lessons/lab/learn/build.sh"
 }
 machine compiler cmake ninja libraries
-learn quickstart
+learn run 6
 find "$tree" -type f ! -path "$build/*" -exec touch -t 200001010000 {} +
 other_user run 6
 check "another user's tree, all built: runs" ends_with 7

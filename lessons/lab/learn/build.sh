@@ -1,7 +1,7 @@
 # Configuring and building in the right folder, one build of a folder at a time, as parallel as the memory allows.
 # Sourced by ./learn after install.sh; sees its variables: root, cuda, sanitize, and
 # shellcheck shell=bash
-: "${cuda=}" "${build_root=}" "${build=}" "${overlay=}" "${tests=OFF}" "${microbench=OFF}" "${jobs=1}" "${packages=}"
+: "${cuda=}" "${build_root=}" "${build=}" "${overlay=}" "${tests=OFF}" "${microbench=OFF}" "${emulation=OFF}" "${jobs=1}" "${packages=}"
 
 # ---- where it can be built ----
 
@@ -13,10 +13,19 @@ has_nvcc() { # where cmake/Cuda.cmake looks for it
   return 1
 }
 
+gpu_parts() { # what shows a GPU of NVIDIA's, a line each: cmake/Cuda.cmake asks for the same (dxg: WSL, nvmap: Jetson)
+  local file
+  for file in /dev/nvidiactl /dev/nvidia0 /dev/dxg /dev/nvmap /proc/driver/nvidia/version; do
+    if [ -e "$file" ]; then echo "$file"; fi
+  done
+}
+
+has_gpu() { [ -n "$(gpu_parts)" ]; }
+
 # CMake, Ninja or nvcc take these characters of a path for something else, and say so in words that help nobody.
 expect_usual_path() {
   local path character mend odd=('#' '[' ']' ';' '"' "\\" $'\n')
-  if [ "$cuda" = ON ] || { [ "$cuda" = AUTO ] && has_nvcc; }; then odd+=("'" ','); fi
+  if [ "$cuda" = ON ] || { [ "$cuda" = AUTO ] && has_gpu && has_nvcc; }; then odd+=("'" ','); fi
   for path in "$root" "$build_root"; do
     mend='move or rename that folder'
     if [ "$path" = "$build_root" ]; then mend="name another build folder: TINYMP_BUILD_DIR=\$HOME/tinymp-build ./learn ..."; fi
@@ -65,20 +74,15 @@ choose_compiler() { # sets CXX; false when no compiler knows C++20
   return 1
 }
 
-name_build_folder() { # sets build, program, cmake_args and signature
-  local type=Release name
+name_build_folder() { # sets build, cmake_args and signature
+  local name
   name=${sanitize:-release}-$(printf %s "${CXX##*/}" | tr -c 'A-Za-z0-9+.-' '_')
-  cmake_args=("-DTINYMP_CUDA=$cuda")
+  cmake_args=(--preset "${sanitize:-release}" "-DTINYMP_CUDA=$cuda") # CMakePresets.json
   if [ "$cuda" != AUTO ]; then name=$name-cuda-$cuda; fi
-  if [ -n "$sanitize" ]; then
-    type=RelWithDebInfo
-    cmake_args+=("-DTINYMP_SANITIZE=$sanitize" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
-  fi
   if [ -n "$overlay" ]; then
     name=$name-mine
     cmake_args+=("-DTINYMP_OVERLAY=$overlay")
   fi
-  cmake_args+=("-DCMAKE_BUILD_TYPE=$type")
   if [ -n "${TINYMP_CMAKE_ARGS:-}" ]; then
     set -f # words, but no file names
     # shellcheck disable=SC2206
@@ -87,7 +91,6 @@ name_build_folder() { # sets build, program, cmake_args and signature
     name=$name-$(printf %s "$TINYMP_CMAKE_ARGS" | cksum | cut -d ' ' -f 1)
   fi
   build=$build_root/$name
-  program=$build/bin/learn
   # What the folder was configured for. When it differs (the tree was moved, g++ is another) we start afresh.
   signature="$root $build $(compiler_file) $CXX ${CC:-} ${cmake_args[*]}"
 }
@@ -97,15 +100,19 @@ optional_parts() { # what tinymp does without, and takes when it was installed s
   for file in $(printf '%s' "$packages" | awk '$5 ~ "^/" { print $5 }') /usr/local/cuda/bin/nvcc; do
     if [ -e "$file" ]; then echo "$file"; fi
   done
+  if [ "$cuda" = AUTO ]; then gpu_parts; fi
   echo "$(command -v nvcc) ${CUDACXX:-} ${CUDA_PATH:-}"
 }
+
+is_on() { grep -q "^$1:BOOL=ON" "$build/CMakeCache.txt" 2>/dev/null; } # OPTION, in this folder
 
 configured() {
   [ -e "$build/CMakeCache.txt" ] && { [ -e "$build/build.ninja" ] || [ -e "$build/Makefile" ] || [ -n "${CMAKE_GENERATOR:-}" ]; } &&
     [ "$(cat "$build/configured" 2>/dev/null)" = "$signature" ] && command -v cmake >/dev/null &&
     [ "$(cat "$build/configured.parts" 2>/dev/null)" = "$(optional_parts)" ] &&
-    { [ "$tests" = OFF ] || grep -q '^TINYMP_TESTS:BOOL=ON' "$build/CMakeCache.txt"; } &&
-    { [ "$microbench" = OFF ] || grep -q '^TINYMP_MICROBENCH:BOOL=ON' "$build/CMakeCache.txt"; }
+    { [ "$tests" = OFF ] || is_on TINYMP_TESTS; } &&
+    { [ "$emulation" = OFF ] || is_on TINYMP_EMULATION; } &&
+    { [ "$microbench" = OFF ] || is_on TINYMP_MICROBENCH; }
 }
 
 configure() {
@@ -115,14 +122,16 @@ configure() {
     if [ -z "${CMAKE_GENERATOR:-}" ] && command -v ninja >/dev/null; then first+=(-G Ninja); fi
     if command -v ccache >/dev/null; then first+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   fi
+  if is_on TINYMP_EMULATION; then emulation=ON; fi # else all that has it would be linked anew
   rm -f "$build/configured"
   say "configuring tinymp in $build ..."
   if ! CXX=$CXX cmake -S "$root" -B "$build" ${first[@]+"${first[@]}"} "${cmake_args[@]}" "-DTINYMP_TESTS=$tests" \
-    "-DTINYMP_MICROBENCH=$microbench" \
+    "-DTINYMP_MICROBENCH=$microbench" "-DTINYMP_EMULATION=$emulation" \
     >"$log" 2>&1; then
     expect_room
     explain_failed_configure "$log"
   fi
+  sed -n 's/^-- \(CUDA: .*\)/  \1/p' "$log" >&2
   optional_parts >"$build/configured.parts"
   printf '%s\n' "$signature" >"$build/configured"
 }
@@ -132,11 +141,14 @@ compile() { # TARGET...
   local log=$build/build.log what='building tinymp'
   if [ -n "$overlay" ]; then
     what='compiling what your pieces touch'
-  elif [ ! -x "$program" ]; then
-    what="$what (first time: a few minutes)"
+  elif ! compgen -G "$build/built.*" >/dev/null; then
+    what="$what (the first time: some minutes)"
   fi
+  trap 'say "Stopped. What is compiled stays: the same command goes on from there." && exit 130' INT
   cmake --build "$build" --parallel "$jobs" --target "$@" 2>&1 | tee "$log" | progress "$what ..."
-  if [ "${PIPESTATUS[0]}" != 0 ]; then
+  local code=${PIPESTATUS[0]}
+  trap 'exit 130' INT
+  if [ "$code" != 0 ]; then
     expect_room
     # 30 lines from the first error on, or the last 30 when no line is called an error.
     awk '/[Ee]rror[: ]|undefined reference|multiple definition/ { on = 1 } on && n++ < 30 { print } END { exit !on }' \
@@ -151,15 +163,35 @@ compile() { # TARGET...
   fi
 }
 
-progress() { # MESSAGE: said once something is being built; on a terminal, with the step it is at
-  local line announced=0
+minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); } # SECONDS
+
+# On a terminal a bar; elsewhere a line every 10 s.
+progress() { # MESSAGE, said once something is being built; reads what Ninja or make print
+  local line step total bar='' announced=0 began=$SECONDS told=$SECONDS left
+  trap '' INT # the builder ends first
   while IFS= read -r line; do
     case $line in "["*"] Building "* | "["*"] Linking "*) ;; *) continue ;; esac
     if [ "$announced" = 0 ]; then say "$1"; fi
     announced=1
-    if [ -t 2 ]; then printf '\r%s ' "${line%%]*}]" >&2; fi
+    line=${line%%]*}
+    line=${line#[}
+    case $line in
+      */*) step=${line%/*} total=${line#*/} ;;
+      *) step=${line%\%} total=100 ;; # make tells a share
+    esac
+    step=${step// /}
+    case $step$total in *[!0-9]* | '') continue ;; esac
+    if [ "$step" = 0 ] || [ "$SECONDS" -le "$began" ]; then continue; fi
+    left=$(minutes $(((SECONDS - began) * (total - step) / step)))
+    if [ -t 2 ]; then
+      bar=$(printf '%*s' $((step * 30 / total)) '')
+      printf '\r  [%-30s] %s of %s, %s left  ' "${bar// /#}" "$step" "$total" "$left" >&2
+    elif [ $((SECONDS - told)) -ge 10 ]; then
+      told=$SECONDS
+      say "  $step of $total, $left left"
+    fi
   done
-  if [ "$announced" = 1 ] && [ -t 2 ]; then printf '\r            \r' >&2; fi
+  if [ -n "$bar" ]; then printf '\r%60s\r' '' >&2; fi
 }
 
 # ---- a disk that may be full ----
@@ -234,9 +266,9 @@ unlock_all() { while [ ${#locked[@]} -gt 0 ]; do unlock; done; }
 current() { # TARGET: was it built here, and has no source changed since?
   local stamp=$build/built.$1
   if [ ! -e "$stamp" ]; then
-    case $1 in learn | lesson_* | clinic | classroom) stamp=$build/built.lessons ;; esac
+    case $1 in learn | quickstart | lesson_* | clinic) stamp=$build/built.lessons ;; esac
   fi
-  [ -e "$stamp" ] && [ -x "$program" ] &&
+  [ -e "$stamp" ] &&
     [ -z "$(find "$root/CMakeLists.txt" "$root/cmake" "$root/kernels" "$root/lessons" "$root/tinymp" -type f -newer "$stamp" \
       ! -name '*.md' ! -name '*.json' 2>/dev/null | head -n 1)" ]
 }
