@@ -8,6 +8,8 @@ foreach(name CMAKE_MAKE_PROGRAM CMAKE_BUILD_TYPE CMAKE_CXX_COMPILER CMAKE_CXX_CO
 endforeach()
 if(NOT TINYMP_HAS_CUDA)
   list(APPEND options -DTINYMP_CUDA=OFF)
+else()
+  list(APPEND options -DTINYMP_CUDA=ON)
 endif()
 
 function(tinymp_consumer_test name script case)

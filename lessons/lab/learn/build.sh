@@ -115,8 +115,20 @@ configured() {
     { [ "$microbench" = OFF ] || is_on TINYMP_MICROBENCH; }
 }
 
+# What a build costs, a line each in the file cost of its folder: "compiled quickstart: 95 s of CPU, 52 s".
+cpu_seconds() { # of this shell's children so far; sets cpu
+  times >"$build/times"
+  cpu=$(awk 'NR == 2 { gsub("s", ""); for (i = 1; i <= 2; i++) { split($i, t, "m"); sum += 60 * t[1] + t[2] } printf "%d", sum }' "$build/times")
+}
+
+record_cost() { # WHAT CPU_BEFORE SECONDS_BEFORE
+  cpu_seconds
+  echo "$1: $((cpu - $2)) s of CPU, $((SECONDS - $3)) s" >>"$build/cost"
+}
+
 configure() {
-  local log=$build/configure.log first=()
+  local log=$build/configure.log first=() cpu began=$SECONDS cpu_before
+  cpu_seconds && cpu_before=$cpu
   if [ "$(cat "$build/configured" 2>/dev/null)" != "$signature" ] || [ ! -e "$build/CMakeCache.txt" ]; then
     first=(--fresh)
     if [ -z "${CMAKE_GENERATOR:-}" ] && command -v ninja >/dev/null; then first+=(-G Ninja); fi
@@ -131,6 +143,7 @@ configure() {
     expect_room
     explain_failed_configure "$log"
   fi
+  record_cost configured "$cpu_before" "$began"
   sed -n 's/^-- \(CUDA: .*\)/  \1/p' "$log" >&2
   optional_parts >"$build/configured.parts"
   printf '%s\n' "$signature" >"$build/configured"
@@ -138,7 +151,8 @@ configure() {
 
 # CMake itself finds out whether anything is to be done: an edited source is always built.
 compile() { # TARGET...
-  local log=$build/build.log what='building tinymp'
+  local log=$build/build.log what='building tinymp' cpu cpu_before began=$SECONDS code
+  cpu_seconds && cpu_before=$cpu
   if [ -n "$overlay" ]; then
     what='compiling what your pieces touch'
   elif ! compgen -G "$build/built.*" >/dev/null; then
@@ -146,8 +160,9 @@ compile() { # TARGET...
   fi
   trap 'say "Stopped. What is compiled stays: the same command goes on from there." && exit 130' INT
   cmake --build "$build" --parallel "$jobs" --target "$@" 2>&1 | tee "$log" | progress "$what ..."
-  local code=${PIPESTATUS[0]}
+  code=${PIPESTATUS[0]}
   trap 'exit 130' INT
+  record_cost "compiled $*" "$cpu_before" "$began"
   if [ "$code" != 0 ]; then
     expect_room
     # 30 lines from the first error on, or the last 30 when no line is called an error.
