@@ -17,8 +17,7 @@ struct Arrays {
   }
   double bytes() const { return static_cast<double>(3 * a.size()) * static_cast<double>(size_of(a.dtype())); }
 
-  /// Of one addition, out of as many as take some milliseconds: processor time, in which other programs do
-  /// not count.
+  /// Seconds of processor time an addition, over some milliseconds of them. Other programs do not count.
   double seconds() const {
     const std::int64_t repeats = std::max<std::int64_t>(1, (std::int64_t{1} << 23) / a.size());
     const std::clock_t start = std::clock();

@@ -17,7 +17,7 @@ double bytes_of(const Tensor& x) {
   return static_cast<double>(x.size()) * static_cast<double>(size_of(x.dtype()));
 }
 
-/// Runs one step and looks at what is there in the middle of it. `kept`: values an image, that backward
+/// Runs one step and counts its bytes between forward and backward. `kept`: values an image that backward
 /// needs.
 Bytes measured(Lab& lab, const nn::Model& model, const Recipe& recipe, std::int64_t kept) {
   Adam optimizer(model.parameters(), {}, recipe);

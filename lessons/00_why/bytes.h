@@ -7,8 +7,8 @@
 namespace tinymp::lab {
 
 struct Bytes {
-  double weights = 0, master = 0, gradients = 0, moments = 0;  ///< of an optimizer's arenas
-  double activations = 0;  ///< what the tape holds when the forward pass is over: counted by hand
+  double weights = 0, master = 0, gradients = 0, moments = 0;  ///< in the optimizer's arenas
+  double activations = 0;  ///< on the tape when the forward pass is over: counted by hand
   double pool = 0;         ///< the same, as the pool of memory measured it
   double parameters = 0;
 

@@ -37,7 +37,7 @@ train::Plan lenet_plan(Lab& lab, const char* name, const Recipe& recipe, std::ui
   return plan;
 }
 
-/// How far the pool is off what was counted by hand, as a share of it.
+/// The difference between measured and counted activations, as a share of the counted ones.
 double off(const Bytes& bytes) { return std::fabs(bytes.pool / bytes.activations - 1); }
 
 void claim_bytes(Lab& lab, const Bytes& f32, const Bytes& f16) {

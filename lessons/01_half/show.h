@@ -6,7 +6,7 @@
 /// What lesson 01 shows besides its curves.
 namespace tinymp::lab {
 
-/// A dozen numbers as halves: their bits, their values, and how far those are off.
+/// A dozen numbers as halves: their bits, their values, and their errors.
 void show_bits(Lab& lab);
 
 /// One line: what rounding to half does to the values of an FP32 tensor.

@@ -62,7 +62,7 @@ const Machine fp32{"FP32", 0, false}, flushes_64{"FP16, S = 64, flushed", 64, tr
     flushes_1024{"FP16, S = 1024, flushed", 1024, true},
     flushes_65536{"FP16, S = 65536, flushed", 65536, true};
 
-/// Sabotage: the machine that everybody believes to keep subnormals flushes them.
+/// Sabotage: the machine that should keep subnormals flushes them.
 Machine keeps(const Lab& lab) { return {"FP16, S = 1024, kept", 1024, lab.sabotaged()}; }
 
 train::Plan plan_for(Lab& lab, const Machine& machine, std::uint64_t seed) {
@@ -79,7 +79,7 @@ train::Plan plan_for(Lab& lab, const Machine& machine, std::uint64_t seed) {
   return plan;
 }
 
-/// What two layers hand each other on either machine. Returns how many numbers the first of them loses.
+/// The numbers that one layer passes to the next, on either machine. Returns how many of them get lost.
 int show_handing_on(Lab& lab, bool first_flushes) {
   Rng rng(0);
   const FlushingAutoencoder first({1, 1}, recipes::fp16_static, rng, first_flushes),

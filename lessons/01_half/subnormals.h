@@ -10,8 +10,8 @@ namespace tinymp::lab {
 /// untouched.
 Tensor flush_subnormals(const Tensor& x);
 
-/// nn::Autoencoder on such a machine: whatever one op hands to the next is flushed on the way, and so is the
-/// gradient that comes back. `flushes` false: the same ops on a machine that keeps subnormals.
+/// nn::Autoencoder on such a machine: the output of each op is flushed before the next op reads it, and so is
+/// the gradient that comes back. `flushes` false: the same ops on a machine that keeps subnormals.
 class FlushingAutoencoder : public nn::Model {
  public:
   FlushingAutoencoder(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng, bool flushes)
@@ -27,8 +27,8 @@ class FlushingAutoencoder : public nn::Model {
   bool flushes_;
 };
 
-/// Shows what becomes of a few small numbers on either machine, trains on both under all seeds, says and
-/// claims what came out.
+/// Shows a few small numbers on either machine, trains on both under all seeds, and prints and claims the
+/// results.
 void ask_about_subnormals(Lab& lab);
 
 }  // namespace tinymp::lab

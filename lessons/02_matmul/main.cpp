@@ -80,12 +80,12 @@ void experiment(Lab& lab) {
   if (lab.device() != Device::cpu)
     throw UsageError(
         "this lesson runs on the CPU, where it chooses the order of threads: leave out --device");
-  // What is left in shared memory depends on who ran there before. One thread of the CPU plays the whole GPU.
+  // Shared memory holds what the block before left. On one thread of the CPU the blocks have a fixed order.
   set_threads(1);
   const bool agree = show_ladder(lab), right_and_wrong = show_orders(lab);
   name_the_race(lab);
   Contestant first = with;
-  if (lab.sabotaged()) first.kernel = emu::matmul_without_barrier;  // where everybody believes in a barrier
+  if (lab.sabotaged()) first.kernel = emu::matmul_without_barrier;  // no barrier where there should be one
   for (const std::uint64_t seed : lab.seeds()) {
     for (const Contestant& contestant : {first, in_reverse, shuffled, forward}) {
       use_order(contestant.order);

@@ -33,7 +33,7 @@ __global__ void matmul(const __half* a, int a_down, int a_right, const __half* b
   if constexpr (barrier) {
     __syncthreads();  // all warps wait for each other
   } else {
-    __syncwarp();  // the lanes of a warp wait for each other, and nobody for the warp that fetches
+    __syncwarp();  // the lanes of a warp wait for each other, but no warp waits for warp 3
   }
   if (n >= N) return;
 

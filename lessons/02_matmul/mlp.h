@@ -3,7 +3,7 @@
 #include <kernels/cuda/gemm/ladder.h>
 #include <tinymp/nn/model.h>
 
-/// A network whose matrices are multiplied by one kernel of our choice, forward and backward.
+/// A network in which one kernel of our choice computes all products, forward and backward.
 namespace tinymp::lab {
 
 /// A kernel under emulation: gemm_tiled, matmul_with_barrier, ...

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-// The race, by name: what ThreadSanitizer says of race_02, cut down to who, where and what.
+// Shortens ThreadSanitizer's report on race_02 to the threads, the lines and the variable of the race.
 namespace tinymp::lab {
 namespace {
 

@@ -42,7 +42,7 @@ struct Product {
     }
   }
 
-  /// Of each element, in parts of what is allowed. NaN for NaN.
+  /// The error of each element, in parts of what is allowed. NaN for NaN.
   std::vector<double> errors(Kernel kernel) const {
     const Tensor c({size, size}, DType::f16);
     multiply(kernel, a, Trans::no, b, Trans::no, c);
@@ -60,7 +60,7 @@ const Product& product() {
   return product;
 }
 
-/// For how many multiply-adds an element of a, and one of b, serves once it is fetched from global memory.
+/// The number of multiply-adds that use an element of a, and one of b, after one fetch from global memory.
 struct Step {
   const char* name;
   Kernel kernel;

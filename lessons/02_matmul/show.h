@@ -9,11 +9,11 @@ namespace tinymp::lab {
 
 using kernels::emu::machine::ThreadOrder;
 
-/// In which order the threads of a block take their turns, from now on.
+/// Sets the order in which the threads of a block take their turns.
 void use_order(ThreadOrder order);
 
 /// Shared memory holds what the last block left there. This leaves zeros, as if the GPU had just been
-/// switched on, so that a kernel that reads what nobody has written does so in the same way in each run.
+/// switched on. So a kernel that reads unwritten memory reads the same values in each run.
 void clear_shared_memory(Kernel kernel);
 
 /// One product by each rung of the ladder, against sums in float64. True when all agree.

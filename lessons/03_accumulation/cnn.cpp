@@ -9,7 +9,7 @@ SmallCnn::Layer::Layer(std::int64_t inputs, std::int64_t outputs, const Recipe& 
 
 Tensor SmallCnn::Layer::operator()(const Tensor& x) const { return max_pool2d(relu(norm(conv(x))), 2, 2); }
 
-// Members are made in the order of the header: so are their weights drawn.
+// The members, and so their weights, are initialised in the order of the header.
 SmallCnn::SmallCnn(const Recipe& recipe, Rng& rng, Accumulation sums)
     : first_(1, 8, recipe, rng, sums), second_(8, 16, recipe, rng, sums), out_(784, 10, recipe, rng) {}
 

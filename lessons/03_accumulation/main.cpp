@@ -23,7 +23,7 @@ const Curve fp32_sums{"FP16, FP32 sums", recipes::fp16_static};
 const Curve narrow_sums{"FP16, FP16 sums", recipes::fp16_static, f16};
 const Curve chunked_sums{"FP16, chunks of 64", recipes::fp16_static, chunks};
 
-/// Sabotage: the sums that everybody believes to be in FP32 are in FP16.
+/// Sabotage: the sums that should be in FP32 are in FP16.
 Curve wide(const Lab& lab) {
   Curve curve = fp32_sums;
   if (lab.sabotaged()) curve.sums = f16;
@@ -37,7 +37,7 @@ Curve narrow_matmuls() {
   return curve;
 }
 
-/// Trains `plan` and asks the model what it has learnt, with an FP32 and an FP16 accumulator.
+/// Trains `plan` and evaluates the model with an FP32 and with an FP16 accumulator.
 void train_and_ask(Lab& lab, const train::Plan& plan, Answers& answers) {
   std::unique_ptr<nn::Model> trained;
   lab.train(plan, &trained);

@@ -28,7 +28,7 @@ train::Plan batch_norm_plan(Lab& lab, const std::string& question, const Curve& 
 /// The same without batch norm, 600 steps of 128 images.
 train::Plan matmul_plan(Lab& lab, const Curve& curve, std::uint64_t seed);
 
-/// 4096; 8192 on the embedded cut, whose grey images are nearer to the middle.
+/// 4096; 8192 on the embedded cut: its images are greyer.
 std::int64_t whole_batch(Lab& lab);
 /// The same, or 256 with --smoke.
 std::int64_t large_batch(Lab& lab);

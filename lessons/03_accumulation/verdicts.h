@@ -4,17 +4,17 @@
 #include <lessons/03_accumulation/sums.h>
 #include <lessons/03_accumulation/trainings.h>
 
-/// What lesson 03 says and claims about its runs.
+/// The verdicts and claims of lesson 03.
 namespace tinymp::lab {
 
-/// May it be summed in FP16? As `narrow` ends, beside `wide`.
+/// May FP16 sum it? Judged by how `narrow` ends, beside `wide`.
 void give_verdict(Lab& lab, const std::string& question, const Curve& wide, const Curve& narrow);
 
 void claim_arithmetic(Lab& lab, const DotErrors& dots);
 /// `error`: of show_first_batch().
 void claim_mean(Lab& lab, double error);
 void claim_nan(Lab& lab, const char* what, const std::string& question, const Curve& curve);
-/// That two curves end within `allowed` points, on every seed.
+/// Claims that two curves end within `allowed` points, on every seed.
 void claim_same(Lab& lab, const char* what, const std::string& question, const Curve& a, const Curve& b,
                 double allowed);
 

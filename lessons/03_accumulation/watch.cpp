@@ -30,15 +30,15 @@ Average average(const BatchStatistics& of) {
   return {sum.mean / columns, sum.deviation / columns};
 }
 
-/// How hard backward pushes a whole column to one side, on average: its gradients added up, which is the
-/// gradient of its bias.
+/// The push of backward on a whole column, on average: the sum of its gradients, which is the gradient of its
+/// bias.
 double push(const Tensor& bias_gradient, const LossScaler& scaler) {
   double sum = 0;
   for (const double gradient : bias_gradient.to_doubles()) sum += std::fabs(gradient);
   return sum / static_cast<double>(bias_gradient.size()) / static_cast<double>(scaler.factor());
 }
 
-/// How far the mean of a column is off its mean in float64, in deviations, on the worst column.
+/// The error of a column's mean, against float64, in deviations, in the worst column.
 double furthest(const Tensor& hidden, const BatchStatistics& found) {
   const std::vector<double> values = hidden.to_doubles(), means = found.mean.to_doubles();
   const auto rows = static_cast<double>(hidden.shape()[0]);

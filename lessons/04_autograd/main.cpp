@@ -2,8 +2,9 @@
 //
 // While a model computes, a tape writes down every op; backward reads it from the end to the beginning. A
 // cast to FP16 is an op like any other, and its backward casts the gradient back: that is how an FP32 weight
-// hears of an error that was computed in FP16. Expected: with all casts on the tape the model trains as in
-// FP32. With one cast beside the tape nothing crashes and the loss falls, but the first layer never learns.
+// gets its gradient from a loss that was computed in FP16. Expected: with all casts on the tape the model
+// trains as in FP32. With one cast beside the tape nothing crashes and the loss falls, but the first layer
+// never learns.
 
 #include <fmt/format.h>
 #include <lessons/04_autograd/model.h>
@@ -61,7 +62,7 @@ void experiment(Lab& lab) {
   show_gradient_of_cast(lab);
   for (const std::uint64_t seed : lab.seeds()) {
     lab.train(plan_for(lab, fp32, Casts::none, seed));
-    // Sabotage: a cast that everybody believes to be on the tape has lost its backward.
+    // Sabotage: a cast that should be on the tape has lost its backward.
     lab.train(plan_for(lab, on_the_tape, lab.sabotaged() ? Casts::one_beside : Casts::on_the_tape, seed));
     lab.train(plan_for(lab, one_beside, Casts::one_beside, seed));
   }

@@ -8,7 +8,7 @@ namespace tinymp::lab {
 enum class Casts : std::uint8_t {
   none,         ///< everything in FP32
   on_the_tape,  ///< weights and images are cast to FP16; backward casts the gradients of the weights back
-  one_beside,   ///< the same, but the tape does not hear of the first layer's weights being cast
+  one_beside,   ///< the same, but the tape does not record the casts of the first layer
 };
 
 /// Linear 784-64, relu, linear 64-10.      (B,784) -> (B,10) logits
@@ -26,7 +26,7 @@ class CastMlp : public nn::Model {
   nn::Linear first_, second_;
 };
 
-/// x as another format holds it, computed without the tape's knowledge: the same values, and no way back.
+/// x rounded to another format, and not recorded on the tape: the same values, and no backward.
 Tensor rounded_beside_the_tape(const Tensor& x, DType dtype);
 
 }  // namespace tinymp::lab

@@ -21,7 +21,7 @@ Tensor drawn(Shape shape, std::uint64_t seed) {
   return x;
 }
 
-/// relu as one writes it in a hurry: its backward hands on what it gets, also where x was below 0.
+/// relu written in a hurry: its backward passes the gradient on, also where x was below 0.
 Tensor hasty_relu(const Tensor& x) {
   const Tensor y(x.shape(), x.dtype());
   kernels::unary(kernels::Unary::relu, x.view(), y.view());

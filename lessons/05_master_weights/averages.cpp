@@ -10,7 +10,7 @@
 namespace tinymp::lab {
 namespace {
 
-/// e = e + (1 - decay)(w - e), computed in FP32 and then rounded, once, to where e is kept.
+/// e = e + (1 - decay)(w - e), computed in FP32 and rounded once, to the format that keeps e.
 struct Average {
   std::string name;
   DType format;

@@ -29,7 +29,7 @@ double mean_share(const Lab& lab, const std::string& name, double train::StepRec
   return mean(shares);
 }
 
-/// How updates got lost, in percent of those that are not zero in FP32: over all logged steps of all seeds.
+/// The updates that got lost, in percent of those that are not zero in FP32: all logged steps of all seeds.
 void print_lost(Lab& lab, const std::vector<Contender>& contenders) {
   std::map<std::string, double> lost;
   lab.say("\nUpdates that moved nothing (%)     underflowed     absorbed");
@@ -55,7 +55,7 @@ void experiment(Lab& lab) {
   Recipe scaled = recipes::fp16_weights;
   scaled.scaling = StaticScaling{1024};
   contenders.push_back({weights_scaled, scaled});
-  if (lab.sabotaged()) {  // the master is dropped where everybody believes there is one
+  if (lab.sabotaged()) {  // the curve with a master has none
     for (Contender& c : contenders) {
       if (c.recipe == recipes::fp16_master) c.recipe = recipes::fp16_weights;
     }

@@ -30,7 +30,7 @@ train::Plan mlp_plan(float lr) {
 
 std::string percent_of(double accuracy) { return fmt::format("{:.1f} %", accuracy); }
 
-/// On how many seeds FP16 weights fall behind, where it is not all or none.
+/// The number of seeds on which FP16 weights fall behind, if it is neither all nor none.
 std::string on_some_seeds(const SmallUpdates& measured) {
   const std::vector<double> gaps = differences(measured.fp32, measured.fp16_weights);
   const auto failed =
@@ -73,7 +73,7 @@ std::string about_master(double fp32, double weights, double master) {
   return fmt::format("With an FP32 master copy of the weights: {}.", reached);
 }
 
-/// Of the updates under FP16 weights: over all logged steps of all seeds.
+/// The share of updates that FP16 weights lose, over all logged steps of all seeds.
 double share_lost(const std::vector<const train::Run*>& runs) {
   std::vector<double> shares;
   for (const train::Run* run : runs) {
