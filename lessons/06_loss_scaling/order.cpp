@@ -52,7 +52,7 @@ Classifier undivided(const char* name) {
   return {name, recipes::fp16_static, 0.1f * static_scale, 0, ", which is lr=0.1 without the division"};
 }
 
-/// Sabotage: S is ignored in unscale where everybody believes that it divides.
+/// Sabotage: the run that is called divided does not divide by S.
 Classifier believed_divided(const Lab& lab) {
   return lab.sabotaged() ? undivided(divided) : Classifier{divided, recipes::fp16_static};
 }

@@ -3,8 +3,8 @@
 // Three models, each trained with S = 1, with S = 1024 (a popular choice) and with a scale that follows the
 // gradients: it is halved when one overflows (that step is skipped) and doubled after 100 good steps in a
 // row. Expected: S = 1024 trains the autoencoder and destroys a residual net without normalisation within a
-// few steps; S = 1 does the reverse; one dynamic setting trains all three. This is not to say that no common
-// S exists: only that nobody knows it beforehand.
+// few steps; S = 1 does the reverse; one dynamic setting trains all three. A common S may
+// exist all the same, but one does not know it beforehand.
 
 #include <fmt/format.h>
 #include <lessons/07_dynamic_scaling/models.h>

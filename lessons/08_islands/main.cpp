@@ -1,11 +1,11 @@
 // Lesson 08 - FP32 islands: which parts of an FP16 model have to compute in FP32?
 //
-// Three classifiers whose matrix products are in FP16 and go well. What stands between the products and the
-// update is put together from single ops in FP16, one piece at a time: the softmax and its loss, the mean and
-// variance of layer norm, the moments and the epsilon of Adam. Expected: a softmax written as it is defined
-// ends in NaN after some steps, even with the maximum subtracted; the same formula on FP32 numbers trains.
-// Layer norm with FP16 sums is NaN at once on white paper, and on black answers every image alike without a
-// NaN anywhere. Adam's second moment is 0 in FP16, and so is its epsilon.
+// Three classifiers compute their matrix products in FP16. One part of the rest of the step is in FP16 too,
+// one at a time: the softmax and its loss, the mean and variance of layer norm, the moments and epsilon of
+// Adam. Expected: a softmax written as it is defined ends in NaN after some steps, even with the maximum
+// subtracted; the same formula on FP32 numbers trains. Layer norm with FP16 sums is NaN at once on white
+// paper; on black it gives the same answer for every image, without a NaN. Adam's second moment is 0 in FP16,
+// and so is its epsilon.
 
 #include <lessons/08_islands/adams.h>
 #include <lessons/08_islands/bits.h>

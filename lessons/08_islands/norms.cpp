@@ -17,7 +17,7 @@ struct Variant {
   Accumulation sums{};
 };
 
-/// Sabotage: the sums that everybody believes to be in FP32 are in FP16.
+/// Sabotage: the sums that are called FP32 are in FP16.
 std::vector<Variant> variants(const Lab& lab) {
   return {{fp32, recipes::fp32},
           {wide, recipes::fp16_static, lab.sabotaged() ? f16 : Accumulation{}},

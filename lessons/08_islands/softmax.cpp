@@ -48,7 +48,7 @@ train::Plan plan_for(const Lab& lab, const Variant& variant, std::uint64_t seed)
   return plan;
 }
 
-/// Skipping is no cure: once the first logits are too large they stay so.
+/// Skipping does not help: once the first logits are too large, they stay too large.
 void claim_standstill(Lab& lab) {
   std::int64_t taken = 0;
   double scale = 0;

@@ -100,7 +100,7 @@ void show_one_cast(Lab& lab) {
             Lab::Judged::in_smoke_too);
 }
 
-/// Of Adam, whose state is two moments; a master only where it is not the weights themselves.
+/// Bytes a parameter under Adam, with its two moments; the master counts unless it is the weights themselves.
 std::size_t bytes_a_parameter(const Recipe& r) {
   return size_of(r.compute) + size_of(r.gradient) + (r.master == r.compute ? 0 : size_of(r.master)) +
          2 * size_of(r.state);

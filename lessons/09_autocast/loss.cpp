@@ -31,8 +31,7 @@ Rules in_fp16(const std::vector<std::string>& ops) {
   return rules;
 }
 
-/// The list names log, but what it is given is a share that FP16 has rounded, and its gradient goes back
-/// through that cast.
+/// log is on the right list, but FP16 has rounded its input, and its gradient goes back through that cast.
 Tensor softmax_in_fp16(const Tensor& y, std::span<const std::int32_t> labels) {
   const Autocast region(DType::f16, in_fp16({"softmax"}));
   return mean(scale(log(pick(softmax(y), labels)), -1));
@@ -59,7 +58,7 @@ struct Variant {
   train::Loss loss;
 };
 
-/// Sabotage: where everybody believes in the lists, the loss is on that of FP16.
+/// Sabotage: the curve "the lists" has the ops of the loss on the FP16 list.
 std::vector<Variant> variants(const Lab& lab) {
   const Rules all = in_fp16({"exp", "row_sum", "log", "mean"});
   return {{o0, plain_loss},

@@ -1,10 +1,10 @@
 // Lesson 09 - Autocast: who decides which op runs in which format?
 //
-// Lesson 08 ended with a table of what must be in FP32, and the casts were written by hand. Here three lists
-// write them: matrix products run in FP16, exp, log, sums and losses in FP32, sums of two tensors in the
+// Lesson 08 ended with a table of the ops that need FP32, and cast by hand. Here three lists
+// decide: matrix products run in FP16, exp, log, sums and losses in FP32, sums of two tensors in the
 // wider of both. Expected: under the lists a loss written as single ops trains like FP32; with those ops on
-// the FP16 list it is NaN. Of Apex' levels, O1 (autocast) and O2 (FP16 weights with FP32 masters) end where
-// O0 (FP32) does, also when updates are small; O3 (FP16 throughout) does not. The three programs of the
+// the FP16 list it is NaN. Apex' levels O1 (autocast) and O2 (FP16 weights with FP32 masters) end where
+// O0 (FP32) does, even if updates are small; O3 (FP16 throughout) does not. The three programs of the
 // literature - layers cast by hand, autocast with a scaler, a wrapped optimizer - give the same bits.
 
 #include <lessons/09_autocast/casts.h>

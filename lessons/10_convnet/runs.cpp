@@ -51,7 +51,7 @@ void claim_broken(Lab& lab, const char* name) {
   lab.claim(all, fmt::format("{}: NaN on every seed, first at step {}", name, steps_of(runs)));
 }
 
-/// Of the gradients that are not zero in FP32, how many were here: at each step that was looked at.
+/// At each logged step the share of the gradients that are zero here but not in FP32.
 std::vector<double> flushed(const std::vector<const train::Run*>& runs) {
   std::vector<double> shares;
   for (const train::Run* run : runs) {

@@ -3,8 +3,8 @@
 #include <tinymp/autograd/tape.h>
 #include <tinymp/train/histogram.h>
 
-/// What reaches the logits in backward, before any weight sees it: p / tokens at every word that did not
-/// follow, (p - 1) / tokens at the one that did.
+/// The errors at the logits, the first gradients of backward: p / tokens at every word that did not follow,
+/// (p - 1) / tokens at the one that did.
 namespace tinymp::lab {
 
 /// Watches a step:  LogitErrors errors; Tape tape(&errors); ...
@@ -14,9 +14,9 @@ class LogitErrors final : public Observer {
   void backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
                 const Tensor& dy, const std::vector<Tensor>& gradients) override;
 
-  /// How many are 0. In FP32 none is: no p is 0, and none is 1.
+  /// The share that is 0. In FP32 none is: no p is 0, and none is 1.
   double flushed() const { return train::share(zeros_, zeros_ + others_); }
-  /// Of the pushes down, in sum, what is left. A softmax pushes down as much as it pushes up.
+  /// The share of the pushes down that is left, in sum. A softmax pushes down as much as it pushes up.
   double down_kept() const { return down_ / up_; }
   /// Sizes of the errors of the first `tokens` tokens, beside those that FP32 makes of the same logits.
   train::GradientSizes sizes(std::span<const std::int32_t> targets, std::int64_t tokens, double scale) const;

@@ -42,7 +42,7 @@ void add_details(const LogitErrors& errors, const kernels::GradientScan& found, 
   record.absorbed = train::share(updates.absorbed, updates.values);
 }
 
-/// One step. `errors` is null where nobody looks; the record of such a step has no shares.
+/// One step. `errors` is null if the step is not observed; its record then has no shares.
 train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
                             const data::TextBlock& block, LogitErrors* errors) {
   train::StepRecord record{.scale = static_cast<double>(scaler.factor()),

@@ -5,7 +5,7 @@
 /// The training loop of lesson 11, spelled out: train::run trains on images.
 namespace tinymp::lab {
 
-/// What of the errors at the logits was left, at a step.
+/// How much of the errors at the logits was left at a step.
 struct Left {
   std::int64_t step;
   double flushed, down_kept;  ///< as in LogitErrors

@@ -17,7 +17,7 @@ using namespace tinymp::lab;
 
 namespace {
 
-/// Of always answering how often each word comes in the training text, every word counted once more.
+/// Perplexity of a model that only counts the words of the training text (each word once more).
 double perplexity_of_counts(const data::Text& text) {
   std::vector<double> counts(static_cast<std::size_t>(words), 1.0);
   for (const std::int32_t token : text.train) counts[static_cast<std::size_t>(token)] += 1;

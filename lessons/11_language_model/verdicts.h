@@ -6,7 +6,7 @@
 /// What lesson 11 says and claims of its trainings.
 namespace tinymp::lab {
 
-/// Of each curve, seed by seed.
+/// The results of each curve, seed by seed.
 using AllTrained = std::map<std::string, std::vector<Trained>>;
 
 /// What becomes of the errors of a curve as its model learns; the first seed.

@@ -21,7 +21,7 @@ std::vector<Contender> contenders(const Lab& lab);
 /// Tokens from this number on are rare: all but the most frequent.
 inline constexpr std::int64_t rare = 1024;
 
-/// Of a part of a text that nobody trains on.
+/// Results on a part of the text that no model trains on.
 struct Answers {
   double perplexity;  ///< exp of the mean loss
   double rare;        ///< how probable all rare words are together, on average

@@ -1,6 +1,6 @@
 // Exercise 1.2: half to float.
 //
-// Give the float with the value of these 16 bits. Every half is a float: nothing is rounded.
+// Return the float with the value of these 16 bits. Every half is a float: nothing is rounded.
 //
 //     e = 0          (-1)^s * 0.f * 2^-14         zero and the subnormals, 2^-24 apart
 //     e = 1 .. 30    (-1)^s * 1.f * 2^(e - 15)    normal numbers

@@ -1,12 +1,12 @@
 // Exercise 2.2: a missing barrier.
 //
-// This kernel computes c = op(a) . op(b), op(a):(M,K), op(b):(K,N). Each of its blocks has 16x16 threads and
-// computes a tile of 16x16 of c; thread (j,i) computes row i, column j of it. For each 16 of k the threads
-// fetch a tile of a and one of b into shared memory, each of them one element of either (0 where the tile
-// hangs over the edge of a matrix), and then each multiplies a row by a column.
+// This kernel computes c = op(a) . op(b), op(a):(M,K), op(b):(K,N). Each block has 16x16 threads and computes
+// a tile of 16x16 of c; thread (j,i) computes row i, column j of the tile. For each 16 of k the threads fetch
+// a tile of a and a tile of b into shared memory. Each thread fetches one element of each tile (0 where the
+// tile hangs over the edge of a matrix). Then each thread multiplies a row by a column.
 //
-// It is right for one tile, and wrong from two tiles of k on: a barrier is missing. __syncthreads() is one
-// that all threads of the block have to come to, or none gets on.
+// The result is right for one tile of k, and wrong from two tiles on: a barrier is missing. __syncthreads()
+// is a barrier: each thread waits there until all threads of the block have come.
 //
 // TODO: put it where it is missing.
 template <class T, class Sum>

@@ -1,12 +1,11 @@
 // Exercise 3.1: chunked accumulation.
 //
-// A dot product of n numbers, in an accumulator of type Sum, float or half. One chain goes through all of
-// them from the first to the last, and rounds the sum to Sum after each product; that is chain(), and it is
-// right.
+// Compute a dot product of n numbers in an accumulator of type Sum, float or half. chain() goes through all
+// numbers from the first to the last, and rounds the sum to Sum after each product; it is right as it is.
 //
-// In chunks, each `chunk` numbers in a row have a chain of their own (the last chunk may be shorter), and
-// another chain of the same type adds up their sums, from the first chunk to the last: it too begins at 0 and
-// is rounded to Sum after each addition. A chunk of 0 means one chain for all.
+// With chunks, each `chunk` numbers in a row have a chain of their own (the last chunk may be shorter).
+// Another chain of the same type adds up the sums, from the first chunk to the last. It too begins at 0 and
+// is rounded to Sum after each addition. A chunk of 0 means one chain for all numbers.
 template <class Sum>
 Sum chain(const float* a, const float* b, std::int64_t n) {
   Sum sum{};

@@ -4,18 +4,18 @@
 //
 //     y = x . w        (B,O) = (B,I)(I,O)
 //
-// and `dy` is dloss/dy, of y's shape and format. Return dloss/dx and dloss/dw, in this order:
+// and `dy` is dloss/dy, with the shape and format of y. Return dloss/dx and dloss/dw, in this order:
 //
 //   - dx has the shape and format of x, dw those of w.
-//   - needs(0) says whether anybody wants dx, needs(1) dw. What nobody wants is not computed: return an empty
-//     Tensor() in its place.
+//   - needs(0) says whether dx is needed, needs(1) whether dw is. Do not compute a gradient that is not
+//     needed: return an empty Tensor() in its place.
 //   - The running sums are kept in the format `sums`, as in forward.
-//   - x, w and dy belong to others too: do not write into them.
+//   - x, w and dy are used elsewhere too: do not write into them.
 //
-// At hand: product(a, ta, b, tb, shape, sums) gives a new tensor of that shape and of a's format,
+// You can use product(a, ta, b, tb, shape, sums) gives a new tensor of that shape and of a's format,
 // op(a) . op(b); ta and tb are Trans::no, or Trans::yes for a transposed matrix.
 //
-// matmul() and linear() both end here: with your text, every layer of every model learns through it.
+// matmul() and linear() both call this: every layer of every model learns through what you write.
 std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,
                                       DType sums) {
   // TODO: dx and dw.

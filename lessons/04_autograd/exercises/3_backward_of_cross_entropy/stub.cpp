@@ -1,24 +1,24 @@
 // Exercise 4.3: backward of cross-entropy.
 //
-// Forward has computed, of logits (batch, columns) and one label for each row,
+// Forward has computed, from logits (batch, columns) and one label for each row,
 //
 //     loss    = mean over the rows of (top - logit of the row's label) + log_sum
 //     top     = the largest logit of the row
 //     log_sum = log of the sum over the row of exp(logit - top)
 //
-// and kept top and log_sum of each row: two numbers, for their sum in one float loses the second where the
-// first is large. `dloss` is the gradient of the loss, one number: 1, or the loss scale.
+// and has kept top and log_sum of each row as two numbers: in one float their sum would lose the digits of
+// the second if the first is large. `dloss` is the gradient of the loss, one number: 1, or the loss scale.
 // Write dloss/dlogit of every logit into dlogits, which has the format of the logits.
 //
 // for_row_groups calls the part in braces for some rows at a time, rows b .. b + rows - 1 of the batch.
 // `read` has widened them: logit c of row b + r is x[r * columns + c], as a C (float; double for FP64
-// logits). `store` rounds x to the format of dlogits: once, at the end, for a number that is too small for
-// FP16 may be large enough once it is multiplied by the loss scale.
+// logits). `store` rounds x to the format of dlogits, once, at the end: a number that is too small for FP16
+// may be large enough after the multiplication by the loss scale.
 //
-// At hand: exp(v); label_of(labels, i), the label of row i of the batch; row_top.data<C>()[i] and
+// You can use exp(v); label_of(labels, i), the label of row i of the batch; row_top.data<C>()[i] and
 // row_log_sum.data<C>()[i];
 // *dloss.data<C>(), and share_of(dloss, 1, n), which is dloss / n without overflow on the way;
-// and for speed exp_all(n, x), which makes exp(x[i]) of n values.
+// and for speed exp_all(n, x), which replaces n values by their exp.
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
                             const View& row_log_sum, const View& dloss, const View& dlogits) {
   const std::int64_t batch = logits.rows(), columns = logits.cols();

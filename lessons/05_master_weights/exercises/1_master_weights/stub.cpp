@@ -2,12 +2,12 @@
 //
 // An optimizer keeps its values one behind the other in arenas, each in a format of its own:
 //
-//     arenas.gradients    what backward left, times S: FP16, BF16 or FP32;
-//                         times `factor` they are the true ones
+//     arenas.gradients    the gradients of backward, multiplied by S, in FP16, BF16 or FP32;
+//                         multiplied by `factor` they are the true gradients
 //     arenas.moments[k]   k = 0 .. Rule::moment_count - 1: momentum, or Adam's two averages
-//     arenas.master       what is updated: FP32 as a rule, or as narrow as the model when there is no copy
-//     arenas.weights      what the model computes with: the master, rounded. The same memory as the master
-//                         when there is no copy: to store it twice does no harm
+//     arenas.master       the weights that are updated: usually FP32, or the model's own without a copy
+//     arenas.weights      the weights that the model computes with: the master, rounded. Without a copy it is
+//                         the same memory as the master; storing it twice does no harm
 //
 // A step:  moments = rule(master, gradient, moments),  master = master - update,  weights = round(master).
 //
@@ -16,23 +16,23 @@
 //     Block<float> room;
 //         a std::array of 1024 floats: room.data(), room[i]
 //     const float* load(arena, begin, n, room)
-//         these values in FP32: widened into `room`, or where they lie if they are FP32
+//         the values in FP32: widened into `room`, or in the arena itself if it is FP32
 //     float* target(arena, begin, room)
-//         where to write these values in FP32: their own memory if they are FP32, else `room`
+//         memory for new values in FP32: the arena itself if it is FP32, else `room`
 //     store<float>(x, arena, begin, n)
-//         rounds x (const float*) into the arena; does nothing if x lies there
+//         rounds x (const float*) into the arena; does nothing if x is in the arena already
 //
 //     UpdateBlock b{n, w, g, factor, {}};
 //         w, g: const float*, the FP32 values to update and their gradients
 //     b.moments[k]
-//         float*, k = 0 .. Rule::moment_count - 1: to be set before the moments move. It points
-//         at the moments as they are, in a place for the new ones: load into a Block, and
-//         target with the same Block
+//         float*, k = 0 .. Rule::moment_count - 1: set it before the moments move. It points at
+//         the old moments, in memory for the new ones: load into a Block, then target with the
+//         same Block
 //     move_moments(rule, arenas, begin, b)
 //         moves b.moments and stores them into arenas.moments
 //     LostUpdates lost = move_weights(rule, state, b, format, next);
-//         next (float*) = b.w - the rule's update, both rounded to `format` (a DType) when that
-//         is narrow; says what was lost. The moments have moved before
+//         next (float*) = b.w - the rule's update, both rounded to `format` (a DType) if that is
+//         narrow; returns what was lost. Move the moments before
 //     arenas.master.dtype
 //         a DType: the format of an arena (a field, no function)
 //
@@ -45,7 +45,7 @@ UpdateCounts update_block(const Rule&, const StepState&, const UpdateArenas& are
   Block<float> weights, gradients;
   const UpdateBlock b{
       n, load(arenas.weights, begin, n, weights), load(arenas.gradients, begin, n, gradients), factor, {}};
-  // TODO: moments, the master, the copy of it in the model.
+  // TODO: moments, the master, and its copy in the model.
   store<float>(b.w, arenas.weights, begin, n);
   return {};
 }

@@ -11,10 +11,10 @@
 // The members above hold the constants. beta1 and beta2 are floats; 1 - beta is rest1 and rest2, rounded
 // from double once: 1 - 0.999f is 5e-5 off. integer_power(exact_beta1, t) is beta1^t in double.
 //
-// begin is called once a step: s.steps is t, counted already, 1 in the first; it sets s.correction1 and
-// s.correction2, computed in double. moments is called for each weight, and then update, with the moments
-// as they were stored: in FP32, or rounded to 16 bits. settled(x) is x, or 0 where x is so small that it
-// would only slow the processor down: m0 goes through it.
+// begin is called once a step. s.steps is t, which includes this step: 1 in the first. begin sets
+// s.correction1 and s.correction2, computed in double. moments is called for each weight. After it update is
+// called with the moments as they are stored: in FP32, or rounded to 16 bits. settled(x) is x, or 0 if x is
+// so small that it would only slow the processor down: pass m0 through it.
 TINYMP_HD void begin(StepState& s) const {
   s.correction1 = 1;
   s.correction2 = 1;

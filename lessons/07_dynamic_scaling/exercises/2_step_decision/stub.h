@@ -1,19 +1,19 @@
-// Exercise 7.2: is the step taken, and what does S learn of it?
+// Exercise 7.2: is the step taken, and how does S learn of it?
 //
-// begin_step is called once a step for each optimizer, before any weight moves. `found` tells what a look at
-// all of its gradients found; found.nonfinite of them were infinite or NaN. Where `skip_nonfinite` is set
-// such a step is skipped, else it is taken all the same (S = 1, or a static S that does not skip).
+// begin_step is called once a step for each optimizer, before any weight moves. `found` has the counts over
+// all of its gradients; found.nonfinite of them are infinite or NaN. If there are any and `skip_nonfinite` is
+// set, the step is skipped. Otherwise it is taken (S = 1, or a static S that does not skip).
 //
-//     taken     report.taken = true; state.steps counts it; then rule.begin(state), which for Adam needs t =
-//               state.steps with this step in it
+//     taken     report.taken = true; state.steps grows by one; then rule.begin(state): Adam needs a t =
+//               state.steps that includes this step
 //     skipped   report.taken = false, and nothing else changes: not state, not even the count
 //
-// report comes with what the last step left in it; report.updates begins at zeros either way.
+// report still holds the values of the last step; report.updates begins at zeros in both cases.
 //
-// take_check is called once a step for each check, one optimizer after the other; the last call of a step has
-// `last` set. All of them share S. move_scale(policy, s) moves it, by s.bad: once a step, whatever the number
-// of optimizers, and it is a bad step if a single check was bad. Between the calls s.bad keeps what was
-// found; move_scale puts it back.
+// take_check is called once a step for each check, one optimizer after the other. The last call of a step has
+// `last` set. All optimizers share S. move_scale(policy, s) moves it, by s.bad: once a step, however many
+// optimizers there are. The step is bad if a single check was bad. Between the calls s.bad keeps the result;
+// move_scale resets it.
 template <class Rule>
 TINYMP_HD void begin_step(const Rule& rule, const GradientScan&, bool, StepState& state, StepReport& report) {
   report.taken = true;

@@ -5,13 +5,13 @@
 //     mean[c]     = (sum over the rows of x[b][c]) / B
 //     variance[c] = (sum over the rows of (x[b][c] - mean[c])^2) / B
 //
-// C is float (double for FP64 x): values of FP16 are widened before anything is computed, and mean and
-// variance are stored as C. `sums` says how the two long sums are kept; pass it on, lesson 03 has it in FP16.
+// C is float (double for FP64 x): FP16 values are widened first, and mean and variance are stored as C.
+// `sums` is the format of the two long sums; pass it on (lesson 03 sets it to FP16).
 //
-// At hand: sum_columns<C, 1>(x, sums, terms, {to}) adds up what `terms` makes of the rows, for each column,
-// and writes the sums to to[0] .. to[x.cols() - 1]. EachValue<C> makes the values themselves; what Squares
-// makes is yours. divide(values, n, by) divides n values. The deviations want the mean: so there are two
-// passes.
+// You can use sum_columns<C, 1>(x, sums, terms, {to}): it adds up the terms that `terms` makes of the rows,
+// for each column, and writes the sums to to[0] .. to[x.cols() - 1]. EachValue<C> makes the values
+// themselves; you write what Squares makes. divide(values, n, by) divides n values. The deviations need the
+// mean, so there are two passes.
 namespace {
 
 template <class C>
@@ -22,7 +22,7 @@ struct Squares {
   std::array<Terms<C>, 1> operator()(std::int64_t row, std::int64_t count) {
     const C* values = load_rows(x, row, count, strip, in);
     for_each_value<C>(count * strip.n, [=, m = means.data(), to = out.data()](std::int64_t i) {
-      // TODO: what values[i] adds to the variance; m[i] is what `means` has for its column.
+      // TODO: what values[i] adds to the variance; m[i] is the mean of its column.
       to[i] = values[i];
     });
     return {{{out.data(), strip.n}}};

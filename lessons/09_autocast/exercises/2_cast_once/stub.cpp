@@ -1,25 +1,25 @@
 // Exercise 9.2: x in another format, and parameters only once.
 //
-// A parameter, x.requires_grad() && x.is_leaf(), that is cast to the region's own format, format_, is cast
-// when it is asked for first, and later uses get the same copy. Everything else, and every other format, is
-// cast anew: cast(x, format).
+// A parameter is an x with x.requires_grad() && x.is_leaf(). If it is cast to the region's own format,
+// format_, its first use makes the copy, and later uses get the same copy. Every other tensor, and every
+// other format, is cast each time: cast(x, format).
 //
-//     copies_->of        std::map from x.id() to {parameter, copy}; the parameter is held, so that no other
-//                        tensor can come to have its id
-//     copies_->tape      the number of the tape for which the copies in `of` are good;
-//                        0 where Tape::current() is nullptr
-//     copies_->changes   likewise parameter_changes(), which grows with each step of an optimizer.
-//                        Where one of the two is another now, all copies are forgotten
+//     copies_->of        std::map from x.id() to {parameter, copy}; it holds the parameter, so that no other
+//                        tensor can get its id
+//     copies_->tape      the number of the tape for which the copies in `of` are valid;
+//                        0 if Tape::current() is nullptr
+//     copies_->changes   the parameter_changes() for which they are valid; it grows with each step of an
+//                        optimizer. If the tape or this number is another one now, clear all copies
 //     copies_->made      how many copies were made
 //
-// A copy is made, rounded, and put on the tape:
+// Make a copy, round into it, and record it on the tape:
 //
 //     const Tensor copy(x.shape(), format, x.device());
 //     kernels::cast(x.view(), copy.view());
 //     record("cast", {x}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
 //
-// The gradients of all its uses are added up in copy's buffer. Left alone that is as narrow as the copy:
-// 2048 + 1 + 1 is 2048 in FP16. So bind one of the parameter's own format before anybody uses the copy:
+// The gradients of all uses are added up in the copy's buffer. By default it is as narrow as the copy:
+// 2048 + 1 + 1 is 2048 in FP16. So bind a buffer in the parameter's own format before the copy is used:
 // copy.bind_grad(Tensor(x.shape(), x.dtype(), x.device())).
 Tensor Autocast::cast_of(const Tensor& x, DType format) {
   // TODO: once is enough.
