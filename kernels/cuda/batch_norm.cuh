@@ -1,7 +1,7 @@
 #pragma once
 
+#include <kernels/cuda/values.h>
 #include <kernels/row_chunks.h>
-#include <kernels/cuda/values.cuh>
 
 /// A thread goes down one column for the sums, and is at one value for the rest.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <kernels/convolution.h>
+#include <kernels/cuda/values.h>
 #include <kernels/pooling.h>
-#include <kernels/cuda/values.cuh>
 
 /// Convolutions, pools and what else is done to images: a thread works on one value at a time, as
 /// convolution.h and pooling.h define it.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/values.h>
 
 /// Kernels that work value by value. Their arithmetic is formulas.h.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <kernels/cuda/values.h>
 #include <kernels/layer_norm.h>
-#include <kernels/cuda/values.cuh>
 
 /// A thread goes along one row for its moments and errors, down one column for the sums of gamma and beta.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/reduce.cuh>
+#include <kernels/cuda/reduce.h>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {

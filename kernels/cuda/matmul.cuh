@@ -1,7 +1,7 @@
 #pragma once
 
-#include <kernels/cuda/gemm/types.cuh>
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/gemm/types.h>
+#include <kernels/cuda/values.h>
 #include <limits>
 
 /// gemm() of tensors: the best rung of the ladder that takes them.

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <kernels/cuda/values.h>
 #include <kernels/row_chunks.h>
-#include <kernels/cuda/values.cuh>
 
 /// A thread for each row.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

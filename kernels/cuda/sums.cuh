@@ -1,7 +1,7 @@
 #pragma once
 
+#include <kernels/cuda/reduce.h>
 #include <kernels/row_chunks.h>
-#include <kernels/cuda/reduce.cuh>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <kernels/cuda/gemm/types.h>
 #include <kernels/cuda/ptx.h>
-#include <kernels/cuda/gemm/types.cuh>
 
 /// Tiles in shared memory, for the rungs that have many warps in a block.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
