@@ -82,8 +82,8 @@ tinymp_overlaid(roots)
 set_source_files_properties(${roots} PROPERTIES COMPILE_OPTIONS "-fno-math-errno" SKIP_PRECOMPILE_HEADERS ON)
 # The tiles of matrix products: one source, one object for each instruction set, chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
-  set_source_files_properties(kernels/cpu/fast/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c" SKIP_PRECOMPILE_HEADERS ON)
-  set_source_files_properties(kernels/cpu/fast/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c"
+  set_source_files_properties(kernels/cpu/gemm/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c" SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(kernels/cpu/gemm/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c"
                               SKIP_PRECOMPILE_HEADERS ON)
 endif()
 # What writes and reads JSON takes the optimiser longer than it runs.

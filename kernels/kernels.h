@@ -1,9 +1,10 @@
 #pragma once
 
-#include <kernels/formulas.h>
+#include <kernels/formulas/optimizers.h>
+#include <kernels/formulas/unary.h>
+#include <kernels/formulas/window.h>
 #include <kernels/scale_update.h>
 #include <kernels/step.h>
-#include <kernels/window.h>
 #include <tinymp/numeric/accumulation.h>
 #include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/view.h>

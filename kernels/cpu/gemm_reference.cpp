@@ -1,7 +1,7 @@
 #include <kernels/executors.h>
 #include <cmath>
 
-/// Matrix multiplication by its definition, with nothing to make it fast: the oracle of cpu/fast/gemm.cpp.
+/// Matrix multiplication by its definition, with nothing to make it fast: the oracle of cpu/gemm.cpp.
 namespace tinymp::kernels::cpu {
 namespace {
 

@@ -1,5 +1,6 @@
 #include <kernels/cpu/reduce.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/clip.h>
 #include <bit>
 
 /// Looking at gradients without changing them, and what follows for S and for their factor.

@@ -1,5 +1,6 @@
 #include <kernels/cpu/reduce.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/norm.h>
 
 /// The optimizers' pass: a block of the arenas at a time, widened to FP32, moved by the rule, rounded to
 /// where it is kept. What is kept in FP32 is worked on where it lies.

@@ -2,7 +2,7 @@
 
 #include <kernels/cuda/values.h>
 
-/// Kernels that work value by value. Their arithmetic is formulas.h.
+/// Kernels that work value by value. Their arithmetic is formulas/unary.h.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 

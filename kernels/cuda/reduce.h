@@ -1,7 +1,7 @@
 #pragma once
 
 #include <kernels/cuda/values.h>
-#include <kernels/row_chunks.h>
+#include <kernels/formulas/row_chunks.h>
 
 /// Sums of all values in the order of row_chunks.h, so that they have the bits of the CPU.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <kernels/cuda/reduce.h>
+#include <kernels/formulas/clip.h>
+#include <kernels/formulas/norm.h>
 
 /// A training step after backward. What one thread decides - a scale, a flag, a count of steps - it leaves in
 /// a Cell for the kernels behind it: the CPU launches them all without knowing what was decided.

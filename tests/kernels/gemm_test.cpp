@@ -1,5 +1,5 @@
-#include <kernels/cpu/epilogue.h>
-#include <kernels/cpu/fast/tile.h>
+#include <kernels/cpu/gemm/epilogue.h>
+#include <kernels/cpu/gemm/tile.h>
 #include <tests/base/child.h>
 #include <tests/catch.h>
 #include <tests/kernels/gemm_oracle.h>

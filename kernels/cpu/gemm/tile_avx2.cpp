@@ -1,4 +1,4 @@
-#include <kernels/cpu/fast/tile.h>
+#include <kernels/cpu/gemm/tile.h>
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #include <immintrin.h>
@@ -22,7 +22,7 @@ Vector multiply_add(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b,
 Vector round_to_half(Vector v) { return _mm256_cvtph_ps(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
 
 }  // namespace
-#include <kernels/cpu/fast/tile.inc>
+#include <kernels/cpu/gemm/tile.inc>
 
 Tile tile_avx2() { return {most_rows, 2 * width, narrow_rows, width, multiply}; }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cpu/fast/tile.h>
+#include <kernels/cpu/gemm/tile.h>
 #include <kernels/cpu/scratch.h>
 #include <tinymp/numeric/half.h>
 #include <tinymp/tensor/view.h>

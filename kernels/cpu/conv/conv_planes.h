@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cpu/fast/conv_images.h>
+#include <kernels/cpu/conv/conv_images.h>
 
 /// Few outputs leave most of a register of outputs idle. A register of pixels is full: here each channel of
 /// an image is a plane, and the rows of several images lie side by side in one long row.

@@ -1,5 +1,5 @@
 #include <kernels/cpu/block.h>
-#include <kernels/cpu/epilogue.h>
+#include <kernels/cpu/gemm/epilogue.h>
 #include <kernels/cpu/rows.h>
 #include <kernels/executors.h>
 

@@ -1,4 +1,4 @@
-#include <kernels/cpu/fast/pack.h>
+#include <kernels/cpu/gemm/pack.h>
 #include <tinymp/numeric/convert.h>
 #include <algorithm>
 

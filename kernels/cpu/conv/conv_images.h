@@ -1,8 +1,8 @@
 #pragma once
 
-#include <kernels/cpu/epilogue.h>
-#include <kernels/cpu/fast/pack.h>
-#include <kernels/window.h>
+#include <kernels/cpu/gemm/epilogue.h>
+#include <kernels/cpu/gemm/pack.h>
+#include <kernels/formulas/window.h>
 
 /// Images as the tiles want them: in FP32, with their padding beside them.
 namespace tinymp::kernels::cpu {

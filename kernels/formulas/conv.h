@@ -1,12 +1,12 @@
 #pragma once
 
-#include <kernels/window.h>
+#include <kernels/formulas/window.h>
 #include <tinymp/numeric/half.h>
 #include <cmath>
 #include <type_traits>
 
 /// Convolution by its definition, one value at a time: what the GPU runs, and the oracle of
-/// cpu/fast/conv.cpp. x, w and dy are callables: x(i) is value i as a C, float or double.
+/// cpu/conv.cpp. x, w and dy are callables: x(i) is value i as a C, float or double.
 namespace tinymp::kernels {
 
 /// How many images share one chain of a weight gradient; the chains are added in order.

@@ -1,5 +1,5 @@
+#include <kernels/cpu/conv/conv_planes.h>
 #include <kernels/cpu/conv_reference.h>
-#include <kernels/cpu/fast/conv_planes.h>
 #include <kernels/executors.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>

@@ -1,4 +1,4 @@
-#include <kernels/cpu/fast/tile.h>
+#include <kernels/cpu/gemm/tile.h>
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -23,7 +23,7 @@ Vector round_to_half(Vector v) {
 }
 
 }  // namespace
-#include <kernels/cpu/fast/tile.inc>
+#include <kernels/cpu/gemm/tile.inc>
 
 Tile tile_avx512() { return {most_rows, 2 * width, narrow_rows, width, multiply}; }
 

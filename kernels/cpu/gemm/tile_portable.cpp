@@ -1,4 +1,4 @@
-#include <kernels/cpu/fast/tile.h>
+#include <kernels/cpu/gemm/tile.h>
 #include <tinymp/numeric/half.h>
 #include <array>
 #include <cmath>
@@ -30,7 +30,7 @@ Vector round_to_half(const Vector& v) {
 }
 
 }  // namespace
-#include <kernels/cpu/fast/tile.inc>
+#include <kernels/cpu/gemm/tile.inc>
 
 Tile tile_portable() { return {most_rows, 2 * width, narrow_rows, width, multiply}; }
 

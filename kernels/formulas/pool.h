@@ -1,8 +1,8 @@
 #pragma once
 
-#include <kernels/window.h>
+#include <kernels/formulas/window.h>
 
-/// Pools, one value at a time: what the GPU runs. x and dy are callables, as in convolution.h. A pool keeps
+/// Pools, one value at a time: what the GPU runs. x and dy are callables, as in conv.h. A pool keeps
 /// the channels (O = C), and its windows do not reach over the edges.
 namespace tinymp::kernels {
 

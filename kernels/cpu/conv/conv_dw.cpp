@@ -1,8 +1,8 @@
-#include <kernels/convolution.h>
 #include <kernels/cpu/block.h>
+#include <kernels/cpu/conv/conv_images.h>
 #include <kernels/cpu/conv_reference.h>
-#include <kernels/cpu/fast/conv_images.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/conv.h>
 
 /// The weight gradient: its taps are the rows of a register tile, which walks over all places of the window.
 /// Threads share out the groups of images.

@@ -1,4 +1,4 @@
-#include <kernels/cpu/fast/conv_planes.h>
+#include <kernels/cpu/conv/conv_planes.h>
 #include <tinymp/base/parallel_for.h>
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#include <kernels/cpu/epilogue.h>
-#include <kernels/cpu/fast/pack.h>
+#include <kernels/cpu/gemm/epilogue.h>
+#include <kernels/cpu/gemm/pack.h>
 #include <kernels/executors.h>
 #include <tinymp/base/isa.h>
 #include <tinymp/base/parallel_for.h>

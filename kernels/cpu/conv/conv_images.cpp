@@ -1,4 +1,4 @@
-#include <kernels/cpu/fast/conv_images.h>
+#include <kernels/cpu/conv/conv_images.h>
 #include <algorithm>
 
 namespace tinymp::kernels::cpu {
