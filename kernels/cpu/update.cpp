@@ -118,8 +118,8 @@ UpdateCounts update_block(const Rule& rule, const StepState& state, const Update
 
 }  // namespace
 
-void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
-                Cell<StepState> state, Cell<StepReport> report) {
+void decide_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
+                 Cell<StepState> state, Cell<StepReport> report) {
   std::visit(
       [&](const auto& r) {
         kernels::begin_step(r, *found.memory, skip_nonfinite, *state.memory, *report.memory);

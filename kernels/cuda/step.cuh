@@ -139,8 +139,8 @@ void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
   reduce<double>(TrueSquare{values(x), factor.memory}, x.size(), Clip{max_norm, factor.memory, values(norm)});
 }
 
-void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
-                Cell<StepState> state, Cell<StepReport> report) {
+void decide_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
+                 Cell<StepState> state, Cell<StepReport> report) {
   std::visit(
       [&]<class Rule>(const Rule& r) {
         launch<decide<Rule>>(1, 1, 0, stream(), r, found.memory, skip_nonfinite, state.memory, report.memory);
