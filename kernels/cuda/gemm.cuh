@@ -2,21 +2,35 @@
 
 #include <kernels/cuda/gemm/types.h>
 #include <kernels/cuda/values.h>
+#include <kernels/formulas/conv.h>
 #include <limits>
+#include <optional>
 
 /// gemm() of tensors: the best rung of the ladder that takes them.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
-GemmProblem problem_of(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
+/// The format in which the ladder knows T. All rungs together take these; for others there is gemm_of_values.
+template <class T>
+inline constexpr std::optional<Format> ladder_format = std::nullopt;
+template <>
+inline constexpr std::optional<Format> ladder_format<float> = Format::f32;
+template <>
+inline constexpr std::optional<Format> ladder_format<half> = Format::f16;
+template <>
+inline constexpr std::optional<Format> ladder_format<tinymp::bfloat16> = Format::bf16;
+
+std::optional<Format> ladder_format_of(const View& c) {
+  return visit_dtype(c.dtype, [&]<class T> { return ladder_format<T>; });
+}
+
+GemmProblem problem_of(const View& a, Trans ta, const View& b, Trans tb, const View& c, Format format,
+                       DType accumulate) {
   const auto size = [](std::int64_t n) {
     expect(n <= std::numeric_limits<int>::max(), "gemm: a size of ", n,
            " is too large for the GPU kernels, which count in 32 bits");
     return static_cast<int>(n);
   };
-  const Format format = c.dtype == DType::f16    ? Format::f16
-                        : c.dtype == DType::bf16 ? Format::bf16
-                                                 : Format::f32;
   return {.M = size(c.rows()),
           .N = size(c.cols()),
           .K = size(ta == Trans::no ? a.cols() : a.rows()),
@@ -32,41 +46,58 @@ GemmProblem problem_of(const View& a, Trans ta, const View& b, Trans tb, const V
           .sums = accumulate == DType::f16 ? Sums::f16 : Sums::f32};
 }
 
-/// Gradient checks want f64; no rung of the ladder is made for it.
-__global__ void gemm_in_f64(Operand<double> a, Operand<double> b, int K, double* c, std::int64_t columns,
-                            std::int64_t size) {
+/// op(x) of a tensor in any format.
+struct AnyOperand {
+  Values x;
+  std::int64_t down, right;
+  template <class C>
+  __device__ C get(std::int64_t row, std::int64_t col) const {
+    return x.get<C>(row * down + col * right);
+  }
+};
+AnyOperand any_operand(const View& x, Trans t) {
+  return {values(x), t == Trans::no ? x.cols() : 1, t == Trans::no ? 1 : x.cols()};
+}
+
+/// The definition: a thread for each element of c. For f64, of gradient checks, and what else no rung takes.
+template <class C>
+__global__ void gemm_of_values(AnyOperand a, AnyOperand b, std::int64_t K, Values c, std::int64_t columns,
+                               std::int64_t size, bool half_sums) {
   for (std::int64_t i = first(); i < size; i += stride()) {
-    const int m = static_cast<int>(i / columns), n = static_cast<int>(i % columns);
-    double sum = 0;
-    for (int k = 0; k < K; ++k) sum = std::fma(a(m, k), b(k, n), sum);
-    c[i] = sum;
+    Chain<C> chain{half_sums};
+    for (std::int64_t k = 0; k < K; ++k)
+      chain.add_product(a.get<C>(i / columns, k), b.get<C>(k, i % columns));
+    c.set(i, chain.sum);
   }
 }
 
-void run_f64(const View& a, Trans ta, const View& b, Trans tb, const View& c) {
+void run_by_definition(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
   if (c.size() == 0) return;
-  const GemmProblem p = problem_of(a, ta, b, tb, c, DType::f64);
-  launch<gemm_in_f64>(blocks_for(c.size()), block_threads, 0, stream(), operand<double>(p.a, p.lda, ta),
-                      operand<double>(p.b, p.ldb, tb), p.K, c.data<double>(), c.cols(), c.size());
+  with_compute_type(c.dtype, [&]<class C> {
+    launch<gemm_of_values<C>>(blocks_for(c.size()), block_threads, 0, stream(), any_operand(a, ta),
+                              any_operand(b, tb), ta == Trans::no ? a.cols() : a.rows(), values(c), c.cols(),
+                              c.size(), accumulate == DType::f16);
+  });
 }
 
 }  // namespace
 
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
           const Epilogue& after) {
-  if (c.dtype == DType::f64) {
-    run_f64(a, ta, b, tb, c);
-  } else {
-    const GemmProblem problem = problem_of(a, ta, b, tb, c, accumulate);
+  if (const std::optional<Format> format = ladder_format_of(c)) {
+    const GemmProblem problem = problem_of(a, ta, b, tb, c, *format, accumulate);
     gemm(best_rung(problem, architecture()), problem, stream());
+  } else {
+    run_by_definition(a, ta, b, tb, c, accumulate);
   }
   if (after.bias.memory != nullptr) TINYMP_EXECUTOR::add_bias(c, after.bias, c);
   if (after.activation) TINYMP_EXECUTOR::unary(*after.activation, c, c);
 }
 
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
-  if (c.dtype == DType::f64) return run_f64(a, ta, b, tb, c);
-  gemm_naive(problem_of(a, ta, b, tb, c, accumulate), stream());
+  if (const std::optional<Format> format = ladder_format_of(c))
+    return gemm_naive(problem_of(a, ta, b, tb, c, *format, accumulate), stream());
+  run_by_definition(a, ta, b, tb, c, accumulate);
 }
 
 }  // namespace tinymp::kernels::TINYMP_EXECUTOR

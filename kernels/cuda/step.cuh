@@ -10,16 +10,7 @@ namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
 __device__ inline double smallest_normal(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 0x1p-14;
-    case DType::f32:
-    case DType::bf16:
-      return 0x1p-126;
-    case DType::f64:
-      break;
-  }
-  return 0x1p-1022;
+  return visit_dtype(dtype, [&]<class T> { return converted<double>(std::numeric_limits<T>::min()); });
 }
 
 __global__ void begin_unscale(const ScaleState* scale, std::int64_t size, GradientScan* found,

@@ -24,56 +24,18 @@ struct Values {
 
   template <class C>
   __device__ C get(std::int64_t i) const {
-    switch (dtype) {
-      case DType::f16:
-        return static_cast<C>(static_cast<float>(as<half>()[i]));
-      case DType::bf16:
-        return static_cast<C>(static_cast<float>(as<tinymp::bfloat16>()[i]));
-      case DType::f64:
-        return static_cast<C>(as<double>()[i]);
-      case DType::f32:
-        break;
-    }
-    return static_cast<C>(as<float>()[i]);
+    return visit_dtype(dtype, [&]<class T> { return converted<C>(as<T>()[i]); });
   }
 
   /// Rounded once.
-  __device__ void set(std::int64_t i, float x) const {
-    switch (dtype) {
-      case DType::f16:
-        as<half>()[i] = half(x);
-        return;
-      case DType::bf16:
-        as<tinymp::bfloat16>()[i] = tinymp::bfloat16(x);
-        return;
-      case DType::f64:
-        as<double>()[i] = x;
-        return;
-      case DType::f32:
-        as<float>()[i] = x;
-    }
-  }
-  __device__ void set(std::int64_t i, double x) const {
-    switch (dtype) {
-      case DType::f16:
-        as<half>()[i] = half_from_double(x);
-        return;
-      case DType::bf16:
-        as<tinymp::bfloat16>()[i] = bfloat16_from_double(x);
-        return;
-      case DType::f64:
-        as<double>()[i] = x;
-        return;
-      case DType::f32:
-        as<float>()[i] = static_cast<float>(x);
-    }
+  template <class C>
+  __device__ void set(std::int64_t i, C x) const {
+    visit_dtype(dtype, [&]<class T> { as<T>()[i] = converted<T>(x); });
   }
 
   /// x as it will be when it is read again.
   __device__ float rounded(float x) const {
-    if (dtype == DType::f16) return static_cast<float>(half(x));
-    if (dtype == DType::bf16) return static_cast<float>(tinymp::bfloat16(x));
-    return x;
+    return visit_dtype(dtype, [&]<class T> { return converted<float>(converted<T>(x)); });
   }
 };
 
