@@ -10,7 +10,7 @@ endif()
 install(EXPORT tinympTargets NAMESPACE tinymp:: DESTINATION ${package_dir})
 install(DIRECTORY tinymp kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
-        REGEX "kernels/[a-z_]+$" EXCLUDE  # kernels/cpu and the like are nobody else's
+        REGEX "kernels/(cpu|cuda|emu|no_cuda|numerics)$" EXCLUDE  # all that kernels.h does not include
         PATTERN "*_json.h" EXCLUDE)       # nlohmann-json is asked of nobody
 
 configure_package_config_file(cmake/tinympConfig.cmake.in ${PROJECT_BINARY_DIR}/tinympConfig.cmake

@@ -1,5 +1,5 @@
-# The library. A new file is found by itself; kernels for the GPU go into kernels/cuda/*.cu, what a build without nvcc
-# needs in their place into kernels/no_cuda/*.cpp. Each group of sources is compiled once; two archives are made of them:
+# The library. A new file is found by itself; kernels for the GPU go into kernels/cuda/*.cuh, what a build without nvcc
+# needs in place of *.cu into kernels/no_cuda/*.cpp. Each group of sources is compiled once; two archives are made of them:
 #   tinymp        everything, for most programs and for projects on top of tinymp
 #   tinymp_small  without the larger models: what ./learn quickstart trains, so that it waits for nothing else
 option(TINYMP_EMULATION "Device::cuda may run on the CPU: the CUDA kernels are compiled for it, too (kernels/emu)" ON)
@@ -19,8 +19,28 @@ endfunction()
 take(models "^tinymp/(nn/(language_model|lenet|lstm|resnet|conv2d|dropout|layer_norm)|amp/explain|autograd/finite_differences)")
 take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
 take(machine "^kernels/emu/")                    # that emulated kernels run on
-take(ladder "^kernels/cuda/gemm/.*_emu[.]cpp$")  # the products of lesson 02
-take(emulation "^kernels/cuda/.*_emu[.]cpp$")
+
+# tinymp_kernel_units(GPU EMULATION FILES...): a kernel file x.cuh is compiled twice, by nvcc for the GPU and by the C++
+# compiler for the emulation (kernels/cuda/cuda.h). Writes the two sources, a line each, into the build folder: x.cu and
+# x_emu.cpp. Every .cuh is such a file; what kernels share is an .h.
+function(tinymp_kernel_units gpu_out emulation_out)
+  set(gpu)
+  set(emulation)
+  foreach(kernel IN LISTS ARGN)
+    cmake_path(REMOVE_EXTENSION kernel OUTPUT_VARIABLE name)
+    set(unit "${CMAKE_CURRENT_BINARY_DIR}/units/${name}")
+    file(CONFIGURE OUTPUT "${unit}.cu" CONTENT "#include <${kernel}>\n")
+    file(CONFIGURE OUTPUT "${unit}_emu.cpp" CONTENT "#include <${kernel}>\n")
+    list(APPEND gpu "${unit}.cu")
+    list(APPEND emulation "${unit}_emu.cpp")
+  endforeach()
+  set(${gpu_out} "${gpu}" PARENT_SCOPE)
+  set(${emulation_out} "${emulation}" PARENT_SCOPE)
+endfunction()
+file(GLOB rungs RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/gemm/*.cuh)
+file(GLOB kernels RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cuh)
+tinymp_kernel_units(cuda_ladder ladder ${rungs})  # the products of lesson 02
+tinymp_kernel_units(cuda emulation ${kernels})
 
 # What every part of the library is compiled with.
 add_library(tinymp_build INTERFACE)
@@ -62,8 +82,8 @@ tinymp_overlaid(roots)
 set_source_files_properties(${roots} PROPERTIES COMPILE_OPTIONS "-fno-math-errno" SKIP_PRECOMPILE_HEADERS ON)
 # The tiles of matrix products: one source, one object for each instruction set, chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
-  set_source_files_properties(kernels/cpu/fast/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c" SKIP_PRECOMPILE_HEADERS ON)
-  set_source_files_properties(kernels/cpu/fast/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c"
+  set_source_files_properties(kernels/cpu/gemm/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c" SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(kernels/cpu/gemm/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c"
                               SKIP_PRECOMPILE_HEADERS ON)
 endif()
 # What writes and reads JSON takes the optimiser longer than it runs.
@@ -84,7 +104,8 @@ list(APPEND core ${commit_source})
 
 set(groups core models simulator machine ladder emulation)
 if(TINYMP_HAS_CUDA)  # compiled apart, so that programs go on being linked as C++
-  file(GLOB_RECURSE cuda RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
+  file(GLOB memory RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
+  list(APPEND cuda ${cuda_ladder} ${memory})
   list(APPEND groups cuda)
 endif()
 foreach(group IN LISTS groups)

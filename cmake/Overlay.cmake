@@ -44,6 +44,9 @@ function(tinymp_split list target out)
       endif()
       cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE name)
       cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${base}")
+      if(path MATCHES "^units/(.*)(_emu[.]cpp|[.]cu)$")  # tinymp_kernel_units
+        set(name "${CMAKE_MATCH_1}.cuh")
+      endif()
       string(REPLACE "../" "__/" path "${path}")  # as CMake names objects
       cmake_path(SET object NORMALIZE "${folder}/CMakeFiles/${target}.dir/${path}.o")
       if(name IN_LIST TINYMP_TOUCHED OR NOT object IN_LIST TINYMP_BUILT)

@@ -6,9 +6,6 @@
 /// which compiles the same files for the CPU (kernels/emu).
 namespace tinymp::kernels {
 
-namespace cpu {
-#include <kernels/functions.inc>
-}
 namespace cuda {
 #include <kernels/functions.inc>
 }

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <kernels/formulas.h>
+#include <kernels/formulas/optimizers.h>
+#include <kernels/formulas/unary.h>
+#include <kernels/formulas/window.h>
 #include <kernels/scale_update.h>
 #include <kernels/step.h>
-#include <kernels/window.h>
 #include <tinymp/numeric/accumulation.h>
 #include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/view.h>
@@ -11,9 +12,10 @@
 #include <optional>
 #include <span>
 
-/// Every kernel: a free function, views in, views out, on the device where the views lie. No kernel allocates
-/// its output, records on a tape or knows a model. 16-bit values are widened, computed on in FP32 and rounded
-/// once as they are stored; f64 stays f64. Callers have checked shapes, formats and devices: the ops do.
+/// Every kernel: called as a free function, views in, views out, on the device where the views lie. No kernel
+/// allocates its output, records on a tape or knows a model. 16-bit values are widened, computed on in FP32
+/// and rounded once as they are stored; f64 stays f64. Callers have checked shapes, formats and devices: the
+/// ops do.
 namespace tinymp::kernels {
 
 enum class Trans : bool { no, yes };
@@ -32,6 +34,14 @@ struct Normalizer {
   double epsilon;
 };
 
+namespace cpu {
 #include <kernels/functions.inc>
+}
+
+/// kernels::cast(x, y) runs cpu::cast(x, y) where x and y lie on Device::cpu; else that of the GPU, or of its
+/// emulation. dispatch.cpp decides.
+#define TINYMP_KERNEL(name) extern decltype(cpu::name)& name;
+TINYMP_KERNELS(TINYMP_KERNEL)
+#undef TINYMP_KERNEL
 
 }  // namespace tinymp::kernels

@@ -1,6 +1,7 @@
 #include <kernels/cpu/column_sums.h>
 #include <kernels/cpu/inverse_deviations.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/norm.h>
 
 namespace tinymp::kernels::cpu {
 namespace {

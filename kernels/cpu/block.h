@@ -60,9 +60,7 @@ void store(const C* values, const View& y, std::int64_t begin, std::int64_t n) {
 
 /// Rounds values to a format and back, where they are.
 inline void round_to(DType format, float* values, std::int64_t n) {
-  const std::span<float> all(values, static_cast<std::size_t>(n));
-  if (format == DType::f16) round_to_half(all);
-  if (format == DType::bf16) round_to_bfloat16(all);
+  tinymp::round_to(format, std::span<float>(values, static_cast<std::size_t>(n)));
 }
 inline void round_to(DType, double*, std::int64_t) {}
 

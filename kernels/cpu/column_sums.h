@@ -1,7 +1,7 @@
 #pragma once
 
 #include <kernels/cpu/rows.h>
-#include <kernels/row_chunks.h>
+#include <kernels/formulas/row_chunks.h>
 #include <array>
 
 /// Sums down the rows of (B,O). Each chunk of rows is one chain for each column, from its first row to its

@@ -1,8 +1,8 @@
-#include <kernels/convolution.h>
 #include <kernels/cpu/block.h>
 #include <kernels/cpu/conv_reference.h>
-#include <kernels/cpu/epilogue.h>
+#include <kernels/cpu/gemm/epilogue.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/conv.h>
 
 namespace tinymp::kernels::cpu {
 namespace {

@@ -1,6 +1,6 @@
 #include <kernels/cpu/block.h>
-#include <kernels/dropout.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/dropout.h>
 
 namespace tinymp::kernels::cpu {
 

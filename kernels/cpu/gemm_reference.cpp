@@ -1,7 +1,8 @@
 #include <kernels/executors.h>
+#include <tinymp/numeric/convert.h>
 #include <cmath>
 
-/// Matrix multiplication by its definition, with nothing to make it fast: the oracle of cpu/fast/gemm.cpp.
+/// Matrix multiplication by its definition, with nothing to make it fast: the oracle of cpu/gemm.cpp.
 namespace tinymp::kernels::cpu {
 namespace {
 
@@ -31,7 +32,7 @@ void multiply(const View& a, Strides sa, const View& b, Strides sb, const View& 
         const T y = b.data<T>()[k * sb.down + n * sb.right];
         sum = fused_multiply_add(static_cast<C>(x), static_cast<C>(y), sum);
       }
-      c.data<T>()[m * c.cols() + n] = static_cast<T>(static_cast<C>(sum));
+      c.data<T>()[m * c.cols() + n] = converted<T>(static_cast<C>(sum));
     }
   }
 }
@@ -42,19 +43,11 @@ void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View
   const std::int64_t K = ta == Trans::no ? a.cols() : a.rows();
   const Strides sa = strides_of(a, ta), sb = strides_of(b, tb);
   const bool half_sums = accumulate == DType::f16;
-  switch (c.dtype) {
-    case DType::f64:
-      return multiply<double, double, double>(a, sa, b, sb, c, K);
-    case DType::f32:
-      return half_sums ? multiply<float, half, float>(a, sa, b, sb, c, K)
-                       : multiply<float, float, float>(a, sa, b, sb, c, K);
-    case DType::f16:
-      return half_sums ? multiply<half, half, float>(a, sa, b, sb, c, K)
-                       : multiply<half, float, float>(a, sa, b, sb, c, K);
-    case DType::bf16:
-      return half_sums ? multiply<bfloat16, half, float>(a, sa, b, sb, c, K)
-                       : multiply<bfloat16, float, float>(a, sa, b, sb, c, K);
-  }
+  visit_dtype(c.dtype, [&]<class T> {
+    if constexpr (std::is_same_v<T, double>) return multiply<T, double, double>(a, sa, b, sb, c, K);
+    return half_sums ? multiply<T, half, float>(a, sa, b, sb, c, K)
+                     : multiply<T, float, float>(a, sa, b, sb, c, K);
+  });
 }
 
 }  // namespace tinymp::kernels::cpu

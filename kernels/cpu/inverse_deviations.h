@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/cpu/block.h>
+#include <kernels/formulas/norm.h>
 #include <kernels/kernels.h>
 
 namespace tinymp::kernels::cpu {

@@ -1,8 +1,8 @@
 #include <kernels/cpu/column_sums.h>
 #include <kernels/cpu/inverse_deviations.h>
-#include <kernels/cpu/row_groups.h>
+#include <kernels/cpu/rows.h>
 #include <kernels/executors.h>
-#include <kernels/layer_norm.h>
+#include <kernels/formulas/norm.h>
 
 namespace tinymp::kernels::cpu {
 namespace {

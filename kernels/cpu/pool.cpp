@@ -1,7 +1,7 @@
 #include <kernels/cpu/block.h>
 #include <kernels/cpu/scratch.h>
 #include <kernels/executors.h>
-#include <kernels/pooling.h>
+#include <kernels/formulas/pool.h>
 
 /// Threads share out the images. The windows of an image are looked at together, tap by tap.
 namespace tinymp::kernels::cpu {

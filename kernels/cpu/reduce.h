@@ -2,7 +2,7 @@
 
 #include <kernels/cpu/block.h>
 #include <kernels/cpu/scratch.h>
-#include <kernels/row_chunks.h>
+#include <kernels/formulas/row_chunks.h>
 #include <array>
 
 /// Sums that do not depend on how many threads take part: row_chunks.h fixes their order.

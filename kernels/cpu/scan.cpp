@@ -1,5 +1,6 @@
 #include <kernels/cpu/reduce.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/clip.h>
 #include <bit>
 
 /// Looking at gradients without changing them, and what follows for S and for their factor.
@@ -8,23 +9,19 @@ namespace {
 
 constexpr std::int64_t scan_length = 8 * block_size;  ///< values that are counted at a time
 
-std::uint16_t bits_of(half x) { return x.bits(); }
-std::uint16_t bits_of(bfloat16 x) { return x.bits(); }
-std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
-std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
-
 /// Classifies magnitudes by their bits: without the sign, formats order like unsigned integers, and the
 /// highest bit of a difference says which is larger. The counts are as wide as the values, so that a register
 /// works on as many as it holds; n is small enough for 16 bits.
-template <class Bits, class T>
-GradientScan scan_bits(const T* values, std::int64_t n, Bits smallest_normal, Bits infinity) {
-  static_assert(sizeof(Bits) == sizeof(T) && scan_length < 65536);
+template <class T>
+GradientScan scan_bits(const T* values, std::int64_t n) {
+  using Bits = BitsOf<T>;
+  constexpr Bits smallest_normal = smallest_normal_bits<T>, infinity = nonfinite_bits<T>;
   GradientScan result{.values = n, .nonfinite = 0, .zeros = 0, .subnormals = 0};
   on_best_isa([=, out = &result] {
     constexpr int top = 8 * sizeof(Bits) - 1;
     Bits finite = 0, zeros = 0, small = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      const Bits magnitude = bits_of(values[i]) & static_cast<Bits>(static_cast<Bits>(-1) >> 1);
+      const Bits magnitude = std::bit_cast<Bits>(values[i]) & static_cast<Bits>(static_cast<Bits>(-1) >> 1);
       finite = static_cast<Bits>(finite + (static_cast<Bits>(magnitude - infinity) >> top));
       zeros = static_cast<Bits>(zeros + (static_cast<Bits>(magnitude - 1) >> top));
       small = static_cast<Bits>(small + (static_cast<Bits>(magnitude - smallest_normal) >> top));
@@ -38,18 +35,7 @@ GradientScan scan_bits(const T* values, std::int64_t n, Bits smallest_normal, Bi
 
 GradientScan scan(const View& gradients) {
   const auto piece = [&](std::int64_t begin, std::int64_t n) {
-    switch (gradients.dtype) {
-      case DType::f16:
-        return scan_bits<std::uint16_t>(gradients.data<half>() + begin, n, 0x0400, 0x7c00);
-      case DType::bf16:
-        return scan_bits<std::uint16_t>(gradients.data<bfloat16>() + begin, n, 0x0080, 0x7f80);
-      case DType::f32:
-        return scan_bits<std::uint32_t>(gradients.data<float>() + begin, n, 0x0080'0000, 0x7f80'0000);
-      case DType::f64:
-        break;
-    }
-    return scan_bits<std::uint64_t>(gradients.data<double>() + begin, n, 0x0010'0000'0000'0000,
-                                    0x7ff0'0000'0000'0000);
+    return visit_dtype(gradients.dtype, [&]<class T> { return scan_bits(gradients.data<T>() + begin, n); });
   };
   return sum_of_chunks<GradientScan>(gradients.size(), piece, scan_length);
 }

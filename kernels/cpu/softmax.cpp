@@ -1,6 +1,7 @@
 #include <kernels/cpu/reduce.h>
-#include <kernels/cpu/row_groups.h>
+#include <kernels/cpu/rows.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/softmax.h>
 
 namespace tinymp::kernels::cpu {
 namespace {

@@ -1,5 +1,6 @@
 #include <kernels/cpu/reduce.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/norm.h>
 
 /// The optimizers' pass: a block of the arenas at a time, widened to FP32, moved by the rule, rounded to
 /// where it is kept. What is kept in FP32 is worked on where it lies.
@@ -117,8 +118,8 @@ UpdateCounts update_block(const Rule& rule, const StepState& state, const Update
 
 }  // namespace
 
-void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
-                Cell<StepState> state, Cell<StepReport> report) {
+void decide_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
+                 Cell<StepState> state, Cell<StepReport> report) {
   std::visit(
       [&](const auto& r) {
         kernels::begin_step(r, *found.memory, skip_nonfinite, *state.memory, *report.memory);

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <kernels/row_chunks.h>
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/norm.h>
 
 /// A thread goes down one column for the sums, and is at one value for the rest.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
@@ -19,46 +18,13 @@ __global__ void find_moments(Values x, std::int64_t rows, std::int64_t columns, 
   }
 }
 
-/// Normalizer inside a kernel.
 template <class C>
-struct ColumnNormalizer {
-  const C *mean, *variance;
-  C epsilon;
-  __device__ C inverse(std::int64_t c) const { return BatchNorm::inverse_deviation(variance[c], epsilon); }
-  __device__ C operator()(std::int64_t c, C x) const { return BatchNorm::normalized(x, mean[c], inverse(c)); }
-};
-template <class C>
-ColumnNormalizer<C> column_normalizer(const Normalizer& by) {
-  return {by.mean.data<C>(), by.variance.data<C>(), static_cast<C>(by.epsilon)};
-}
-
-template <class C>
-__global__ void normalize(Values x, ColumnNormalizer<C> by, Values gamma, Values beta, Values y,
-                          std::int64_t n, std::int64_t columns) {
-  for (std::int64_t i = first(); i < n; i += stride()) {
-    const std::int64_t c = i % columns;
-    y.set(i, BatchNorm::forward(by(c, x.get<C>(i)), gamma.get<C>(c), beta.get<C>(c)));
-  }
-}
-
-template <class C>
-__global__ void sum_gradients(Values x, ColumnNormalizer<C> by, Values dy, std::int64_t rows,
-                              std::int64_t columns, Accumulation sums, Values dgamma, Values dbeta) {
-  for (std::int64_t c = first(); c < columns; c += stride()) {
-    const auto error = [&](std::int64_t row) { return dy.get<C>(row * columns + c); };
-    const auto product = [&](std::int64_t row) { return error(row) * by(c, x.get<C>(row * columns + c)); };
-    dbeta.set(c, sum_in_chunks<C>(rows, sums, error));
-    dgamma.set(c, sum_in_chunks<C>(rows, sums, product));
-  }
-}
-
-template <class C>
-__global__ void input_gradients(Values x, ColumnNormalizer<C> by, Values gamma, Values dy, const C* dgamma,
-                                const C* dbeta, Values dx, std::int64_t rows, std::int64_t columns) {
+__global__ void batch_norm_gradients(Values x, Normalized<C, Per::column> by, Values gamma, Values dy,
+                                     const C* dgamma, const C* dbeta, Values dx, std::int64_t rows) {
   const C count = static_cast<C>(rows);
-  for (std::int64_t i = first(); i < rows * columns; i += stride()) {
-    const std::int64_t c = i % columns;
-    dx.set(i, BatchNorm::backward(by(c, x.get<C>(i)), by.inverse(c), gamma.get<C>(c), dy.get<C>(i),
+  for (std::int64_t i = first(); i < rows * by.columns; i += stride()) {
+    const std::int64_t c = i % by.columns;
+    dx.set(i, BatchNorm::backward(by(i, x.get<C>(i)), by.inverse(i), gamma.get<C>(c), dy.get<C>(i),
                                   dbeta[c] / count, dgamma[c] / count));
   }
 }
@@ -74,31 +40,21 @@ void column_moments(const View& x, const Accumulation& sums, const View& mean, c
 }
 
 void batch_norm(const View& x, const Normalizer& by, const View& gamma, const View& beta, const View& y) {
-  if (x.size() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<normalize<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x),
-                         column_normalizer<C>(by), values(gamma), values(beta), values(y), x.size(),
-                         x.cols());
-  });
+  run_normalize<Per::column>(x, by, gamma, beta, y);
 }
 
 void batch_norm_sums(const View& x, const Normalizer& by, const View& dy, const Accumulation& sums,
                      const View& dgamma, const View& dbeta) {
-  if (x.cols() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<sum_gradients<C>>(blocks_for(x.cols()), block_threads, 0, stream(), values(x),
-                             column_normalizer<C>(by), values(dy), x.rows(), x.cols(), sums, values(dgamma),
-                             values(dbeta));
-  });
+  run_sum_gradients<Per::column>(x, by, dy, sums, dgamma, dbeta);
 }
 
 void batch_norm_dx(const View& x, const Normalizer& by, const View& gamma, const View& dy, const View& dgamma,
                    const View& dbeta, const View& dx) {
   if (x.size() == 0) return;
   with_compute_type(x.dtype, [&]<class C> {
-    launch<input_gradients<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x),
-                               column_normalizer<C>(by), values(gamma), values(dy), dgamma.data<C>(),
-                               dbeta.data<C>(), values(dx), x.rows(), x.cols());
+    launch<batch_norm_gradients<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x),
+                                    normalized<C, Per::column>(by, x), values(gamma), values(dy),
+                                    dgamma.data<C>(), dbeta.data<C>(), values(dx), x.rows());
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/values.h>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {

@@ -1,36 +1,11 @@
 #pragma once
 
-#include <kernels/convolution.h>
-#include <kernels/pooling.h>
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/images.h>
+#include <kernels/formulas/conv.h>
 
-/// Convolutions, pools and what else is done to images: a thread works on one value at a time, as
-/// convolution.h and pooling.h define it.
+/// Convolutions: a thread works on one value at a time, as formulas/conv.h defines it.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
-
-/// A tensor as those headers see it.
-template <class C>
-struct Reader {
-  Values x;
-  __device__ C operator()(std::int64_t i) const { return x.get<C>(i); }
-};
-
-/// Which value of (.,.,.,channels) number i is.
-struct Place {
-  std::int64_t image, h, w, c;
-};
-__device__ inline Place place_of(std::int64_t i, std::int64_t height, std::int64_t width,
-                                 std::int64_t channels) {
-  const std::int64_t pixel = i / channels;
-  return {pixel / width / height, pixel / width % height, pixel % width, i % channels};
-}
-__device__ inline Place place_in_x(const Slide& s, std::int64_t i) {
-  return place_of(i, s.height, s.width, s.channels);
-}
-__device__ inline Place place_in_y(const Slide& s, std::int64_t i) {
-  return place_of(i, s.down, s.across, s.outputs);
-}
 
 template <class C>
 __global__ void convolve(Slide s, Values x, Values w, Values y, std::int64_t n, bool half_sums) {
@@ -68,74 +43,6 @@ __global__ void add_groups(const C* sums, std::int64_t groups, Values dw, std::i
   }
 }
 
-template <class C>
-__global__ void take_maxima(Slide s, Values x, Values y, std::int64_t n) {
-  for (std::int64_t i = first(); i < n; i += stride()) {
-    const Place at = place_in_y(s, i);
-    y.set(i, x.get<C>(place_of_maximum<C>(s, Reader<C>{x}, at.image, at.h, at.w, at.c)));
-  }
-}
-
-template <class C>
-__global__ void hand_to_maxima(Slide s, Values x, Values dy, Values dx, std::int64_t n) {
-  for (std::int64_t i = first(); i < n; i += stride()) {
-    const Place at = place_in_x(s, i);
-    const auto share = [&](std::int64_t oh, std::int64_t ow) {
-      const bool here = place_of_maximum<C>(s, Reader<C>{x}, at.image, oh, ow, at.c) == i;
-      return here ? dy.get<C>(s.place(at.image, oh, ow) + at.c) : C(0);
-    };
-    dx.set(i, sum_over_windows<C>(s, at.h, at.w, share));
-  }
-}
-
-template <class C>
-__global__ void take_means(Slide s, Values x, Values y, std::int64_t n) {
-  for (std::int64_t i = first(); i < n; i += stride()) {
-    const Place at = place_in_y(s, i);
-    y.set(i, mean_of_window<C>(s, Reader<C>{x}, at.image, at.h, at.w, at.c));
-  }
-}
-
-template <class C>
-__global__ void hand_to_all(Slide s, Values dy, Values dx, std::int64_t n) {
-  const C pixels = static_cast<C>(s.window.height * s.window.width);
-  for (std::int64_t i = first(); i < n; i += stride()) {
-    const Place at = place_in_x(s, i);
-    const auto share = [&](std::int64_t oh, std::int64_t ow) {
-      return dy.get<C>(s.place(at.image, oh, ow) + at.c) / pixels;
-    };
-    dx.set(i, sum_over_windows<C>(s, at.h, at.w, share));
-  }
-}
-
-template <class C>
-__global__ void take_every(Slide s, Values x, Values y, std::int64_t n) {
-  for (std::int64_t i = first(); i < n; i += stride()) {
-    const Place at = place_in_y(s, i);
-    const std::int64_t from = s.pixel(at.image, at.h * s.window.stride, at.w * s.window.stride);
-    y.set(i, at.c < s.channels ? x.get<C>(from + at.c) : C(0));
-  }
-}
-
-template <class C>
-__global__ void hand_to_every(Slide s, Values dy, Values dx, std::int64_t n) {
-  for (std::int64_t i = first(); i < n; i += stride()) {
-    const Place at = place_in_x(s, i);
-    const bool taken = at.h % s.window.stride == 0 && at.w % s.window.stride == 0;
-    const std::int64_t from = s.place(at.image, at.h / s.window.stride, at.w / s.window.stride);
-    dx.set(i, taken ? dy.get<C>(from + at.c) : C(0));
-  }
-}
-
-/// kernel<C>(slide, arguments..., n) over the n values of `written`.
-#define TINYMP_OVER(written, kernel, ...)                                                     \
-  if ((written).size() == 0) return;                                                          \
-  with_compute_type((written).dtype, [&]<class C> {                                           \
-    launch<kernel<C>>(blocks_for((written).size()), block_threads, 0, stream(), __VA_ARGS__); \
-  })
-
-Slide every(const View& x, std::int64_t step, const View& y) { return {x.shape, {1, 1, step}, y.shape}; }
-
 }  // namespace
 
 void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
@@ -165,26 +72,5 @@ void conv2d_dw(const View& x, const View& dy, const Window& window, const View& 
                           accumulate == DType::f16);
   });
 }
-
-void max_pool2d(const View& x, const Window& window, const View& y) {
-  TINYMP_OVER(y, take_maxima, Slide(x.shape, window, y.shape), values(x), values(y), y.size());
-}
-void max_pool2d_backward(const View& x, const View& dy, const Window& window, const View& dx) {
-  TINYMP_OVER(dx, hand_to_maxima, Slide(x.shape, window, dy.shape), values(x), values(dy), values(dx),
-              dx.size());
-}
-void avg_pool2d(const View& x, const Window& window, const View& y) {
-  TINYMP_OVER(y, take_means, Slide(x.shape, window, y.shape), values(x), values(y), y.size());
-}
-void avg_pool2d_backward(const View& dy, const Window& window, const View& dx) {
-  TINYMP_OVER(dx, hand_to_all, Slide(dx.shape, window, dy.shape), values(dy), values(dx), dx.size());
-}
-void subsample(const View& x, std::int64_t step, const View& y) {
-  TINYMP_OVER(y, take_every, every(x, step, y), values(x), values(y), y.size());
-}
-void subsample_backward(const View& dy, std::int64_t step, const View& dx) {
-  TINYMP_OVER(dx, hand_to_every, every(dx, step, dy), values(dy), values(dx), dx.size());
-}
-#undef TINYMP_OVER
 
 }  // namespace tinymp::kernels::TINYMP_EXECUTOR

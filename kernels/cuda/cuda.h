@@ -15,7 +15,8 @@
 ///   }
 ///   }
 ///
-/// and two files of one line each, scale.cu and scale_emu.cpp, include it.
+/// CMake writes the two sources that include it, scale.cu and scale_emu.cpp (cmake/Library.cmake). Every .cuh
+/// is such a file; what several of them include is an .h.
 #include <kernels/cuda/stream.h>
 
 #if !defined(__CUDACC__)

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <kernels/dropout.h>
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/values.h>
+#include <kernels/formulas/dropout.h>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/values.h>
 
-/// Kernels that work value by value. Their arithmetic is formulas.h.
+/// Kernels that work value by value. Their arithmetic is formulas/unary.h.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/values.h>
 
 /// A thread for each value that is written.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <kernels/layer_norm.h>
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/norm.h>
 
 /// A thread goes along one row for its moments and errors, down one column for the sums of gamma and beta.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
@@ -17,49 +16,15 @@ __global__ void moments_of_rows(Values x, std::int64_t rows, std::int64_t column
   }
 }
 
-/// Normalizer inside a kernel.
 template <class C>
-struct RowNormalizer {
-  const C *mean, *variance;
-  C epsilon;
-  __device__ C inverse(std::int64_t b) const { return BatchNorm::inverse_deviation(variance[b], epsilon); }
-  __device__ C operator()(std::int64_t b, C x) const { return BatchNorm::normalized(x, mean[b], inverse(b)); }
-};
-template <class C>
-RowNormalizer<C> row_normalizer(const Normalizer& by) {
-  return {by.mean.data<C>(), by.variance.data<C>(), static_cast<C>(by.epsilon)};
-}
-
-template <class C>
-__global__ void normalize_rows(Values x, RowNormalizer<C> by, Values gamma, Values beta, Values y,
-                               std::int64_t n, std::int64_t columns) {
-  for (std::int64_t i = first(); i < n; i += stride()) {
-    const std::int64_t c = i % columns;
-    y.set(i, BatchNorm::forward(by(i / columns, x.get<C>(i)), gamma.get<C>(c), beta.get<C>(c)));
-  }
-}
-
-template <class C>
-__global__ void sum_gradients_of_rows(Values x, RowNormalizer<C> by, Values dy, std::int64_t rows,
-                                      std::int64_t columns, Accumulation sums, C* dgamma, C* dbeta) {
-  for (std::int64_t c = first(); c < columns; c += stride()) {
-    const auto error = [&](std::int64_t b) { return dy.get<C>(b * columns + c); };
-    const auto product = [&](std::int64_t b) { return error(b) * by(b, x.get<C>(b * columns + c)); };
-    dbeta[c] = sum_in_chunks<C>(rows, sums, error);
-    dgamma[c] = sum_in_chunks<C>(rows, sums, product);
-  }
-}
-
-template <class C>
-__global__ void input_gradients_of_rows(Values x, RowNormalizer<C> by, Values gamma, Values dy,
-                                        Accumulation sums, Values dx, std::int64_t rows,
-                                        std::int64_t columns) {
+__global__ void layer_norm_gradients(Values x, Normalized<C, Per::row> by, Values gamma, Values dy,
+                                     Accumulation sums, Values dx, std::int64_t rows) {
   for (std::int64_t b = first(); b < rows; b += stride()) {
-    const std::int64_t begin = b * columns;
-    const auto xhat = [&](std::int64_t c) { return by(b, x.get<C>(begin + c)); };
+    const std::int64_t begin = b * by.columns;
+    const auto xhat = [&](std::int64_t c) { return by(begin + c, x.get<C>(begin + c)); };
     const auto error = [&](std::int64_t c) { return gamma.get<C>(c) * dy.get<C>(begin + c); };
     const auto set = [&](std::int64_t c, C value) { dx.set(begin + c, value); };
-    layer_norm_dx_row<C>(columns, sums, by.inverse(b), xhat, error, set);
+    layer_norm_dx_row<C>(by.columns, sums, by.inverse(begin), xhat, error, set);
   }
 }
 
@@ -74,31 +39,21 @@ void row_moments(const View& x, const Accumulation& sums, const View& mean, cons
 }
 
 void layer_norm(const View& x, const Normalizer& by, const View& gamma, const View& beta, const View& y) {
-  if (x.size() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<normalize_rows<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x),
-                              row_normalizer<C>(by), values(gamma), values(beta), values(y), x.size(),
-                              x.cols());
-  });
+  run_normalize<Per::row>(x, by, gamma, beta, y);
 }
 
 void layer_norm_sums(const View& x, const Normalizer& by, const View& dy, const Accumulation& sums,
                      const View& dgamma, const View& dbeta) {
-  if (x.cols() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<sum_gradients_of_rows<C>>(blocks_for(x.cols()), block_threads, 0, stream(), values(x),
-                                     row_normalizer<C>(by), values(dy), x.rows(), x.cols(), sums,
-                                     dgamma.data<C>(), dbeta.data<C>());
-  });
+  run_sum_gradients<Per::row>(x, by, dy, sums, dgamma, dbeta);
 }
 
 void layer_norm_dx(const View& x, const Normalizer& by, const View& gamma, const View& dy,
                    const Accumulation& sums, const View& dx) {
   if (x.size() == 0) return;
   with_compute_type(x.dtype, [&]<class C> {
-    launch<input_gradients_of_rows<C>>(blocks_for(x.rows()), block_threads, 0, stream(), values(x),
-                                       row_normalizer<C>(by), values(gamma), values(dy), sums, values(dx),
-                                       x.rows(), x.cols());
+    launch<layer_norm_gradients<C>>(blocks_for(x.rows()), block_threads, 0, stream(), values(x),
+                                    normalized<C, Per::row>(by, x), values(gamma), values(dy), sums,
+                                    values(dx), x.rows());
   });
 }
 

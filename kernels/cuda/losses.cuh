@@ -1,6 +1,7 @@
 #pragma once
 
-#include <kernels/cuda/reduce.cuh>
+#include <kernels/cuda/reduce.h>
+#include <kernels/formulas/softmax.h>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {

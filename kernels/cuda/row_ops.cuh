@@ -1,7 +1,8 @@
 #pragma once
 
-#include <kernels/row_chunks.h>
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/values.h>
+#include <kernels/formulas/row_chunks.h>
+#include <kernels/formulas/softmax.h>
 
 /// Rows of (B,C): a thread for each row where something of the whole row is found, else one for each value.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

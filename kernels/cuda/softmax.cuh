@@ -1,7 +1,8 @@
 #pragma once
 
-#include <kernels/row_chunks.h>
-#include <kernels/cuda/values.cuh>
+#include <kernels/cuda/values.h>
+#include <kernels/formulas/row_chunks.h>
+#include <kernels/formulas/softmax.h>
 
 /// A thread for each row.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

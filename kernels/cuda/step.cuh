@@ -1,6 +1,8 @@
 #pragma once
 
-#include <kernels/cuda/reduce.cuh>
+#include <kernels/cuda/reduce.h>
+#include <kernels/formulas/clip.h>
+#include <kernels/formulas/norm.h>
 
 /// A training step after backward. What one thread decides - a scale, a flag, a count of steps - it leaves in
 /// a Cell for the kernels behind it: the CPU launches them all without knowing what was decided.
@@ -8,16 +10,7 @@ namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
 __device__ inline double smallest_normal(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 0x1p-14;
-    case DType::f32:
-    case DType::bf16:
-      return 0x1p-126;
-    case DType::f64:
-      break;
-  }
-  return 0x1p-1022;
+  return visit_dtype(dtype, [&]<class T> { return converted<double>(std::numeric_limits<T>::min()); });
 }
 
 __global__ void begin_unscale(const ScaleState* scale, std::int64_t size, GradientScan* found,
@@ -137,8 +130,8 @@ void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
   reduce<double>(TrueSquare{values(x), factor.memory}, x.size(), Clip{max_norm, factor.memory, values(norm)});
 }
 
-void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
-                Cell<StepState> state, Cell<StepReport> report) {
+void decide_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
+                 Cell<StepState> state, Cell<StepReport> report) {
   std::visit(
       [&]<class Rule>(const Rule& r) {
         launch<decide<Rule>>(1, 1, 0, stream(), r, found.memory, skip_nonfinite, state.memory, report.memory);

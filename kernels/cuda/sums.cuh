@@ -1,7 +1,7 @@
 #pragma once
 
-#include <kernels/row_chunks.h>
-#include <kernels/cuda/reduce.cuh>
+#include <kernels/cuda/reduce.h>
+#include <kernels/formulas/row_chunks.h>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {

@@ -20,8 +20,7 @@ struct Average {
   void follow(const std::vector<float>& weights) {
     if (values.empty() || decay == 0) values = weights;
     for (std::size_t i = 0; i < values.size(); ++i) values[i] += (1 - decay) * (weights[i] - values[i]);
-    if (format == DType::f16) round_to_half(values);
-    if (format == DType::bf16) round_to_bfloat16(values);
+    round_to(format, values);
   }
 };
 

@@ -66,6 +66,13 @@ case $(marked) in *'batch_norm.cpp '*layer_norm.cpp*) ;; *) fail "its text is in
 [ "$(trained)" = "$reference" ] || fail 'with two pieces that are right the run differs'
 [ "$(MARK_UNSCALE=1 trained)" != "$reference" ] || fail 'with two pieces the first no longer runs'
 
+# A piece in a kernel: CMake writes the source that includes it.
+piece 02_matmul/missing_barrier.cuh kernels/cuda/gemm/tiled.cuh missing_barrier 's/^/ /'
+built 2
+grep -q 'tiled_emu.cpp.o' log || fail 'tiled_emu.cpp is not compiled'
+rm mine/02_matmul/missing_barrier.cuh
+built 1
+
 # Taken back: the reference's objects are there again.
 rm mine/03_accumulation/add_rounded.h
 built 1

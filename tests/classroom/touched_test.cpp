@@ -25,7 +25,7 @@ TEST_CASE("touched: the sources that include a file, however far down and howeve
   write("tinymp/b.h", "  #  include\t<tinymp/a.h>\n");
   write("kernels/c.inc", "#if 0\n#include <tinymp/b.h>\n#endif\n");
   write("kernels/d.cuh", "/**/#include <kernels/c.inc>\n");
-  write("kernels/d.cu", "#include <kernels/d.cuh>\n");
+  write("kernels/memory.cu", "#include <kernels/c.inc>\n");
   write("lessons/e.cpp", "#include \"kernels/c.inc\"");
   write("lessons/round.h", "#include <lessons/circle.h>\n");
   write("lessons/circle.h", "#include <lessons/round.h>\n#include <tinymp/a.h>\n");
@@ -34,9 +34,9 @@ TEST_CASE("touched: the sources that include a file, however far down and howeve
   write("lessons/notes.md", "#include <tinymp/a.h>\n");
   const auto touched = [&](const Files& changed) { return touched_sources(scratch.path(), changed); };
   CHECK(touched({"tinymp/a.h"}) ==
-        Files{"kernels/d.cu", "lessons/e.cpp", "lessons/round.cpp", "tinymp/a.cpp"});
-  CHECK(touched({"kernels/d.cuh"}) == Files{"kernels/d.cu"});
-  CHECK(touched({"tinymp/a.cpp", "kernels/d.cuh"}) == Files{"kernels/d.cu", "tinymp/a.cpp"});
+        Files{"kernels/d.cuh", "kernels/memory.cu", "lessons/e.cpp", "lessons/round.cpp", "tinymp/a.cpp"});
+  CHECK(touched({"kernels/d.cuh"}) == Files{"kernels/d.cuh"});
+  CHECK(touched({"tinymp/a.cpp", "kernels/d.cuh"}) == Files{"kernels/d.cuh", "tinymp/a.cpp"});
   CHECK(touched({}).empty());
 }
 
@@ -46,6 +46,9 @@ TEST_CASE("touched: a source touches itself alone, the half nearly all") {
   const Files sums = touched_sources(source_folder(), {"kernels/cpu/column_sums.h"});
   CHECK(has(sums, "kernels/cpu/batch_norm.cpp"));
   CHECK(sums.size() < 10);
+  const Files tiles = touched_sources(source_folder(), {"kernels/cuda/gemm/tile.h"});
+  CHECK(has(tiles, "kernels/cuda/gemm/mma.cuh"));
+  CHECK(!has(tiles, "kernels/cuda/gemm/tiled.cuh"));
   const Files half = touched_sources(source_folder(), {"tinymp/numeric/half_codec.h"});
   CHECK(has(half, "kernels/cpu/losses.cpp"));
   CHECK(has(half, "lessons/01_half/show.cpp"));

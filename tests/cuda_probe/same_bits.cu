@@ -1,6 +1,10 @@
 #include <cuda_runtime_api.h>
 #include <kernels/device.h>
-#include <kernels/formulas.h>
+#include <kernels/formulas/clip.h>
+#include <kernels/formulas/norm.h>
+#include <kernels/formulas/optimizers.h>
+#include <kernels/formulas/softmax.h>
+#include <kernels/formulas/unary.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/numeric/half.h>
 #include <bit>

@@ -25,10 +25,10 @@ class Hash {
   void add(std::uint64_t bits, int bytes) {
     for (int i = 0; i < bytes; ++i) value_ = (value_ ^ ((bits >> (8 * i)) & 0xff)) * 0x100000001b3;
   }
-  void add(half x) { add(x == x ? x.bits() : 0x7e00, 2); }
-  void add(bfloat16 x) { add(x == x ? x.bits() : 0x7fc0, 2); }
-  void add(float x) { add(x == x ? std::bit_cast<std::uint32_t>(x) : 0x7fc00000, 4); }
-  void add(double x) { add(x == x ? std::bit_cast<std::uint64_t>(x) : 0x7ff8000000000000, 8); }
+  template <class T>
+  requires std::numeric_limits<T>::is_specialized void add(T x) {  // a NaN is the one of the format
+    add(std::bit_cast<BitsOf<T>>(x == x ? x : std::numeric_limits<T>::quiet_NaN()), int{sizeof(T)});
+  }
   void add(const Tensor& t) {
     visit_dtype(t.dtype(), [&]<class T> {
       for (std::int64_t i = 0; i < t.size(); ++i) add(t.data<T>()[i]);

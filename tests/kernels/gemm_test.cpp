@@ -1,9 +1,10 @@
-#include <kernels/cpu/epilogue.h>
-#include <kernels/cpu/fast/tile.h>
+#include <kernels/cpu/gemm/epilogue.h>
+#include <kernels/cpu/gemm/tile.h>
 #include <tests/base/child.h>
 #include <tests/catch.h>
 #include <tests/kernels/gemm_oracle.h>
 #include <tinymp/base/parallel_for.h>
+#include <tinymp/numeric/convert.h>
 #include <cstdio>
 
 /// Matrix multiplication: gemm_reference is the definition (a chain of fused multiply-adds, in order), and
@@ -265,7 +266,7 @@ TEST_CASE("NaN and infinity reach their row or column, and no other") {
     for (const double bad : {nan, infinity, -infinity}) {
       const Tensor a = random_matrix(p.a_shape(), p.dtype, 1), b = random_matrix(p.b_shape(), p.dtype, 2);
       const auto spoil = [&](const Tensor& x, std::int64_t i) {
-        visit_dtype(x.dtype(), [&]<class T> { x.data<T>()[i] = static_cast<T>(static_cast<float>(bad)); });
+        visit_dtype(x.dtype(), [&]<class T> { x.data<T>()[i] = converted<T>(static_cast<float>(bad)); });
       };
       spoil(a, p.ta == Trans::no ? 12 * p.K + 4 : 4 * p.M + 12);  // a(12,4): row 12 of c, the last
       spoil(b, p.tb == Trans::no ? 8 * p.N + 32 : 32 * p.K + 8);  // b(8,32): column 32 of c, the last

@@ -201,7 +201,7 @@ void step(DType dtype, Bits& bits) {
       const DeviceValue<FlushCounts> flushed(Device::cpu, {});
       unscale(g.view(), scale.cell(), found.cell(), factor.cell());
       clip(w.view(), 1, factor.cell(), norm.view());
-      begin_step(rule, found.cell(), false, state.cell(), report.cell());
+      decide_step(rule, found.cell(), false, state.cell(), report.cell());
       update(rule, {w.view(), m.view(), g.view(), {m0.view(), m1.view()}}, factor.cell(), state.cell(),
              report.cell());
       count_flushed(g.view(), m.view(), flushed.cell());

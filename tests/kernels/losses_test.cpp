@@ -1,9 +1,10 @@
+#include <kernels/formulas/softmax.h>
 #include <tests/catch.h>
 #include <tests/kernels/rig.h>
 #include <limits>
 
 /// The loops of the CPU, which look at many logits at once, against the definition value by value
-/// (formulas.h: what the GPU runs), bit for bit.
+/// (formulas/softmax.h: what the GPU runs), bit for bit.
 namespace tinymp::test {
 namespace {
 

@@ -1,9 +1,9 @@
-#include <kernels/pooling.h>
+#include <kernels/formulas/pool.h>
 #include <tests/catch.h>
 #include <tests/kernels/rig.h>
 
 /// The pools of the CPU, which look at all windows at once, against their definition value by value
-/// (pooling.h: what the GPU runs), bit for bit.
+/// (formulas/pool.h: what the GPU runs), bit for bit.
 namespace tinymp::test {
 namespace {
 

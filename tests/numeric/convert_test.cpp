@@ -38,7 +38,7 @@ std::vector<half> all_halves() {
 
 /// Bulk conversion of every stride-th float against `one` called on each, and rounding there and back.
 template <class Narrow, class One>
-void check_floats(std::uint64_t stride, Mismatches& wrong, void (*round)(std::span<float>), One one) {
+void check_floats(std::uint64_t stride, Mismatches& wrong, One one) {
   sweep((std::uint64_t{1} << 32) / stride, [&](std::uint64_t first, std::uint64_t last) {
     std::vector<float> in(1 << 14), back;
     std::vector<Narrow> out;
@@ -47,7 +47,7 @@ void check_floats(std::uint64_t stride, Mismatches& wrong, void (*round)(std::sp
         in[i] = std::bit_cast<float>(static_cast<std::uint32_t>((block + i) * stride));
       check_bulk(in, out, wrong, one);
       back = in;
-      round(back);
+      round_to(dtype_of<Narrow>, back);
       for (std::size_t i = 0; i < in.size(); ++i) {
         const auto expected = static_cast<float>(out[i]);
         if (!same_bits(back[i], expected)) wrong.add([&] { return show_mismatch(in[i], back[i], expected); });
@@ -57,9 +57,8 @@ void check_floats(std::uint64_t stride, Mismatches& wrong, void (*round)(std::sp
 }
 void check_floats(std::uint64_t stride) {
   Mismatches wrong;
-  check_floats<half>(stride, wrong, tinymp::round_to_half,
-                     [](float x) { return half::from_bits(half_bits_from_float(x)); });
-  check_floats<bfloat16>(stride, wrong, tinymp::round_to_bfloat16, [](float x) { return bfloat16(x); });
+  check_floats<half>(stride, wrong, [](float x) { return half::from_bits(half_bits_from_float(x)); });
+  check_floats<bfloat16>(stride, wrong, [](float x) { return bfloat16(x); });
   INFO("half by the " << half_conversion());
   CHECK_NONE(wrong);
 }

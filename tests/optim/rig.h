@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/amp/loss_scaler.h>
+#include <tinymp/numeric/convert.h>
 #include <tinymp/optim/adagrad.h>
 #include <tinymp/optim/adam.h>
 #include <tinymp/optim/sgd.h>
@@ -32,7 +33,7 @@ inline void leave_gradient(const Tensor& p, std::span<const float> values) {
          "leave_gradient: not that many values");
   visit_dtype(buffer.dtype(), [&]<class T> {
     T* out = buffer.data<T>();
-    for (const float value : values) *out++ = static_cast<T>(value);
+    for (const float value : values) *out++ = converted<T>(value);
   });
   p.set_grad(buffer);
 }

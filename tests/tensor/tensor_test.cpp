@@ -1,3 +1,4 @@
+#include <tinymp/numeric/convert.h>
 #include <tinymp/tensor/tensor.h>
 
 #include <tests/base/says.h>
@@ -108,7 +109,7 @@ TEST_CASE("slice and viewed_as share memory") {
     CHECK(middle.to_floats() == Floats{4, 5, 6, 7});
     CHECK(middle.slice(2, {2}).to_floats() == Floats{6, 7});  // offsets add up
     CHECK(t.viewed_as({2, 5}).to_floats() == t.to_floats());
-    visit_dtype(dtype, [&]<class T> { middle.data<T>()[0] = static_cast<T>(40.0f); });
+    visit_dtype(dtype, [&]<class T> { middle.data<T>()[0] = converted<T>(40.0f); });
     CHECK(t.to_floats()[4] == 40);
     CHECK(t.slice(10, {0}).size() == 0);
   }

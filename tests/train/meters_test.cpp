@@ -1,6 +1,7 @@
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tests/train/faults.h>
+#include <tinymp/numeric/convert.h>
 #include <tinymp/train/meters.h>
 
 /// What "flushed" counts: zero here, not zero in FP32. Zeros that are zero anyway do not count.
@@ -17,7 +18,7 @@ std::unique_ptr<nn::Mlp> model_of(const Recipe& recipe, std::vector<std::int64_t
 
 void put(const Tensor& t, std::initializer_list<float> values) {
   visit_dtype(t.dtype(), [&]<class T> {
-    std::transform(values.begin(), values.end(), t.data<T>(), [](float v) { return static_cast<T>(v); });
+    std::transform(values.begin(), values.end(), t.data<T>(), [](float v) { return converted<T>(v); });
   });
 }
 

@@ -7,7 +7,7 @@ void cast_layers(const nn::Model& model, DType format) {
   const std::vector<std::string> names = model.parameter_names();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const bool of_norm = names[i].ends_with(" gamma") || names[i].ends_with(" beta");
-    parameters[i].round_to(of_norm && size_of(format) == 2 ? DType::f32 : format);
+    parameters[i].round_to(of_norm && is_narrow(format) ? DType::f32 : format);
   }
 }
 

@@ -1,5 +1,6 @@
 #include <tinymp/autograd/finite_differences.h>
 #include <tinymp/base/rng.h>
+#include <tinymp/numeric/convert.h>
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -44,7 +45,7 @@ Tensor weighted_sum(const Tensor& y, const std::vector<double>& weights) {
                       if constexpr (std::same_as<T, double>) {
                         return w;
                       } else {
-                        return static_cast<T>(static_cast<float>(w));
+                        return converted<T>(static_cast<float>(w));
                       }
                     });
                   });

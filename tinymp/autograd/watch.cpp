@@ -1,4 +1,5 @@
 #include <tinymp/autograd/watch.h>
+#include <tinymp/numeric/convert.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,13 +14,7 @@ void for_each(const Tensor& x, F f) {
   const Tensor here = x.to(Device::cpu);
   visit_dtype(here.dtype(), [&]<class T>() {
     const T* values = here.data<T>();
-    for (std::int64_t i = 0; i < here.size(); ++i) {
-      if constexpr (std::is_same_v<T, double>) {
-        f(i, values[i]);
-      } else {
-        f(i, static_cast<double>(static_cast<float>(values[i])));
-      }
-    }
+    for (std::int64_t i = 0; i < here.size(); ++i) f(i, converted<double>(values[i]));
   });
 }
 
@@ -47,24 +42,16 @@ Contents contents_of(const Tensor& x) {
 
 bool all_finite(const Tensor& x) {
   const Tensor here = x.to(Device::cpu);
-  const auto look = [&]<class T, class Bits>(Bits exponent) {  // all ones: infinite or NaN
+  return visit_dtype(here.dtype(), [&]<class T> {
+    using Bits = BitsOf<T>;
     const T* values = here.data<T>();
     Bits bad = 0;
-    for (std::int64_t i = 0; i < here.size(); ++i)
-      bad |= static_cast<Bits>((std::bit_cast<Bits>(values[i]) & exponent) == exponent);
+    for (std::int64_t i = 0; i < here.size(); ++i) {
+      const auto magnitude = static_cast<Bits>(std::bit_cast<Bits>(values[i]) & static_cast<Bits>(-1) >> 1);
+      bad |= static_cast<Bits>(magnitude >= nonfinite_bits<T>);
+    }
     return bad == 0;
-  };
-  switch (here.dtype()) {
-    case DType::f16:
-      return look.operator()<half>(std::uint16_t{0x7c00});
-    case DType::bf16:
-      return look.operator()<bfloat16>(std::uint16_t{0x7f80});
-    case DType::f64:
-      return look.operator()<double>(std::uint64_t{0x7ff0'0000'0000'0000});
-    case DType::f32:
-      break;
-  }
-  return look.operator()<float>(std::uint32_t{0x7f80'0000});
+  });
 }
 
 std::string Watch::name_of(const Tensor& x) const {

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <tinymp/base/error.h>
 #include <tinymp/base/host_device.h>
-#include <tinymp/numeric/bfloat16.h>
-#include <tinymp/numeric/half.h>
+#include <tinymp/numeric/dtype.h>
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <type_traits>
 
-/// Conversion of whole arrays between the formats. Between float and half the F16C instructions do it where
-/// the machine has them and half_codec.h says that they agree with it, else half_codec.h, one by one.
+/// Conversion between the formats, of numbers and of whole arrays. Between float and half the F16C
+/// instructions do it where the machine has them and half_codec.h says that they agree with it, else
+/// half_codec.h, one by one.
 namespace tinymp {
 
 namespace detail {
@@ -26,34 +31,72 @@ TINYMP_HD constexpr float float_to_odd(double x) {
 }
 }  // namespace detail
 
-/// The half, or bfloat16, nearest to a double, rounded once. (static_cast<float> first would round twice: a
-/// double just above the middle of two halves may round to that middle, and then to the wrong side.)
-TINYMP_HD constexpr half half_from_double(double x) { return half(detail::float_to_odd(x)); }
-TINYMP_HD constexpr bfloat16 bfloat16_from_double(double x) { return bfloat16(detail::float_to_odd(x)); }
+/// x in the format To, rounded once, to nearest even: a number that is too large becomes infinity, or NaN
+/// where there is none; a NaN becomes the one NaN of the format. (static_cast<float> of a double would round
+/// twice: a double just above the middle of two halves may round to that middle, and then to the wrong side.)
+/// Within one format the bits stay.
+template <class To, class From>
+TINYMP_HD constexpr To converted(From x) {
+  if constexpr (std::is_same_v<To, From>) {
+    return x;
+  } else if constexpr (!std::is_floating_point_v<From>) {  // a narrow number is a float
+    return converted<To>(static_cast<float>(x));
+  } else if constexpr (std::is_floating_point_v<To>) {
+    return x == x ? static_cast<To>(x) : std::numeric_limits<To>::quiet_NaN();
+  } else if constexpr (std::is_same_v<From, double>) {
+    return converted<To>(detail::float_to_odd(x));
+  } else if constexpr (std::is_constructible_v<To, float>) {
+    return To(x);
+  } else {
+    return To(x, Overflow::infinity);
+  }
+}
 
-/// out[i] = in[i] in the other format: rounded once, to nearest even; a NaN becomes the one NaN of the
-/// format. Between equal formats the bits are copied. The arrays have one length and do not overlap.
+TINYMP_HD constexpr half half_from_double(double x) { return converted<half>(x); }
+TINYMP_HD constexpr bfloat16 bfloat16_from_double(double x) { return converted<bfloat16>(x); }
+
+namespace detail {
+
+// The fast ways.
+void convert_all(std::span<const float> in, std::span<half> out);
+void convert_all(std::span<const half> in, std::span<float> out);
+void convert_all(std::span<const float> in, std::span<bfloat16> out);
+void convert_all(std::span<const bfloat16> in, std::span<float> out);
+
+/// All others. From one narrow format to another in two steps, over a block that stays in the L1 cache.
+template <class From, class To>
+void convert_all(std::span<const From> in, std::span<To> out) {
+  if constexpr (std::is_same_v<From, To>) {
+    std::copy(in.begin(), in.end(), out.begin());
+  } else if constexpr (std::is_floating_point_v<From> || std::is_floating_point_v<To>) {
+    for (std::size_t i = 0; i < in.size(); ++i) out[i] = converted<To>(in[i]);
+  } else {
+    std::array<float, 256> block;
+    for (std::size_t i = 0; i < in.size(); i += block.size()) {
+      const std::span<float> between(block.data(), std::min(block.size(), in.size() - i));
+      convert_all(in.subspan(i, between.size()), between);
+      convert_all(std::span<const float>(between), out.subspan(i, between.size()));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// out[i] = in[i] in the other format, as converted() has it. `in` and `out` are spans, or what spans are
+/// made of; they have one length and do not overlap.
 /// @throws Error when the lengths differ.
-void convert(std::span<const float> in, std::span<half> out);
-void convert(std::span<const half> in, std::span<float> out);
-void convert(std::span<const double> in, std::span<half> out);
-void convert(std::span<const half> in, std::span<double> out);
-void convert(std::span<const double> in, std::span<float> out);
-void convert(std::span<const float> in, std::span<double> out);
-void convert(std::span<const float> in, std::span<bfloat16> out);
-void convert(std::span<const bfloat16> in, std::span<float> out);
-void convert(std::span<const double> in, std::span<bfloat16> out);
-void convert(std::span<const bfloat16> in, std::span<double> out);
-void convert(std::span<const half> in, std::span<bfloat16> out);
-void convert(std::span<const bfloat16> in, std::span<half> out);
-void convert(std::span<const float> in, std::span<float> out);
-void convert(std::span<const half> in, std::span<half> out);
-void convert(std::span<const bfloat16> in, std::span<bfloat16> out);
-void convert(std::span<const double> in, std::span<double> out);
+template <class In, class Out>
+void convert(const In& in, Out&& out) {
+  const std::span from(in);
+  const std::span to(out);
+  expect(from.size() == to.size(), "convert: ", from.size(), " values do not fit ", to.size(),
+         "; give two arrays of the same length");
+  using From = std::remove_const_t<typename decltype(from)::element_type>;
+  detail::convert_all(std::span<const From>(from), std::span<typename decltype(to)::element_type>(to));
+}
 
-/// Rounds to half, or to bfloat16, and back to float, where the values are.
-void round_to_half(std::span<float> x);
-void round_to_bfloat16(std::span<float> x);
+/// Rounds to the format and back to float, where the values are.
+void round_to(DType format, std::span<float> x);
 
 /// "F16C instructions" or "half_codec.h": how convert() goes between float and half on this machine.
 const char* half_conversion();

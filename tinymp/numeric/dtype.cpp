@@ -1,11 +1,16 @@
 #include <tinymp/numeric/dtype.h>
+#include <string>
 
 namespace tinymp {
 
 DType dtype_from_name(std::string_view name) {
-  for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64})
-    if (name == name_of(dtype)) return dtype;
-  throw UsageError(concat("\"", name, "\" is not a format; choose f32, f16, bf16 or f64"));
+  std::string choices;
+  for (const FormatRow& format : format_table) {
+    if (name == format.name) return format.dtype;
+    if (format.dtype != DType::f64) choices += concat(format.name, ", ");
+  }
+  choices.replace(choices.size() - 2, 2, " or f64");
+  throw UsageError(concat("\"", name, "\" is not a format; choose ", choices));
 }
 
 }  // namespace tinymp

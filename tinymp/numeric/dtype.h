@@ -1,17 +1,26 @@
 #pragma once
 
 #include <tinymp/base/error.h>
+#include <tinymp/base/host_device.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
-/// The element type of a tensor, known at run time. A new format needs: a line in each switch and table below
-/// and in dtype.cpp, conversions (convert.h), and what the compiler then names, switches that miss a case.
+/// The formats of tensors. A new one takes four lines, all in this file: its name in DType, its C++ type in
+/// FormatTypes, its row in `format_table`, its case in visit_dtype(). With one of them missing nothing
+/// compiles. All else asks these tables, so nothing takes a format for another: what is not made for it, such
+/// as a tensor core, is not used (kernels/cuda/gemm.cuh).
 namespace tinymp {
 
+/// The element type of a tensor, known at run time.
 enum class DType : std::uint8_t {
   f32,   ///< binary32
   f16,   ///< binary16: 1 sign, 5 exponent, 10 fraction bits
@@ -19,76 +28,96 @@ enum class DType : std::uint8_t {
   bf16,  ///< bfloat16: 1 sign, 8 exponent, 7 fraction bits
 };
 
-template <class T>
-struct DTypeOf;
-template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::f32;
-};
-template <>
-struct DTypeOf<half> {
-  static constexpr DType value = DType::f16;
-};
-template <>
-struct DTypeOf<double> {
-  static constexpr DType value = DType::f64;
-};
-template <>
-struct DTypeOf<bfloat16> {
-  static constexpr DType value = DType::bf16;
-};
-template <class T>
-inline constexpr DType dtype_of = DTypeOf<T>::value;
+/// In the order of DType.
+using FormatTypes = std::tuple<float, half, double, bfloat16>;
+template <DType dtype>
+using TypeOf = std::tuple_element_t<static_cast<std::size_t>(dtype), FormatTypes>;
 
-/// Bytes of one element.
-constexpr std::size_t size_of(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return 4;
-    case DType::f16:
-    case DType::bf16:
-      return 2;
-    case DType::f64:
-      return 8;
-  }
-  return 0;
-}
+/// What is told of a format; its numbers are std::numeric_limits of its type.
+struct FormatRow {
+  DType dtype;
+  std::size_t bytes;
+  std::string_view name;     ///< of flags and logs
+  std::string_view title;    ///< in a sentence
+  std::string_view largest;  ///< where it ends, in a sentence
+};
 
-constexpr std::string_view name_of(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "f32";
-    case DType::f16:
-      return "f16";
-    case DType::f64:
-      return "f64";
-    case DType::bf16:
-      return "bf16";
-  }
-  return "?";
-}
+/// In the order of DType.
+inline constexpr FormatRow format_table[] = {
+    {DType::f32, sizeof(float), "f32", "FP32", "3.4e+38"},
+    {DType::f16, sizeof(half), "f16", "FP16", "65504"},
+    {DType::f64, sizeof(double), "f64", "FP64", "1.8e+308"},
+    {DType::bf16, sizeof(bfloat16), "bf16", "BF16", "3.39e+38"},
+};
+
+constexpr const FormatRow& format_of(DType dtype) { return format_table[static_cast<std::size_t>(dtype)]; }
+constexpr std::size_t size_of(DType dtype) { return format_of(dtype).bytes; }  ///< bytes of one element
+constexpr std::string_view name_of(DType dtype) { return format_of(dtype).name; }
+/// Below FP32: computed on in FP32 and rounded as it is stored.
+constexpr bool is_narrow(DType dtype) { return size_of(dtype) < size_of(DType::f32); }
 
 inline std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
 /// "f16" -> DType::f16; throws UsageError naming the choices.
 DType dtype_from_name(std::string_view name);
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
 /// The one place where a run-time DType becomes a C++ type:
 ///   visit_dtype(x.dtype(), [&]<class T> { relu_loop(x.data<T>(), y.data<T>(), n); });
-/// At most two nested visits in one kernel: each one multiplies the instantiations by four.
+/// At most two nested visits in one kernel: each one multiplies the instantiations by the number of formats.
 template <class F>
-decltype(auto) visit_dtype(DType dtype, F&& f) {
+TINYMP_HD constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
     case DType::f16:
-      return f.template operator()<half>();
+      return f.template operator()<TypeOf<DType::f16>>();
     case DType::bf16:
-      return f.template operator()<bfloat16>();
+      return f.template operator()<TypeOf<DType::bf16>>();
     case DType::f64:
-      return f.template operator()<double>();
+      return f.template operator()<TypeOf<DType::f64>>();
     case DType::f32:
       break;
   }
-  return f.template operator()<float>();
+  return f.template operator()<TypeOf<DType::f32>>();
 }
+#pragma GCC diagnostic pop
+
+namespace detail {
+/// The place of T in FormatTypes; behind the last where it is none of them.
+template <class T, class... All>
+constexpr std::size_t place_of(std::tuple<All...>*) {
+  std::size_t place = 0;
+  static_cast<void>(((std::is_same_v<T, All> || (++place, false)) || ...));
+  return place;
+}
+template <class T>
+inline constexpr std::size_t format_place = place_of<T>(static_cast<FormatTypes*>(nullptr));
+
+constexpr bool rows_are_in_order() {
+  if (std::size(format_table) != std::tuple_size_v<FormatTypes>) return false;
+  for (std::size_t i = 0; i < std::size(format_table); ++i) {
+    const auto place = visit_dtype(format_table[i].dtype, [&]<class T> { return format_place<T>; });
+    if (format_table[i].dtype != static_cast<DType>(i) || place != i) return false;
+  }
+  return true;
+}
+static_assert(rows_are_in_order(), "`format_table` and FormatTypes have a row for each DType, in its order");
+}  // namespace detail
+
+template <class T>
+requires(detail::format_place<T> < std::size(format_table)) inline constexpr DType dtype_of =
+    static_cast<DType>(detail::format_place<T>);
+
+/// The bits of a number. Those of positive numbers are in the order of the numbers.
+template <class T>
+using BitsOf = std::tuple_element_t<std::bit_width(sizeof(T)) - 1,
+                                    std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>>;
+template <class T>
+inline constexpr BitsOf<T> smallest_normal_bits = std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::min());
+/// The first bits above all finite numbers.
+template <class T>
+inline constexpr BitsOf<T> nonfinite_bits =
+    std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                  : std::numeric_limits<T>::quiet_NaN());
 
 }  // namespace tinymp

@@ -67,7 +67,7 @@ std::string describe(const Recipe& recipe) {
   const auto add = [&text](std::string_view what, DType dtype) { text += concat(", ", what, " ", dtype); };
   if (recipe.master != recipe.compute)
     add("master", recipe.master);
-  else if (size_of(recipe.compute) == 2)
+  else if (is_narrow(recipe.compute))
     text += ", no master";
   if (recipe.gradient != recipe.compute) add("gradient", recipe.gradient);
   if (recipe.accumulate != usual.accumulate) add("accumulate", recipe.accumulate);

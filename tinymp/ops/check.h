@@ -19,9 +19,9 @@ inline void expect_same_dtype(std::string_view op, const Tensor& a, const Tensor
          "; cast() one of them to the other's format");
 }
 
-/// Throws Error unless the parameter of a norm has the format of x, or is FP32 beside a 16-bit x.
+/// Throws Error unless the parameter of a norm has the format of x, or is FP32 beside a narrow x.
 inline void expect_norm_parameters(std::string_view op, const Tensor& x, const Tensor& parameter) {
-  if (size_of(x.dtype()) != 2 || parameter.dtype() != DType::f32) return expect_same_dtype(op, x, parameter);
+  if (!is_narrow(x.dtype()) || parameter.dtype() != DType::f32) return expect_same_dtype(op, x, parameter);
   expect_same_device(op, x, parameter);
 }
 
@@ -36,7 +36,7 @@ inline void expect_sums(std::string_view op, const Accumulation& sums) {
   expect(sums.chunk >= 0, op, ": a chunk of ", sums.chunk, " terms; give 0 (one chain) or more");
 }
 
-/// FP32 for 16-bit and 32-bit tensors, f64 for f64: what sums and losses come back in.
+/// f64 for f64, else FP32: what sums and losses come back in.
 inline DType wide(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
 /// The format that a matmul or convolution of x really keeps its sums in.

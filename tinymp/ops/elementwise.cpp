@@ -4,36 +4,17 @@
 #include <tinymp/ops/ops.h>
 
 namespace tinymp {
-namespace {
 
 //   y = f(x)
-//  dx = f'(x) dy, written in terms of y: kernels/formulas.h
+//  dx = f'(x) dy, out of y, or of x where y would not do: kernels/formulas/unary.h
 Tensor unary(const char* op, kernels::Unary f, const Tensor& x) {
   if (const Recast as = recast(op, x)) return unary(op, f, as[0]);
   Tensor y(x.shape(), x.dtype(), x.device());
   kernels::unary(f, x.view(), y.view());
-  return record(op, {x}, y, [f, y](const Tensor& dy, const Needs&) {
-    Tensor dx(y.shape(), y.dtype(), y.device());
-    kernels::unary_backward(f, y.view(), dy.view(), dx.view());
-    return std::vector{dx};
-  });
-}
-
-}  // namespace
-
-Tensor relu(const Tensor& x) { return unary("relu", kernels::Unary::relu, x); }
-Tensor sigmoid(const Tensor& x) { return unary("sigmoid", kernels::Unary::sigmoid, x); }
-Tensor tanh(const Tensor& x) { return unary("tanh", kernels::Unary::tanh, x); }
-Tensor exp(const Tensor& x) { return unary("exp", kernels::Unary::exp, x); }
-
-//   y = log(x),  dx = dy / x
-Tensor log(const Tensor& x) {
-  if (const Recast as = recast("log", x)) return log(as[0]);
-  Tensor y(x.shape(), x.dtype(), x.device());
-  kernels::unary(kernels::Unary::log, x.view(), y.view());
-  return record("log", {x}, y, [x](const Tensor& dy, const Needs&) {
-    Tensor dx(x.shape(), x.dtype(), x.device());
-    kernels::unary_backward(kernels::Unary::log, x.view(), dy.view(), dx.view());
+  const Tensor kept = kernels::keeps_input(f) ? x : y;
+  return record(op, {x}, y, [f, kept](const Tensor& dy, const Needs&) {
+    Tensor dx(kept.shape(), kept.dtype(), kept.device());
+    kernels::unary_backward(f, kept.view(), dy.view(), dx.view());
     return std::vector{dx};
   });
 }

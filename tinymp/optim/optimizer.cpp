@@ -112,8 +112,8 @@ StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
 
   StepResult result(step_.device());  // may throw for want of memory: then the step may be tried again
   gradients_->stepped_round = gradients_->round;
-  kernels::begin_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(),
-                      result.report_.cell());
+  kernels::decide_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(),
+                       result.report_.cell());
   kernels::update(rule(), arenas(), gradients_->factor.cell(), step_.cell(), result.report_.cell());
   const Cell<const kernels::StepReport> report = result.report_.cell();
   for (const Tensor& p : parameters_) {

@@ -30,25 +30,6 @@ std::string name_of_bad(double value) {
   return std::isnan(value) ? "NaN" : value > 0 ? "infinity" : "-infinity";
 }
 
-/// As a text names it, and where it ends.
-struct Format {
-  const char *name, *largest;
-};
-
-Format format_of(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return {"FP16", "65504"};
-    case DType::bf16:
-      return {"BF16", "3.39e+38"};
-    case DType::f64:
-      return {"FP64", "1.8e+308"};
-    case DType::f32:
-      break;
-  }
-  return {"FP32", "3.4e+38"};
-}
-
 std::string text_of(const Shape& shape) { return concat(shape); }
 
 /// Overflow is what makes most infinities; the log of 0 is another matter.
@@ -56,8 +37,8 @@ std::string the_end(const std::string& op, const Contents& made, DType dtype) {
   const bool is_pole = op.find("log") != std::string::npos || op.find("div") != std::string::npos;
   if (std::isnan(made.bad) || is_pole) return ".";
   const bool narrow_sums = op.find("summed in f16") != std::string::npos;
-  const Format format = format_of(narrow_sums ? DType::f16 : dtype);
-  return concat("; ", format.name, " ends at ", format.largest, ".");
+  const FormatRow& format = format_of(narrow_sums ? DType::f16 : dtype);
+  return concat("; ", format.title, " ends at ", format.largest, ".");
 }
 
 double reach(const Contents& c) { return std::max(-c.low, c.high); }
@@ -110,7 +91,7 @@ void describe_forward(const BadTensor& bad, const RangesBefore& before, Finding&
     found.sentence =
         concat(step, "cast ", bad.inputs[0].dtype, " -> ", bad.dtype, " (", bad.where, ", ", bad.shape,
                ") gave ", made, ": ", number(bad.contents.bad > 0 ? was.high : was.low), " lies beyond ",
-               format_of(bad.dtype).largest, ", where ", format_of(bad.dtype).name, " ends.");
+               format_of(bad.dtype).largest, ", where ", format_of(bad.dtype).title, " ends.");
     return;
   }
   found.sentence =
@@ -175,17 +156,17 @@ Finding describe(const BadUpdate& bad, std::int64_t step) {
     found.sentence =
         concat(start, "the ", bad.dtype, " copy of ", bad.parameter, " became ", made,
                ": its master reaches ", number(bad.contents.bad > 0 ? from.high : from.low), ", and ",
-               format_of(bad.dtype).name, " ends at ", format_of(bad.dtype).largest, ".");
+               format_of(bad.dtype).title, " ends at ", format_of(bad.dtype).largest, ".");
     return found;
   }
   found.sentence = concat(start, bad.optimizer, " made ", made, " of the ", bad.what, " of ", bad.parameter,
                           " (", bad.dtype, bad.shape, ") from gradients ", between(from),
                           ". Where it did, the gradient is ", number(bad.at[0]));
   if (bad.at.size() == 2)
-    found.sentence += concat(" and the moment ", number(bad.at[1]), " in ", format_of(bad.state).name);
+    found.sentence += concat(" and the moment ", number(bad.at[1]), " in ", format_of(bad.state).title);
   if (bad.at.size() == 3)
     found.sentence += concat(" and the moments are ", number(bad.at[1]), " and ", number(bad.at[2]), " in ",
-                             format_of(bad.state).name,
+                             format_of(bad.state).title,
                              bad.at[2] == 0 ? ": the update divides by the root of the second" : "");
   found.sentence += ".";
   return found;

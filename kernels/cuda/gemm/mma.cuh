@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/gemm/tile.cuh>
+#include <kernels/cuda/gemm/tile.h>
 
 /// Rung 6: the instructions themselves. mma.sync says which lane holds what, so sums go from registers to c
 /// without a detour; ldmatrix fills a fragment in one instruction; and instead of padding, each line's pieces

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/gemm/types.cuh>
+#include <kernels/cuda/gemm/types.h>
 
 /// Rung 1: one thread for each element of c, straight from global memory.
 ///

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/gemm/types.cuh>
+#include <kernels/cuda/gemm/types.h>
 
 /// Rung 2: a block of 16x16 threads fetches a tile of a and one of b into shared memory, once, and all its
 /// threads multiply from there: global memory is read 16 times less often.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/gemm/types.cuh>
+#include <kernels/cuda/gemm/types.h>
 
 /// Rung 3: tensor cores, in the fewest words. One warp computes one tile of c, 16x16, straight from global
 /// memory: the 32 lanes hold the tiles together, and one mma_sync() does 4096 multiplications.

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <kernels/cuda/gemm/tile.h>
 #include <algorithm>
-#include <kernels/cuda/gemm/tile.cuh>
 
 /// Rung 5: rung 4 with its tiles on their way before they are needed. While the tensor cores work on one
 /// stage, cp.async fills the next ones, past the registers; nobody waits for memory unless it is slower than

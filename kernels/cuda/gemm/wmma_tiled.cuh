@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/gemm/tile.cuh>
+#include <kernels/cuda/gemm/tile.h>
 
 /// Rung 4: tensor cores fed from shared memory. 8 warps share a tile of a and one of b; each element that
 /// comes from global memory is used 128 times. Any sizes and strides: what lies beyond a matrix is 0 in its

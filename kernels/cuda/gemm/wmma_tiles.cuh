@@ -1,7 +1,7 @@
 #pragma once
 
+#include <kernels/cuda/gemm/types.h>
 #include <kernels/cuda/gemm/wmma_tiles.h>
-#include <kernels/cuda/gemm/types.cuh>
 
 /// One instruction alone, with FP32 going in and out: what a tensor core computes shows in its last bits.
 namespace tinymp::kernels::TINYMP_EXECUTOR {

@@ -1,6 +1,7 @@
 #include <lessons/lab/bench/cpu_product.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/bfloat16.h>
+#include <tinymp/numeric/convert.h>
 #include <tinymp/numeric/half.h>
 #include <cmath>
 
@@ -22,8 +23,7 @@ Tensor operand(std::int64_t rows, std::int64_t cols, std::int64_t seed) {
 }
 
 double rounded(DType format, float value) {
-  if (format == DType::f16) return static_cast<double>(static_cast<float>(half(value)));
-  if (format == DType::bf16) return static_cast<double>(static_cast<float>(bfloat16(value)));
+  round_to(format, std::span(&value, 1));
   return static_cast<double>(value);
 }
 

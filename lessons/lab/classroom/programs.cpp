@@ -34,6 +34,13 @@ void append(std::vector<std::string>& command, const std::vector<std::string>& w
   command.insert(command.end(), words.begin(), words.end());
 }
 
+/// How the name of a source's object ends. Of a kernel that is the object of its emulation: what runs on a
+/// GPU stands in the place of nothing that is judged.
+std::string object_of(const std::string& source) {
+  if (!source.ends_with(".cuh")) return "/" + source + ".o";
+  return "/" + source.substr(0, source.rfind('.')) + "_emu.cpp.o";
+}
+
 /// What is kept for an exercise has another name when anything has changed that it was made from.
 std::string name_of(const Exercise& exercise, const char* ending) {
   return exercise.id + "-" + judged_by(exercise).substr(0, 16) + ending;
@@ -66,8 +73,7 @@ fs::path library_of(const Exercise& exercise, const Patience& patience) {
   return kept(exercise, name_of(exercise, ".a"), patience, [&](const fs::path& file) {
     std::vector<std::string> left = lines_of(TINYMP_OBJECTS);
     for (const std::string& source : touched_sources(source_folder(), {exercise.file}))
-      if (source.ends_with(".cpp"))  // what runs on a GPU stands in the place of nothing that is judged
-        std::erase_if(left, [&](const std::string& object) { return object.ends_with("/" + source + ".o"); });
+      std::erase_if(left, [&](const std::string& object) { return object.ends_with(object_of(source)); });
     std::vector<std::string> command{TINYMP_AR, "qcT", file.string()};
     append(command, left);
     return command;

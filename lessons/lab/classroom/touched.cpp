@@ -11,11 +11,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_source(const fs::path& path) { return path.extension() == ".cpp" || path.extension() == ".cu"; }
+bool is_source(const fs::path& path) {
+  constexpr std::array sources{".cpp", ".cu", ".cuh"};
+  return std::ranges::find(sources, path.extension()) != sources.end();
+}
 
 bool may_include(const fs::path& path) {
-  constexpr std::array headers{".h", ".cuh", ".inc"};
-  return is_source(path) || std::ranges::find(headers, path.extension()) != headers.end();
+  return is_source(path) || path.extension() == ".h" || path.extension() == ".inc";
 }
 
 /// What the line includes: `tinymp/base/error.h` of #include <tinymp/base/error.h>; empty when nothing.

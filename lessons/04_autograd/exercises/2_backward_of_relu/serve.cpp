@@ -1,4 +1,4 @@
-#include <kernels/formulas.h>
+#include <kernels/formulas/unary.h>
 #include <lessons/lab/classroom/serve.h>
 
 namespace tinymp::exercise {

@@ -22,7 +22,7 @@ struct Values {
 };
 Values take_values(Message& reply) {
   const int format = reply.take<int>();
-  if (format < -1 || format > static_cast<int>(DType::bf16)) throw Malformed("a format is none");
+  if (format < -1 || format >= static_cast<int>(std::size(format_table))) throw Malformed("a format is none");
   return {format, reply.take_all<float>()};
 }
 

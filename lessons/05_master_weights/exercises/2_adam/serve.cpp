@@ -1,4 +1,4 @@
-#include <kernels/formulas.h>
+#include <kernels/formulas/optimizers.h>
 #include <lessons/05_master_weights/exercises/2_adam/weight.h>
 #include <lessons/lab/classroom/serve.h>
 

@@ -1,4 +1,4 @@
-#include <kernels/formulas.h>
+#include <kernels/formulas/clip.h>
 #include <lessons/06_loss_scaling/exercises/2_clip_factor/clip.h>
 #include <lessons/lab/classroom/serve.h>
 

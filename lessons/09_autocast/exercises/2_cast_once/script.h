@@ -49,7 +49,7 @@ class Script {
 };
 
 std::string name_of_answer(std::int32_t format) {
-  if (format < 0 || format > static_cast<std::int32_t>(DType::bf16)) return "no tensor";
+  if (format < 0 || format >= static_cast<std::int32_t>(std::size(format_table))) return "no tensor";
   return std::string(name_of(static_cast<DType>(format)));
 }
 

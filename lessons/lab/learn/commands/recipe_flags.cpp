@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/recipe_flags.h>
 #include <lessons/lab/report/terminal.h>
@@ -10,12 +12,22 @@ namespace {
 
 const char* const group = "The recipe";
 
+/// What a recipe may name: no f64; and no hardware sums in anything but f32 and f16.
+std::vector<std::string> choices(const std::string& flag) {
+  if (flag == "--accumulate") return {"f32", "f16"};
+  std::vector<std::string> names;
+  for (const FormatRow& format : format_table)
+    if (format.dtype != DType::f64) names.emplace_back(format.name);
+  return names;
+}
+
 void add_format(CLI::App& app, const std::string& flag, std::string& target, const std::string& what) {
-  std::vector<std::string> formats = {"f32", "f16"};
-  if (flag != "--accumulate") formats.push_back("bf16");  // no hardware sums in it
-  app.add_option(flag, target, what + (formats.size() > 2 ? ": f32, f16 or bf16" : ": f32 or f16"))
+  const std::vector<std::string> names = choices(flag);
+  app.add_option(
+         flag, target,
+         fmt::format("{}: {} or {}", what, fmt::join(names.begin(), names.end() - 1, ", "), names.back()))
       ->type_name("FORMAT")
-      ->check(CLI::IsMember(formats).description(""))
+      ->check(CLI::IsMember(names).description(""))
       ->group(group);
 }
 

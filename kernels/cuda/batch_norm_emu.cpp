@@ -1,1 +1,0 @@
-#include <kernels/cuda/batch_norm.cuh>  // for the CPU: kernels/emu

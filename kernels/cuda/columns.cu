@@ -1,1 +1,0 @@
-#include <kernels/cuda/columns.cuh>  // for the GPU: nvcc compiles it

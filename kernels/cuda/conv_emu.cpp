@@ -1,1 +1,0 @@
-#include <kernels/cuda/conv.cuh>  // for the CPU: kernels/emu

@@ -1,1 +1,0 @@
-#include <kernels/cuda/dropout.cuh>  // for the GPU: nvcc compiles it

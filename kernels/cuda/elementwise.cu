@@ -1,1 +1,0 @@
-#include <kernels/cuda/elementwise.cuh>  // for the GPU: nvcc compiles it

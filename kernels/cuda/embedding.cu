@@ -1,1 +1,0 @@
-#include <kernels/cuda/embedding.cuh>  // for the GPU: nvcc compiles it

@@ -1,1 +1,0 @@
-#include <kernels/cuda/embedding.cuh>  // for the CPU: kernels/emu

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <kernels/cuda/gemm/types.h>
+#include <kernels/cuda/values.h>
+#include <kernels/formulas/conv.h>
+#include <limits>
+#include <optional>
+
+/// gemm() of tensors: the best rung of the ladder that takes them.
+namespace tinymp::kernels::TINYMP_EXECUTOR {
+namespace {
+
+/// The format in which the ladder knows T. All rungs together take these; for others there is gemm_of_values.
+template <class T>
+inline constexpr std::optional<Format> ladder_format = std::nullopt;
+template <>
+inline constexpr std::optional<Format> ladder_format<float> = Format::f32;
+template <>
+inline constexpr std::optional<Format> ladder_format<half> = Format::f16;
+template <>
+inline constexpr std::optional<Format> ladder_format<tinymp::bfloat16> = Format::bf16;
+
+std::optional<Format> ladder_format_of(const View& c) {
+  return visit_dtype(c.dtype, [&]<class T> { return ladder_format<T>; });
+}
+
+GemmProblem problem_of(const View& a, Trans ta, const View& b, Trans tb, const View& c, Format format,
+                       DType accumulate) {
+  const auto size = [](std::int64_t n) {
+    expect(n <= std::numeric_limits<int>::max(), "gemm: a size of ", n,
+           " is too large for the GPU kernels, which count in 32 bits");
+    return static_cast<int>(n);
+  };
+  return {.M = size(c.rows()),
+          .N = size(c.cols()),
+          .K = size(ta == Trans::no ? a.cols() : a.rows()),
+          .a = a.memory,
+          .b = b.memory,
+          .c = c.memory,
+          .lda = size(a.cols()),
+          .ldb = size(b.cols()),
+          .ldc = size(c.cols()),
+          .ta = ta,
+          .tb = tb,
+          .format = format,
+          .sums = accumulate == DType::f16 ? Sums::f16 : Sums::f32};
+}
+
+/// op(x) of a tensor in any format.
+struct AnyOperand {
+  Values x;
+  std::int64_t down, right;
+  template <class C>
+  __device__ C get(std::int64_t row, std::int64_t col) const {
+    return x.get<C>(row * down + col * right);
+  }
+};
+AnyOperand any_operand(const View& x, Trans t) {
+  return {values(x), t == Trans::no ? x.cols() : 1, t == Trans::no ? 1 : x.cols()};
+}
+
+/// The definition: a thread for each element of c. For f64, of gradient checks, and what else no rung takes.
+template <class C>
+__global__ void gemm_of_values(AnyOperand a, AnyOperand b, std::int64_t K, Values c, std::int64_t columns,
+                               std::int64_t size, bool half_sums) {
+  for (std::int64_t i = first(); i < size; i += stride()) {
+    Chain<C> chain{half_sums};
+    for (std::int64_t k = 0; k < K; ++k)
+      chain.add_product(a.get<C>(i / columns, k), b.get<C>(k, i % columns));
+    c.set(i, chain.sum);
+  }
+}
+
+void run_by_definition(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
+  if (c.size() == 0) return;
+  with_compute_type(c.dtype, [&]<class C> {
+    launch<gemm_of_values<C>>(blocks_for(c.size()), block_threads, 0, stream(), any_operand(a, ta),
+                              any_operand(b, tb), ta == Trans::no ? a.cols() : a.rows(), values(c), c.cols(),
+                              c.size(), accumulate == DType::f16);
+  });
+}
+
+}  // namespace
+
+void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
+          const Epilogue& after) {
+  if (const std::optional<Format> format = ladder_format_of(c)) {
+    const GemmProblem problem = problem_of(a, ta, b, tb, c, *format, accumulate);
+    gemm(best_rung(problem, architecture()), problem, stream());
+  } else {
+    run_by_definition(a, ta, b, tb, c, accumulate);
+  }
+  if (after.bias.memory != nullptr) TINYMP_EXECUTOR::add_bias(c, after.bias, c);
+  if (after.activation) TINYMP_EXECUTOR::unary(*after.activation, c, c);
+}
+
+void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
+  if (const std::optional<Format> format = ladder_format_of(c))
+    return gemm_naive(problem_of(a, ta, b, tb, c, *format, accumulate), stream());
+  run_by_definition(a, ta, b, tb, c, accumulate);
+}
+
+}  // namespace tinymp::kernels::TINYMP_EXECUTOR

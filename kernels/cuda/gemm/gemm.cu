@@ -1,1 +1,0 @@
-#include <kernels/cuda/gemm/gemm.cuh>  // for the GPU: nvcc compiles it

@@ -1,1 +1,0 @@
-#include <kernels/cuda/gemm/mma.cuh>  // for the CPU: kernels/emu

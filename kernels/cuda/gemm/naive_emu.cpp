@@ -1,1 +1,0 @@
-#include <kernels/cuda/gemm/naive.cuh>  // for the CPU: kernels/emu

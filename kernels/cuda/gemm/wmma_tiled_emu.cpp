@@ -1,1 +1,0 @@
-#include <kernels/cuda/gemm/wmma_tiled.cuh>  // for the CPU: kernels/emu

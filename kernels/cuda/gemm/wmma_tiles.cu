@@ -1,1 +1,0 @@
-#include <kernels/cuda/gemm/wmma_tiles.cuh>  // for the GPU: nvcc compiles it

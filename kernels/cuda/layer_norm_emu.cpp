@@ -1,1 +1,0 @@
-#include <kernels/cuda/layer_norm.cuh>  // for the CPU: kernels/emu

@@ -1,1 +1,0 @@
-#include <kernels/cuda/losses.cuh>  // for the CPU: kernels/emu

@@ -1,1 +1,0 @@
-#include <kernels/cuda/matmul.cuh>  // for the GPU: nvcc compiles it

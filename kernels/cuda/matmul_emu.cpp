@@ -1,1 +1,0 @@
-#include <kernels/cuda/matmul.cuh>  // for the CPU: kernels/emu

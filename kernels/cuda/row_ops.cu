@@ -1,1 +1,0 @@
-#include <kernels/cuda/row_ops.cuh>  // for the GPU: nvcc compiles it

@@ -1,1 +1,0 @@
-#include <kernels/cuda/softmax.cuh>  // for the CPU: kernels/emu

@@ -1,1 +1,0 @@
-#include <kernels/cuda/step.cuh>  // for the CPU: kernels/emu

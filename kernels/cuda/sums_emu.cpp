@@ -1,1 +1,0 @@
-#include <kernels/cuda/sums.cuh>  // for the CPU: kernels/emu

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <kernels/compute_type.h>
+#include <kernels/cuda/cuda.h>
+#include <kernels/executors.h>
+#include <tinymp/numeric/convert.h>
+#include <tinymp/tensor/storage.h>
+#include <algorithm>
+
+/// What the kernels beside the GEMM ladder share: how they see a tensor, and how a grid covers one.
+namespace tinymp::kernels::TINYMP_EXECUTOR {
+
+/// A tensor inside a kernel. Its format is looked up at each access, by a branch that all threads of a launch
+/// take alike: one kernel serves every format. Numbers are converted by the library's own code, so they have
+/// the bits of the CPU.
+struct Values {
+  void* memory;
+  DType dtype;
+
+  template <class T>
+  __device__ T* as() const {
+    return static_cast<T*>(memory);
+  }
+
+  template <class C>
+  __device__ C get(std::int64_t i) const {
+    return visit_dtype(dtype, [&]<class T> { return converted<C>(as<T>()[i]); });
+  }
+
+  /// Rounded once.
+  template <class C>
+  __device__ void set(std::int64_t i, C x) const {
+    visit_dtype(dtype, [&]<class T> { as<T>()[i] = converted<T>(x); });
+  }
+
+  /// x as it will be when it is read again.
+  __device__ float rounded(float x) const {
+    return visit_dtype(dtype, [&]<class T> { return converted<float>(converted<T>(x)); });
+  }
+};
+
+/// Values begin, begin + 1, ... of x.
+template <class C>
+struct Row {
+  Values x;
+  std::int64_t begin;
+  __device__ C operator[](std::int64_t i) const { return x.get<C>(begin + i); }
+};
+
+inline Values values(const View& x) { return {x.memory, x.dtype}; }
+
+// A thread works on elements first(), first() + stride(), ...: a grid of any size covers any tensor.
+__device__ inline std::int64_t first() {
+  return std::int64_t{blockIdx.x} * blockDim.x + static_cast<std::int64_t>(threadIdx.x);
+}
+__device__ inline std::int64_t stride() { return std::int64_t{gridDim.x} * blockDim.x; }
+
+inline constexpr unsigned block_threads = 256;
+
+inline unsigned blocks_for(std::int64_t elements, std::int64_t for_each_thread = 1) {
+  constexpr std::int64_t enough = 4096;  // fills the largest GPU several times
+  const std::int64_t of_a_block = block_threads * for_each_thread;
+  return static_cast<unsigned>(std::min((elements + of_a_block - 1) / of_a_block, enough));
+}
+
+/// Memory that a function needs while its kernels run. They run in the order of their launches, so the pool
+/// may hand it to the next as soon as this ends.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t count)
+      : storage_(static_cast<std::size_t>(count) * sizeof(T), Device::cuda) {}
+  T* data() const { return reinterpret_cast<T*>(storage_.data()); }
+
+ private:
+  Storage storage_;
+};
+
+}  // namespace tinymp::kernels::TINYMP_EXECUTOR

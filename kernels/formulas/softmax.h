@@ -1,0 +1,59 @@
+#pragma once
+
+#include <kernels/formulas/row_chunks.h>
+#include <tinymp/base/host_device.h>
+#include <tinymp/numeric/exp_log.h>
+#include <cstdint>
+#include <limits>
+
+/// The largest value of a row and log sum exp, of which softmax and losses are made: one text for CPU and
+/// GPU.
+namespace tinymp::kernels {
+
+/// The largest of n values x[i]; NaN where one of them is. (Two questions, neither of which needs a jump.)
+template <class C, class Row>
+TINYMP_HD C largest(const Row& x, std::int64_t n) {
+  C top = x[0];
+  bool any_nan = false;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const C v = x[i];
+    any_nan |= v != v;
+    top = v > top ? v : top;
+  }
+  return any_nan ? std::numeric_limits<C>::quiet_NaN() : top;
+}
+
+/// Where the largest of n > 0 values x[i] lies, NaN above all numbers; the first of equals or of NaNs.
+template <class C, class Row>
+TINYMP_HD std::int64_t place_of_largest(const Row& x, std::int64_t n) {
+  std::int64_t place = 0;
+  for (std::int64_t i = 1; i < n; ++i) {
+    const C v = x[i], top = x[place];
+    if (v > top || (v != v && top == top)) place = i;
+  }
+  return place;
+}
+
+/// log sum exp(x) = top + rest: the largest of n values x[i], without which exp would overflow, and
+/// log sum exp(x - top). Two numbers, for their sum in one would lose the second where the first is large.
+template <class C>
+struct LogSumExp {
+  C top, rest;
+  /// log sum exp(x) - v
+  TINYMP_HD C minus(C v) const { return (top - v) + rest; }
+  /// The share of v in the sum: exp(v) / sum exp(x).
+  TINYMP_HD C share_of(C v) const { return exp((v - top) - rest); }
+};
+template <class C, class Row>
+TINYMP_HD LogSumExp<C> log_sum_exp(const Row& x, std::int64_t n) {
+  const C top = largest<C>(x, n);
+  return {top, log(sum_in_lanes<C>(n, [&](std::int64_t i) { return exp(x[i] - top); }))};
+}
+
+/// factor dloss / n, in double: 2 dloss may lie beyond the largest float when dloss does not.
+template <class C>
+TINYMP_HD C share_of(C dloss, double factor, std::int64_t n) {
+  return static_cast<C>(factor * static_cast<double>(dloss) / static_cast<double>(n));
+}
+
+}  // namespace tinymp::kernels

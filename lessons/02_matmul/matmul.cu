@@ -1,1 +1,0 @@
-#include <lessons/02_matmul/matmul.cuh>  // for the GPU: nvcc compiles it

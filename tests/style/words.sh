@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# usage: words.sh ROOT
+# Code is no person, and a sentence begins with its subject: "Of what goes out, the shape" takes two readings, "The shape
+# of the output" one.
+set -u
+# shellcheck source=tests/style/sources.sh
+. "$(dirname "$0")/sources.sh"
+root=${1:?usage: words.sh ROOT}
+most=10 # of the words that are right now and then
+failed=0
+
+texts() { # FOLDER...: the sources in them, and all chapters and guides
+  sources "$root" "$@"
+  find "$root" -name '*.md' -not -path '*/build*/*' -not -path '*/.git/*' -not -path "$root/runs/*" -not -path "$root/mine/*"
+}
+
+found=$(sources "$root" tinymp kernels | tr '\n' '\0' | xargs -0 grep -nE '//+ (Of |Who |Whoever |Whose |Nobody )' /dev/null)
+if [ -n "$found" ]; then
+  printf '%s\n' "${found//"$root"\//}" '  ^ begin the comment with its subject, and name the function or the data'
+  failed=1
+fi
+people=$(texts tinymp kernels lessons/lab | tr '\n' '\0' | xargs -0 grep -noiwE 'whoever|nobody|somebody' /dev/null)
+if [ "$(printf '%s' "$people" | grep -c .)" -gt $most ]; then
+  printf '%s\n' "${people//"$root"\//}" "  ^ whoever, nobody and somebody: more than $most; name the function or the data"
+  failed=1
+fi
+exit $failed
