@@ -176,26 +176,26 @@ void embedding_backward(const View& dy, std::span<const std::int32_t> begins,
 void copy_columns(const View& x, std::int64_t from, const View& y, std::int64_t to, std::int64_t count) {
   TINYMP_RUN(y.device, copy_columns, x, from, y, to, count);
 }
-void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
              Cell<float> factor) {
   TINYMP_RUN(gradients.device, unscale, gradients, scale, found, factor);
 }
 void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
   TINYMP_RUN(x.device, clip, x, max_norm, factor, norm);
 }
-void begin_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
-                Cell<StepState> state, Cell<StepReport> report) {
+void begin_step(const UpdateRule& rule, Cell<const GradientCounts> found, bool skip_nonfinite,
+                Cell<StepState> state, Cell<StepOutcome> report) {
   TINYMP_RUN(state.device, begin_step, rule, found, skip_nonfinite, state, report);
 }
 void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
-            Cell<const StepState> state, Cell<StepReport> report) {
+            Cell<const StepState> state, Cell<StepOutcome> report) {
   TINYMP_RUN(state.device, update, rule, arenas, factor, state, report);
 }
-void follow(const View& batch, double factor, double momentum, Cell<const StepReport> report,
+void follow(const View& batch, double factor, double momentum, Cell<const StepOutcome> report,
             const View& running) {
   TINYMP_RUN(running.device, follow, batch, factor, momentum, report, running);
 }
-void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found, bool last,
+void update_scale(const LossScaling& policy, Cell<const GradientCounts> found, bool last,
                   Cell<ScaleState> state) {
   TINYMP_RUN(state.device, update_scale, policy, found, last, state);
 }

@@ -31,13 +31,13 @@ train::RunHeader header_of(const Lab& lab, const Contender& contender, std::uint
 }
 
 /// What only the log has.
-void add_details(const LogitErrors& errors, const kernels::GradientScan& found, const StepResult& result,
-                 train::StepRecord& record) {
+void add_details(const LogitErrors& errors, const kernels::GradientCounts& found,
+                 const DeviceValue<kernels::StepOutcome>& result, train::StepRecord& record) {
   record.zero = train::share(found.zeros, found.values);
   record.subnormal = train::share(found.subnormals, found.values);
   record.flushed = errors.flushed();
   if (record.skipped || found.nonfinite > 0) return;  // NaN is not lost: it is gone
-  const kernels::UpdateCounts updates = result.updates();
+  const kernels::UpdateCounts updates = result.read().updates;
   record.underflowed = train::share(updates.underflowed, updates.values);
   record.absorbed = train::share(updates.absorbed, updates.values);
 }
@@ -54,9 +54,9 @@ train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer
     record.loss = loss.item();
   }
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
-  const StepResult result = optimizer.step(gradients, check);
-  record.skipped = !result.taken();
+  UnscaleResult check = scaler.unscale(gradients);
+  const DeviceValue<kernels::StepOutcome> result = optimizer.step(gradients, check);
+  record.skipped = !result.read().taken;
   if (errors != nullptr) add_details(*errors, check.counts(), result, record);
   scaler.update(std::move(check));
   optimizer.zero_grad();

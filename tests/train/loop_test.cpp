@@ -125,7 +125,7 @@ TEST_CASE("the learning rate follows its schedule, step by step, and the log tel
     CHECK(loss.item() == step.loss);
     tape.backward(scaler.scale(loss));
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

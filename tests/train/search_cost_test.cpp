@@ -60,7 +60,7 @@ TEST_CASE("to look changes nothing in the run") {
     const Tensor loss = train::loss_of(plan.task, by_hand, batch);
     tape.backward(scaler.scale(loss));
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

@@ -67,7 +67,7 @@ class FaultFinder {
     std::int64_t step = 0;
     Optimizer::State optimizer;
     std::vector<Tensor> buffers{};  ///< of the model: what a dropout counts chooses its next mask
-    LossScaler::State scaler;
+    ScaleState scaler;
     data::Loader loader;
   };
 

@@ -63,7 +63,7 @@ std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
 bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
 
 /// What a progress bar wants of every step.
-StepRecord outline_of(const Started& started, const kernels::StepReport& report) {
+StepRecord outline_of(const Started& started, const kernels::StepOutcome& report) {
   StepRecord record;
   record.step = started.number;
   record.loss = started.loss.item();
@@ -73,8 +73,8 @@ StepRecord outline_of(const Started& started, const kernels::StepReport& report)
 }
 
 /// ... and what only the log has.
-void add_details(const Started& started, const kernels::StepReport& report, StepRecord& record) {
-  const kernels::GradientScan found = started.found.read();
+void add_details(const Started& started, const kernels::StepOutcome& report, StepRecord& record) {
+  const kernels::GradientCounts found = started.found.read();
   record.lr = static_cast<double>(started.lr);
   record.zero = share(found.zeros, found.values);
   record.subnormal = share(found.subnormals, found.values);
@@ -117,7 +117,7 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
     const bool logged = t == plan.steps || is_due(t, plan.log_every) || look.counts_flushed || look.closely;
     if (!logged && started.size() < steps_ahead) continue;
     for (const Started& step : started) {
-      const kernels::StepReport report = step.result.report();
+      const kernels::StepOutcome report = step.result.read();
       StepRecord record = outline_of(step, report);
       result.skipped += record.skipped;
       result.taken += !record.skipped;

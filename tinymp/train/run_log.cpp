@@ -35,12 +35,8 @@ struct ToJson {
   }
   void operator()(const char* key, const LossScaling& scaling) {
     ToJson inner;
-    std::visit(
-        [&](const auto& kind) {
-          inner.json["kind"] = kind_of(kind);
-          fields(kind, inner);
-        },
-        scaling);
+    inner.json["kind"] = name_of(scaling);
+    fields(scaling, inner);
     json[key] = std::move(inner.json);
   }
 };

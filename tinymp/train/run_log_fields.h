@@ -50,26 +50,10 @@ void fields(MaybeConst<Recipe> auto& r, F&& field) {
   field("scaling", r.scaling);
 }
 
-/// A scaling also has a kind, which says which of the three it is.
-inline const char* kind_of(const NoScaling&) { return "none"; }
-inline const char* kind_of(const StaticScaling&) { return "static"; }
-inline const char* kind_of(const DynamicScaling&) { return "dynamic"; }
-
+/// A scaling also has a "kind": the name of its policy, which says what fields there are.
 template <class F>
-void fields(MaybeConst<NoScaling> auto&, F&&) {}
-
-template <class F>
-void fields(MaybeConst<StaticScaling> auto& s, F&& field) {
-  field("factor", s.factor);
-  field("skip_nonfinite", s.skip_nonfinite);
-}
-
-template <class F>
-void fields(MaybeConst<DynamicScaling> auto& s, F&& field) {
-  field("initial", s.initial);
-  field("growth", s.growth);
-  field("backoff", s.backoff);
-  field("growth_interval", s.growth_interval);
+void fields(MaybeConst<LossScaling> auto& scaling, F&& field) {
+  visit_fields(scaling, [&](const ScalingField& about, auto& member) { field(about.key, member); });
 }
 
 template <class F>

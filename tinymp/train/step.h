@@ -24,8 +24,8 @@ struct Look {
 struct Started {
   std::int64_t number;
   Tensor loss, scale;
-  DeviceValue<kernels::GradientScan> found;
-  StepResult result;
+  DeviceValue<kernels::GradientCounts> found;
+  DeviceValue<kernels::StepOutcome> result;
   double flushed;
   float lr;
   std::optional<StepSizes> sizes{};

@@ -117,7 +117,7 @@ void add_panel(std::vector<Panel>& panels, std::span<const Group> groups, Panel 
 /// A constant S has its place in the table; a chart is for one that may move.
 bool scale_may_move(std::span<const Group> groups) {
   for (const Group& group : groups) {
-    if (std::holds_alternative<DynamicScaling>(group.runs[0]->header.recipe.scaling)) return true;
+    if (moves(group.runs[0]->header.recipe.scaling)) return true;
     for (const Run* run : group.runs) {
       const auto moved = [run](const train::StepRecord& r) { return r.scale != run->steps[0].scale; };
       if (std::any_of(run->steps.begin(), run->steps.end(), moved)) return true;

@@ -17,7 +17,7 @@
 // function says of n values, at most 1024, from `begin` on;  Block<float> room; const float* values =
 // load(x, begin, n, room);  are those values in FP32;  lane_sum<double>(n, [=](std::int64_t i) { ... })  adds
 // up n terms.
-void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
              Cell<float> factor) {
   // TODO: no gradient is to change.
   kernels::scale(gradients, 1 / static_cast<double>(scale.memory->scale), gradients);

@@ -15,13 +15,15 @@
 // of optimizers, and it is a bad step if a single check was bad. Between the calls s.bad keeps what was
 // found; move_scale puts it back.
 template <class Rule>
-TINYMP_HD void begin_step(const Rule& rule, const GradientScan&, bool, StepState& state, StepReport& report) {
+TINYMP_HD void begin_step(const Rule& rule, const GradientCounts&, bool, StepState& state,
+                          StepOutcome& report) {
   report.taken = true;
   // TODO
   rule.begin(state);
 }
 
-TINYMP_HD inline void take_check(const DynamicScaling& policy, bool bad, bool, ScaleState& s) {
+template <class Policy>
+TINYMP_HD void take_check(const Policy& policy, bool bad, bool, ScaleState& s) {
   // TODO
   s.bad = bad;
   move_scale(policy, s);
