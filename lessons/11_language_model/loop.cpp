@@ -32,7 +32,7 @@ train::RunHeader header_of(const Lab& lab, const Contender& contender, std::uint
 
 /// What only the log has.
 void add_details(const LogitErrors& errors, const kernels::GradientCounts& found,
-                 const DeviceValue<kernels::StepOutcome>& result, train::StepRecord& record) {
+                 const DeviceValue<kernels::StepOutcome>& result, train::LogRecord& record) {
   record.zero = train::share(found.zeros, found.values);
   record.subnormal = train::share(found.subnormals, found.values);
   record.flushed = errors.flushed();
@@ -43,10 +43,10 @@ void add_details(const LogitErrors& errors, const kernels::GradientCounts& found
 }
 
 /// One step. `errors` is null where nobody looks; the record of such a step has no shares.
-train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
-                            const data::TextBlock& block, LogitErrors* errors) {
-  train::StepRecord record{.scale = static_cast<double>(scaler.factor()),
-                           .lr = static_cast<double>(optimizer.learning_rate())};
+train::LogRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
+                           const data::TextBlock& block, LogitErrors* errors) {
+  train::LogRecord record{.scale = static_cast<double>(scaler.factor()),
+                          .lr = static_cast<double>(optimizer.learning_rate())};
   {
     Tape tape(errors);
     const Tensor loss = cross_entropy(model(block.tokens, block.steps), block.targets);
@@ -87,7 +87,7 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
     const bool logged = t == 1 || t % 10 == 0 || t == header.steps;
     const data::TextBlock block = loader.next();
     LogitErrors errors;
-    train::StepRecord record = take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
+    train::LogRecord record = take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
     record.step = t;
     (record.skipped ? run.result->skipped : run.result->taken) += 1;
     record.skips = run.result->skipped;

@@ -393,7 +393,7 @@ TEST_CASE("a run looks closely at the first step and every so many, and is none 
       CHECK(same(with.steps[i].flushed, without.steps[i].flushed));
     }
     for (const StepSizes& sizes : with.sizes) {
-      const train::StepRecord& record = with.steps[static_cast<std::size_t>(sizes.step) - 1];
+      const train::LogRecord& record = with.steps[static_cast<std::size_t>(sizes.step) - 1];
       CHECK(sizes.scale == record.scale);
       const UpdateSizes updates = *sizes.updates();
       const double whole = static_cast<double>(updates.ratios.values());
@@ -435,7 +435,7 @@ TEST_CASE("a skipped step has gradients that overflow, and no updates - looks ma
     CHECK_FALSE(sizes.updates());
   }
   std::vector<std::int64_t> logged;
-  for (const train::StepRecord& step : run.steps) {
+  for (const train::LogRecord& step : run.steps) {
     logged.push_back(step.step);
     CHECK(std::isnan(step.flushed));  // nobody asked
   }

@@ -165,7 +165,7 @@ void FaultFinder::report_first_bad(std::int64_t step) {
   past_.reset();
 }
 
-void FaultFinder::look(const StepRecord& step, std::int64_t nonfinite_gradients) {
+void FaultFinder::look(const LogRecord& step, std::int64_t nonfinite_gradients) {
   if (!searching()) return;
   const LossScaling& scaling = plan_.recipe.scaling;
   const bool lost = !std::isfinite(step.loss);

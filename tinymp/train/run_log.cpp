@@ -79,7 +79,7 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
   }
 }
 
-void RunLog::write(const StepRecord& step) {
+void RunLog::write(const LogRecord& step) {
   ToJson line;
   fields(step, line);
   sampled_fields(step, [&](const char* key, double value) {

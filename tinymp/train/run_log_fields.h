@@ -57,7 +57,7 @@ void fields(MaybeConst<LossScaling> auto& scaling, F&& field) {
 }
 
 template <class F>
-void fields(MaybeConst<StepRecord> auto& r, F&& field) {
+void fields(MaybeConst<LogRecord> auto& r, F&& field) {
   field("step", r.step);
   field("loss", r.loss);
   field("scale", r.scale);
@@ -67,7 +67,7 @@ void fields(MaybeConst<StepRecord> auto& r, F&& field) {
 
 /// These are left out of a line when they were not measured.
 template <class F>
-void sampled_fields(MaybeConst<StepRecord> auto& r, F&& field) {
+void sampled_fields(MaybeConst<LogRecord> auto& r, F&& field) {
   field("lr", r.lr);
   field("zero", r.zero);
   field("subnormal", r.subnormal);

@@ -128,9 +128,9 @@ void read_header(const FromJson& line, RunHeader& header) {
   fields(header, line);
 }
 
-void read_step(const FromJson& line, std::vector<StepRecord>& steps) {
+void read_step(const FromJson& line, std::vector<LogRecord>& steps) {
   if (!line.has("step") || !line.has("loss")) line.fail("neither a logged step nor a result");
-  StepRecord record;
+  LogRecord record;
   fields(record, line);
   sampled_fields(record, line);
   if (!steps.empty() && record.step <= steps.back().step) {

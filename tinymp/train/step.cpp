@@ -5,8 +5,8 @@
 namespace tinymp::train {
 
 // In the order of Micikevicius et al. 2018.
-Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                   LossScaler& scaler, const Look& look, const data::Batch& batch) {
+PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
+                       LossScaler& scaler, const Look& look, const data::Batch& batch) {
   if (look.shadow != nullptr && (look.counts_flushed || look.closely)) look.shadow->follow(model);
   Tensor loss;
   {
@@ -24,14 +24,14 @@ Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model
   if (look.closely) close.emplace(number, scale.item(), plan.task, model, batch, look.shadow, optimizer);
   if (look.counts_flushed && check.finite())
     flushed = close ? close->flushed() : look.shadow->flushed(plan.task, model, batch);
-  const DeviceValue<kernels::StepOutcome> result = optimizer.step(gradients, check);
-  if (close && result.read().taken) close->add_updates(optimizer, gradients);
+  const DeviceValue<kernels::StepOutcome> outcome = optimizer.step(gradients, check);
+  if (close && outcome.read().taken) close->add_updates(optimizer, gradients);
   if (look.updated) look.updated(gradients);
-  Started started{number, loss, scale, check.found(), result, flushed, optimizer.learning_rate()};
-  if (close) started.sizes = close->sizes();
+  PendingStep step{number, loss, scale, check.found(), outcome, flushed, optimizer.learning_rate()};
+  if (close) step.sizes = close->sizes();
   scaler.update(std::move(check));
   optimizer.zero_grad();
-  return started;
+  return step;
 }
 
 }  // namespace tinymp::train

@@ -52,7 +52,7 @@ class Hand {
   const std::optional<train::Finding>& finding() const { return finding_; }
   const std::optional<train::CloseLook>& close_look() const { return close_; }
 
-  train::StepRecord step(std::int64_t number) {
+  train::LogRecord step(std::int64_t number) {
     batch_ = loader_.next();
     if (number == program_.damaged_step) *batch_.images.data<float>() = program_.damaged_pixel;
     record_ = {.step = number, .scale = static_cast<double>(s_.scale)};
@@ -218,7 +218,7 @@ class Hand {
   std::optional<UnscaleResult> check_;
   Tensor kept_;  ///< gradients of earlier steps
   bool ends_here_ = false, was_zeroed_ = false;
-  train::StepRecord record_;
+  train::LogRecord record_;
 
   std::optional<Watch> watch_;
   std::optional<train::Finding> finding_;
@@ -254,7 +254,7 @@ train::Run hand_loop(const train::Plan& plan, const Program& program, const std:
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
     const bool had_finding = hand.finding().has_value();
-    train::StepRecord record = hand.step(t);
+    train::LogRecord record = hand.step(t);
     result.skipped += record.skipped;
     result.taken += !record.skipped;
     record.skips = result.skipped;
