@@ -11,8 +11,8 @@
 ///   loss x S -> backward -> every gradient is S times too large, and out of reach of underflow
 ///            -> unscale: is each one finite?  factor = 1/S -> step, unless one was not -> update S
 ///
-/// Several optimizers share one scaler where one loss has gradients in all of their parameters, as the
-/// generator's loss of a GAN has that runs through the discriminator: one bad step backs S off once.
+/// Several optimizers may share one scaler. A GAN needs it: its generator and its discriminator have an
+/// optimizer each, and S backs off once when the gradients of either overflow.
 namespace tinymp {
 
 class LossScaler {
