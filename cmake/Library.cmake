@@ -77,7 +77,7 @@ function(tinymp_objects group)
 endfunction()
 
 # sqrt need not set errno, and may then be vectorised; no bit changes.
-set(roots kernels/cpu/update.cpp kernels/cpu/batch_norm.cpp kernels/cpu/layer_norm.cpp)
+set(roots kernels/cpu/step.cpp kernels/cpu/batch_norm.cpp kernels/cpu/layer_norm.cpp)
 tinymp_overlaid(roots)
 set_source_files_properties(${roots} PROPERTIES COMPILE_OPTIONS "-fno-math-errno" SKIP_PRECOMPILE_HEADERS ON)
 # The tiles of matrix products: one source, one object for each instruction set, chosen at run time.

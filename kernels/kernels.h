@@ -3,8 +3,8 @@
 #include <kernels/formulas/optimizers.h>
 #include <kernels/formulas/unary.h>
 #include <kernels/formulas/window.h>
-#include <kernels/scale_update.h>
 #include <kernels/step.h>
+#include <kernels/step_decision.h>
 #include <tinymp/numeric/accumulation.h>
 #include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/view.h>
@@ -32,6 +32,14 @@ struct Epilogue {
 struct Normalizer {
   View mean, variance;  ///< (O), or (B); FP32 (f64 of f64)
   double epsilon;
+};
+
+/// The arenas of one optimizer. `master` is the same memory as `weights` when there is no master copy.
+struct UpdateArenas {
+  View weights;  ///< compute format: what the model reads
+  View master;   ///< what is updated
+  View gradients;
+  View moments[2];  ///< as many as the rule has
 };
 
 namespace cpu {

@@ -1,19 +1,18 @@
 #pragma once
 
-#include <tinymp/tensor/view.h>
 #include <cstdint>
 
 /// What a training step finds, decides and reports. These live on the device of the parameters.
 namespace tinymp::kernels {
 
-/// What a pass over the gradients finds. Exact counts.
-struct GradientScan {
+/// What unscale finds in a pass over the gradients. Exact counts.
+struct GradientCounts {
   std::int64_t values = 0;
   std::int64_t nonfinite = 0;
   std::int64_t zeros = 0;
   std::int64_t subnormals = 0;  ///< not zero, below the smallest normal number of the format
 
-  GradientScan& operator+=(const GradientScan& other) {
+  GradientCounts& operator+=(const GradientCounts& other) {
     values += other.values;
     nonfinite += other.nonfinite;
     zeros += other.zeros;
@@ -56,17 +55,9 @@ struct StepState {
 };
 
 /// What became of one step.
-struct StepReport {
+struct StepOutcome {
   bool taken = false;
   UpdateCounts updates;  ///< of a step that was taken
-};
-
-/// The arenas of one optimizer. `master` is the same memory as `weights` when there is no master copy.
-struct UpdateArenas {
-  View weights;  ///< compute format: what the model reads
-  View master;   ///< what is updated
-  View gradients;
-  View moments[2];  ///< as many as the rule has
 };
 
 }  // namespace tinymp::kernels

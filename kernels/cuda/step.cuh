@@ -13,7 +13,7 @@ __device__ inline double smallest_normal(DType dtype) {
   return visit_dtype(dtype, [&]<class T> { return converted<double>(std::numeric_limits<T>::min()); });
 }
 
-__global__ void begin_unscale(const ScaleState* scale, std::int64_t size, GradientScan* found,
+__global__ void begin_unscale(const ScaleState* scale, std::int64_t size, GradientCounts* found,
                               float* factor) {
   *found = {};
   found->values = size;
@@ -21,7 +21,7 @@ __global__ void begin_unscale(const ScaleState* scale, std::int64_t size, Gradie
 }
 
 template <class C>
-__global__ void scan(Values x, std::int64_t n, GradientScan* found) {
+__global__ void scan(Values x, std::int64_t n, GradientCounts* found) {
   const C normal = static_cast<C>(smallest_normal(x.dtype));
   std::int64_t nonfinite = 0, zeros = 0, subnormals = 0;
   for (std::int64_t i = first(); i < n; i += stride()) {
@@ -52,8 +52,8 @@ struct Clip {
 };
 
 template <class Rule>
-__global__ void decide(Rule rule, const GradientScan* found, bool skip_nonfinite, StepState* state,
-                       StepReport* report) {
+__global__ void decide(Rule rule, const GradientCounts* found, bool skip_nonfinite, StepState* state,
+                       StepOutcome* report) {
   kernels::begin_step(rule, *found, skip_nonfinite, *state, *report);
 }
 
@@ -64,7 +64,7 @@ struct Arenas {
 
 template <class Rule>
 __global__ void move_weights(Rule rule, Arenas a, std::int64_t n, const float* factor, const StepState* state,
-                             StepReport* report) {
+                             StepOutcome* report) {
   if (!report->taken) return;
   constexpr int moments = Rule::moment_count;
   std::int64_t moves = 0, underflowed = 0, absorbed = 0;
@@ -92,13 +92,14 @@ __global__ void move_weights(Rule rule, Arenas a, std::int64_t n, const float* f
 }
 
 template <class C>
-__global__ void follow_batch(const C* batch, RunningAverage<C> average, const StepReport* report, C* running,
+__global__ void follow_batch(const C* batch, RunningAverage<C> average, const StepOutcome* report, C* running,
                              std::int64_t n) {
   if (!report->taken) return;
   for (std::int64_t i = first(); i < n; i += stride()) running[i] = average(running[i], batch[i]);
 }
 
-__global__ void judge(DynamicScaling policy, const GradientScan* found, bool last, ScaleState* state) {
+template <class Policy>
+__global__ void judge(Policy policy, const GradientCounts* found, bool last, ScaleState* state) {
   take_check(policy, found->nonfinite > 0, last, *state);
 }
 
@@ -115,7 +116,7 @@ __global__ void count_zeros(Values x, Values shadow, std::int64_t n, FlushCounts
 
 }  // namespace
 
-void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
              Cell<float> factor) {
   const std::int64_t n = gradients.size();
   launch<begin_unscale>(1, 1, 0, stream(), scale.memory, n, found.memory, factor.memory);
@@ -130,8 +131,8 @@ void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
   reduce<double>(TrueSquare{values(x), factor.memory}, x.size(), Clip{max_norm, factor.memory, values(norm)});
 }
 
-void decide_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
-                 Cell<StepState> state, Cell<StepReport> report) {
+void decide_step(const UpdateRule& rule, Cell<const GradientCounts> found, bool skip_nonfinite,
+                 Cell<StepState> state, Cell<StepOutcome> report) {
   std::visit(
       [&]<class Rule>(const Rule& r) {
         launch<decide<Rule>>(1, 1, 0, stream(), r, found.memory, skip_nonfinite, state.memory, report.memory);
@@ -140,7 +141,7 @@ void decide_step(const UpdateRule& rule, Cell<const GradientScan> found, bool sk
 }
 
 void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
-            Cell<const StepState> state, Cell<StepReport> report) {
+            Cell<const StepState> state, Cell<StepOutcome> report) {
   const std::int64_t n = arenas.master.size();
   if (n == 0) return;
   const Arenas a{values(arenas.weights),
@@ -155,7 +156,7 @@ void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float
       rule);
 }
 
-void follow(const View& batch, double factor, double momentum, Cell<const StepReport> report,
+void follow(const View& batch, double factor, double momentum, Cell<const StepOutcome> report,
             const View& running) {
   if (running.size() == 0) return;
   with_compute_type(running.dtype, [&]<class C> {
@@ -165,9 +166,13 @@ void follow(const View& batch, double factor, double momentum, Cell<const StepRe
   });
 }
 
-void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found, bool last,
+void update_scale(const LossScaling& policy, Cell<const GradientCounts> found, bool last,
                   Cell<ScaleState> state) {
-  launch<judge>(1, 1, 0, stream(), policy, found.memory, last, state.memory);
+  std::visit(
+      [&]<class Policy>(const Policy& p) {
+        launch<judge<Policy>>(1, 1, 0, stream(), p, found.memory, last, state.memory);
+      },
+      policy);
 }
 
 void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {

@@ -32,7 +32,7 @@ Bytes measured(Lab& lab, const nn::Model& model, const Recipe& recipe, std::int6
   found.pool = static_cast<double>(pool_statistics().bytes_in_use - before);
   tape.backward(loss);
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   optimizer.step(gradients, check);
   scaler.update(std::move(check));
 

@@ -60,7 +60,7 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
         cross_entropy(model(batch.images), batch.labels);  // FP32, whatever the model computes in
     tape.backward(scaler.scale(loss));                     // S = 1 here
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     if (step == 1 || step % 25 == 0 || step == run.header.steps) {
       run.steps.push_back({.step = step, .loss = loss.item()});  // item() waits for the device

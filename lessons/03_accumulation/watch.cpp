@@ -118,7 +118,7 @@ void watch_batch_norm(Lab& lab) {
                         push(in.bias.grad(), scaler)));
     if (!std::isfinite(loss.item())) break;
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

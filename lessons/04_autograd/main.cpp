@@ -41,7 +41,7 @@ train::Plan plan_for(const Lab& lab, const char* name, Casts casts, std::uint64_
 double zero_share(const Lab& lab, const char* name) {
   std::vector<double> shares;
   for (const train::Run* run : lab.runs(question, name)) {
-    for (const train::StepRecord& record : run->steps) {
+    for (const train::LogRecord& record : run->steps) {
       if (!std::isnan(record.zero)) shares.push_back(record.zero);
     }
   }

@@ -69,7 +69,7 @@ std::vector<Average> trained(Lab& lab, std::uint64_t seed) {
       tape.backward(cross_entropy((*model)(batch.images), batch.labels));
     }
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

@@ -19,10 +19,10 @@ namespace {
 
 const char* const weights_scaled = "FP16 weights, S = 1024";
 
-double mean_share(const Lab& lab, const std::string& name, double train::StepRecord::*share) {
+double mean_share(const Lab& lab, const std::string& name, double train::LogRecord::*share) {
   std::vector<double> shares;
   for (const train::Run* run : lab.runs(small_updates, name)) {
-    for (const train::StepRecord& record : run->steps) {
+    for (const train::LogRecord& record : run->steps) {
       if (!std::isnan(record.*share)) shares.push_back(record.*share);
     }
   }
@@ -34,8 +34,8 @@ void print_lost(Lab& lab, const std::vector<Contender>& contenders) {
   std::map<std::string, double> lost;
   lab.say("\nUpdates that moved nothing (%)     underflowed     absorbed");
   for (const Contender& c : contenders) {
-    const double underflowed = 100 * mean_share(lab, c.name, &train::StepRecord::underflowed);
-    const double absorbed = 100 * mean_share(lab, c.name, &train::StepRecord::absorbed);
+    const double underflowed = 100 * mean_share(lab, c.name, &train::LogRecord::underflowed);
+    const double absorbed = 100 * mean_share(lab, c.name, &train::LogRecord::absorbed);
     lab.say(fmt::format("  {:<32} {:>11} {:>12}", c.name, fixed(underflowed, 1), fixed(absorbed, 1)));
     lab.number(c.name + ": underflowed (%)", underflowed);
     lab.number(c.name + ": absorbed (%)", absorbed);

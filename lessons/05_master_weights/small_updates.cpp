@@ -77,7 +77,7 @@ std::string about_master(double fp32, double weights, double master) {
 double share_lost(const std::vector<const train::Run*>& runs) {
   std::vector<double> shares;
   for (const train::Run* run : runs) {
-    for (const train::StepRecord& record : run->steps) {
+    for (const train::LogRecord& record : run->steps) {
       if (std::isnan(record.underflowed) || std::isnan(record.absorbed)) continue;
       shares.push_back(record.underflowed + record.absorbed);
     }

@@ -34,7 +34,7 @@ Watched watched(Lab& lab, const nn::Model& start, const Recipe& recipe) {
       tape.backward(scaler.scale(cross_entropy(model(batch.images), batch.labels)));
     }
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

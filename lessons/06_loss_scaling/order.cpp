@@ -116,7 +116,7 @@ void show_refusal(Lab& lab) {
   }
   Gradients gradients = optimizer.gradients();
   const std::string message = refusal(gradients);
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   const double norm = clip_norm(gradients, largest_norm).item();
   scaler.update(std::move(check));
   lab.say("\nThe first step of a classifier 784-64-10, S = 1024");

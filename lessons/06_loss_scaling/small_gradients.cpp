@@ -90,7 +90,7 @@ std::string about_scaling(const SmallGradients& measured, double fp32, double un
 double share_flushed(const std::vector<const train::Run*>& runs) {
   std::vector<double> shares;
   for (const train::Run* run : runs) {
-    for (const train::StepRecord& record : run->steps) {
+    for (const train::LogRecord& record : run->steps) {
       if (!std::isnan(record.flushed)) shares.push_back(record.flushed);
     }
   }

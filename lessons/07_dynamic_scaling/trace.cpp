@@ -20,7 +20,7 @@ void print_trace(Lab& lab, const train::Run& run) {
                       run.header.seed));
   lab.say("   step        S   what happens            S after it");
   for (std::size_t i = 0; i + 1 < run.steps.size(); ++i) {
-    const train::StepRecord& now = run.steps[i];
+    const train::LogRecord& now = run.steps[i];
     const double next = run.steps[i + 1].scale;
     if (next == now.scale && !now.skipped) continue;
     lab.say(fmt::format("{:>7} {:>8}   {:<22}  {:>10}", now.step, report::scale_text(now.scale),

@@ -45,7 +45,7 @@ void show_moments(Lab& lab) {
     tape.backward(scaler.scale(cross_entropy((*model)(batch.images), batch.labels)));
   }
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   optimizer.step(gradients, check);
   scaler.update(std::move(check));
   lab.say("\nAdam's moments after step 1, those that are not 0 in FP32     largest    0 in FP16 (%)");

@@ -42,7 +42,7 @@ train::Plan plan_for(const Lab& lab, const std::string& question, const Variant&
 void claim_silence(Lab& lab) {
   double lowest = std::numeric_limits<double>::infinity();
   for (const train::Run* run : lab.runs(black, narrow)) {
-    for (const train::StepRecord& step : run->steps) {
+    for (const train::LogRecord& step : run->steps) {
       if (std::isfinite(step.loss)) lowest = std::min(lowest, step.loss);
     }
   }

@@ -46,7 +46,7 @@ train::Plan small_steps_plan(const Lab& lab, const Contender& level, std::uint64
 double lost(const Lab& lab, const char* name) {
   std::vector<double> shares;
   for (const train::Run* run : lab.runs(small_updates, name)) {
-    for (const train::StepRecord& record : run->steps) {
+    for (const train::LogRecord& record : run->steps) {
       const double share = record.underflowed + record.absorbed;
       if (!std::isnan(share)) shares.push_back(share);
     }
@@ -59,7 +59,7 @@ double worst_loss(const Lab& lab, const char* name) {
   std::vector<double> worst;
   for (const train::Run* run : lab.runs(small_updates, name)) {
     double highest = 0;
-    for (const train::StepRecord& record : run->steps) highest = std::max(highest, record.loss);
+    for (const train::LogRecord& record : run->steps) highest = std::max(highest, record.loss);
     worst.push_back(highest / run->steps.front().loss);
   }
   return smallest(worst);

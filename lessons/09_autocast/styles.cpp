@@ -60,7 +60,7 @@ Trained autocast_and_scaler(std::uint64_t seed, data::Loader loader, bool rounde
     }();
     tape.backward(scaler.scale(loss));
     Gradients gradients = sgd.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     sgd.step(gradients, check);
     scaler.update(std::move(check));
     sgd.zero_grad();

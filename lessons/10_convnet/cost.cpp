@@ -40,7 +40,7 @@ Cost measured(Lab& lab, const nn::Model& model, const Recipe& recipe) {
     found.activations = static_cast<double>(pool_statistics().bytes_in_use - before);
     tape.backward(loss);
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;

@@ -55,7 +55,7 @@ void claim_broken(Lab& lab, const char* name) {
 std::vector<double> flushed(const std::vector<const train::Run*>& runs) {
   std::vector<double> shares;
   for (const train::Run* run : runs) {
-    for (const train::StepRecord& step : run->steps)
+    for (const train::LogRecord& step : run->steps)
       if (!std::isnan(step.flushed)) shares.push_back(step.flushed);
   }
   return shares;

@@ -31,22 +31,22 @@ train::RunHeader header_of(const Lab& lab, const Contender& contender, std::uint
 }
 
 /// What only the log has.
-void add_details(const LogitErrors& errors, const kernels::GradientScan& found, const StepResult& result,
-                 train::StepRecord& record) {
+void add_details(const LogitErrors& errors, const kernels::GradientCounts& found,
+                 const DeviceValue<kernels::StepOutcome>& result, train::LogRecord& record) {
   record.zero = train::share(found.zeros, found.values);
   record.subnormal = train::share(found.subnormals, found.values);
   record.flushed = errors.flushed();
   if (record.skipped || found.nonfinite > 0) return;  // NaN is not lost: it is gone
-  const kernels::UpdateCounts updates = result.updates();
+  const kernels::UpdateCounts updates = result.read().updates;
   record.underflowed = train::share(updates.underflowed, updates.values);
   record.absorbed = train::share(updates.absorbed, updates.values);
 }
 
 /// One step. `errors` is null if the step is not observed; its record then has no shares.
-train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
-                            const data::TextBlock& block, LogitErrors* errors) {
-  train::StepRecord record{.scale = static_cast<double>(scaler.factor()),
-                           .lr = static_cast<double>(optimizer.learning_rate())};
+train::LogRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
+                           const data::TextBlock& block, LogitErrors* errors) {
+  train::LogRecord record{.scale = static_cast<double>(scaler.factor()),
+                          .lr = static_cast<double>(optimizer.learning_rate())};
   {
     Tape tape(errors);
     const Tensor loss = cross_entropy(model(block.tokens, block.steps), block.targets);
@@ -54,9 +54,9 @@ train::StepRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer
     record.loss = loss.item();
   }
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
-  const StepResult result = optimizer.step(gradients, check);
-  record.skipped = !result.taken();
+  UnscaleResult check = scaler.unscale(gradients);
+  const DeviceValue<kernels::StepOutcome> result = optimizer.step(gradients, check);
+  record.skipped = !result.read().taken;
   if (errors != nullptr) add_details(*errors, check.counts(), result, record);
   scaler.update(std::move(check));
   optimizer.zero_grad();
@@ -87,7 +87,7 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
     const bool logged = t == 1 || t % 10 == 0 || t == header.steps;
     const data::TextBlock block = loader.next();
     LogitErrors errors;
-    train::StepRecord record = take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
+    train::LogRecord record = take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
     record.step = t;
     (record.skipped ? run.result->skipped : run.result->taken) += 1;
     record.skips = run.result->skipped;

@@ -129,7 +129,7 @@ TEST_CASE("autocast: a weight that is used three times is cast once a step, and 
     CHECK(casts.count == 1);
     CHECK(region.casts_of_parameters() == step);
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();
@@ -192,7 +192,7 @@ TEST_CASE(
   const Autocast region(f16);
   CHECK(matmul(x, w).item() == 15);
   Gradients gradients = sgd.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   sgd.step(gradients, check);
   CHECK(matmul(x, w).item() == 10);
   sgd.restore(before);

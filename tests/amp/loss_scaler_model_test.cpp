@@ -29,7 +29,7 @@ class SharedScale {
 
   /// One training step; says who stepped.
   std::vector<bool> step(const std::vector<bool>& bad) {
-    std::vector<GradCheck> checks;
+    std::vector<UnscaleResult> checks;
     std::vector<bool> taken;
     for (std::size_t i = 0; i < bad.size(); ++i) {
       // Anything finite is good: zeros, subnormals, the largest float.
@@ -42,7 +42,7 @@ class SharedScale {
       Gradients gradients = optimizers_[i]->gradients();
       checks.push_back(scaler_->unscale(gradients));
       last_factor_ = gradients.factor();
-      taken.push_back(optimizers_[i]->step(gradients, checks.back()).taken());
+      taken.push_back(optimizers_[i]->step(gradients, checks.back()).read().taken);
     }
     update(checks);
     for (const auto& optimizer : optimizers_) optimizer->zero_grad();
@@ -51,7 +51,7 @@ class SharedScale {
 
   /// What a program does that ends and is started again.
   void save_and_restore() {
-    const LossScaler::State saved = scaler_->state();
+    const ScaleState saved = scaler_->state();
     scaler_ = std::make_unique<LossScaler>(policy_);
     scaler_->restore(saved);
   }
@@ -60,7 +60,7 @@ class SharedScale {
   float last_factor() const { return last_factor_; }  ///< of the gradients in the last step
 
  private:
-  void update(std::vector<GradCheck>& c) {
+  void update(std::vector<UnscaleResult>& c) {
     switch (c.size()) {
       case 1:
         return scaler_->update(std::move(c[0]));
@@ -143,7 +143,7 @@ bool agree(const Sequence& s, Rng& rng, Corners& corners) {
     const bool about_to_grow = model.tracker + 1 == model.interval;
     model.update(bad);
     if (shared.step(bad) != ScalerModel::stepped(bad) || shared.last_factor() != factor ||
-        shared.scaler().state() != LossScaler::State{model.scale, model.tracker}) {
+        shared.scaler().state() != ScaleState{model.scale, model.tracker}) {
       UNSCOPED_INFO("step " << t << ": S " << shared.scaler().factor() << ", model " << model.scale
                             << "; good steps " << shared.scaler().state().growth_tracker << ", model "
                             << model.tracker);

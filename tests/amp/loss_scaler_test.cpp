@@ -18,7 +18,7 @@ struct Rig {
         optimizer({weights}, {.lr = 1}, recipe),
         scaler(policy) {}
 
-  StepResult step(std::initializer_list<float> gradients) {
+  DeviceValue<kernels::StepOutcome> step(std::initializer_list<float> gradients) {
     leave_gradient(weights, gradients);
     return run_step(optimizer, scaler);
   }
@@ -41,9 +41,9 @@ TEST_CASE("scale multiplies the loss and, through it, every gradient") {
     tape.backward(scaled);
     CHECK(rig.weights.grad().to_floats() == std::vector<float>{s, s, s});
     Gradients gradients = rig.optimizer.gradients();
-    const GradCheck check = rig.scaler.unscale(gradients);
+    const UnscaleResult check = rig.scaler.unscale(gradients);
     CHECK(gradients.factor() == 1 / s);
-    CHECK(rig.optimizer.step(gradients, check).taken());
+    CHECK(rig.optimizer.step(gradients, check).read().taken);
     CHECK(rig.weights.to_floats() == std::vector<float>{0, 1, 2});
   }
 }
@@ -63,7 +63,7 @@ TEST_CASE("the factor of the gradients is 1/S, divided in double and rounded onc
     leave_gradient(rig.weights, {1, 1, 1});
     Gradients gradients = rig.optimizer.gradients();
     CHECK_FALSE(gradients.unscaled());
-    const GradCheck check = rig.scaler.unscale(gradients);
+    const UnscaleResult check = rig.scaler.unscale(gradients);
     CHECK(gradients.unscaled());
     INFO("S = " << s);
     CHECK(gradients.factor() == static_cast<float>(1.0 / static_cast<double>(s)));
@@ -73,7 +73,7 @@ TEST_CASE("the factor of the gradients is 1/S, divided in double and rounded onc
 TEST_CASE("no scaling: S is 1, stays 1, and no step is skipped") {
   Rig rig(NoScaling{});
   for (const float g : {0.0f, 1.0f, infinity, not_a_number}) {
-    CHECK(rig.step({0, g, 0}).taken());
+    CHECK(rig.step({0, g, 0}).read().taken);
     CHECK(rig.scaler.factor() == 1);
   }
   CHECK(std::isnan(rig.weights.to_floats()[1]));
@@ -83,24 +83,25 @@ TEST_CASE("no scaling: S is 1, stays 1, and no step is skipped") {
 TEST_CASE("static scaling: S never moves, and a bad step is taken, or skipped when asked") {
   for (const bool skip : {false, true}) {
     Rig rig(StaticScaling{.factor = 8, .skip_nonfinite = skip});
-    CHECK(rig.step({8, 0, 0}).taken());
-    for (const float bad : {infinity, -infinity, not_a_number}) CHECK(rig.step({0, 0, bad}).taken() == !skip);
+    CHECK(rig.step({8, 0, 0}).read().taken);
+    for (const float bad : {infinity, -infinity, not_a_number})
+      CHECK(rig.step({0, 0, bad}).read().taken == !skip);
     CHECK(std::isfinite(rig.weights.to_floats()[2]) == skip);
     CHECK(rig.weights.to_floats()[0] == 0);
     CHECK(rig.scaler.factor() == 8);
-    CHECK(rig.scaler.state() == LossScaler::State{8, 0});
+    CHECK(rig.scaler.state() == ScaleState{8, 0});
     CHECK(rig.optimizer.steps() == (skip ? 1 : 4));
   }
 }
 
 TEST_CASE("dynamic scaling: a bad step is skipped and halves S, an interval of good ones doubles it") {
   Rig rig(DynamicScaling{.initial = 16, .growth_interval = 3});
-  CHECK(rig.step({16, 0, 0}).taken());
-  CHECK(rig.scaler.state() == LossScaler::State{16, 1});
-  CHECK_FALSE(rig.step({infinity, 0, 0}).taken());
-  CHECK(rig.scaler.state() == LossScaler::State{8, 0});
-  for (int i = 0; i < 3; ++i) CHECK(rig.step({8, 0, 0}).taken());
-  CHECK(rig.scaler.state() == LossScaler::State{16, 0});
+  CHECK(rig.step({16, 0, 0}).read().taken);
+  CHECK(rig.scaler.state() == ScaleState{16, 1});
+  CHECK_FALSE(rig.step({infinity, 0, 0}).read().taken);
+  CHECK(rig.scaler.state() == ScaleState{8, 0});
+  for (int i = 0; i < 3; ++i) CHECK(rig.step({8, 0, 0}).read().taken);
+  CHECK(rig.scaler.state() == ScaleState{16, 0});
   CHECK(rig.weights.to_floats() == std::vector<float>{-3, 2, 3});
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("what is finite when scaled counts as good, whatever unscaling makes o
   // PyTorch looks at the gradients before it multiplies them: at S = 2^-130 the factor is beyond the largest
   // float.
   Rig rig(DynamicScaling{.initial = 0x1p-130f});
-  CHECK(rig.step({1, 0, 0}).taken());
+  CHECK(rig.step({1, 0, 0}).read().taken);
   CHECK_FALSE(std::isfinite(rig.weights.to_floats()[0]));
 }
 
@@ -121,7 +122,7 @@ TEST_CASE("unscale counts exactly what the gradients hold") {
     LossScaler scaler(DynamicScaling{});
     leave_gradient(p, values);
     Gradients gradients = optimizer.gradients();
-    const GradCheck check = scaler.unscale(gradients);
+    const UnscaleResult check = scaler.unscale(gradients);
     CHECK(check.finite() == (check.counts().nonfinite == 0));
     CHECK(check.skips() == !check.finite());
     return check.counts();
@@ -170,32 +171,32 @@ TEST_CASE("two optimizers share a scale: one bad one backs it off once, the good
     leave_gradient(a, {ga});
     leave_gradient(b, {gb});
     Gradients of_first = first.gradients(), of_second = second.gradients();
-    GradCheck check_first = scaler.unscale(of_first);
-    GradCheck check_second = scaler.unscale(of_second);
-    const bool first_taken = first.step(of_first, check_first).taken();
-    const bool second_taken = second.step(of_second, check_second).taken();
+    UnscaleResult check_first = scaler.unscale(of_first);
+    UnscaleResult check_second = scaler.unscale(of_second);
+    const bool first_taken = first.step(of_first, check_first).read().taken;
+    const bool second_taken = second.step(of_second, check_second).read().taken;
     scaler.update(std::move(check_first), std::move(check_second));
     first.zero_grad();
     second.zero_grad();
     return std::vector{first_taken, second_taken};
   };
   CHECK(step(64, 64) == std::vector{true, true});
-  CHECK(scaler.state() == LossScaler::State{64, 1});  // one step, not two
+  CHECK(scaler.state() == ScaleState{64, 1});  // one step, not two
   CHECK(step(infinity, 64) == std::vector{false, true});
-  CHECK(scaler.state() == LossScaler::State{32, 0});
+  CHECK(scaler.state() == ScaleState{32, 0});
   CHECK(step(not_a_number, infinity) == std::vector{false, false});
-  CHECK(scaler.state() == LossScaler::State{16, 0});
+  CHECK(scaler.state() == ScaleState{16, 0});
   CHECK(step(16, -infinity) == std::vector{true, false});
-  CHECK(scaler.state() == LossScaler::State{8, 0});
+  CHECK(scaler.state() == ScaleState{8, 0});
   CHECK(first.steps() == 2);
   CHECK(second.steps() == 2);
 }
 
 TEST_CASE("a policy that could not work is refused, and the message says which part") {
-  CHECK_ERROR_SAYS("scale is 0", LossScaler(StaticScaling{.factor = 0}));
-  CHECK_ERROR_SAYS("scale is -1", LossScaler(StaticScaling{.factor = -1}));
-  CHECK_ERROR_SAYS("scale is inf", LossScaler(StaticScaling{.factor = infinity}));
-  CHECK_ERROR_SAYS("scale is nan", LossScaler(DynamicScaling{.initial = not_a_number}));
+  CHECK_ERROR_SAYS("factor is 0", LossScaler(StaticScaling{.factor = 0}));
+  CHECK_ERROR_SAYS("factor is -1", LossScaler(StaticScaling{.factor = -1}));
+  CHECK_ERROR_SAYS("factor is inf", LossScaler(StaticScaling{.factor = infinity}));
+  CHECK_ERROR_SAYS("initial is nan", LossScaler(DynamicScaling{.initial = not_a_number}));
   CHECK_ERROR_SAYS("growth is 1", LossScaler(DynamicScaling{.growth = 1}));
   CHECK_ERROR_SAYS("growth is nan", LossScaler(DynamicScaling{.growth = not_a_number}));
   CHECK_ERROR_SAYS("backoff is 1", LossScaler(DynamicScaling{.backoff = 1}));
@@ -206,13 +207,13 @@ TEST_CASE("a policy that could not work is refused, and the message says which p
 
 TEST_CASE("restore takes every state that state() can give, and no other") {
   LossScaler scaler(DynamicScaling{});
-  for (const LossScaler::State state : {LossScaler::State{0, 0}, LossScaler::State{0x1p-149f, 3},
-                                        LossScaler::State{std::numeric_limits<float>::max(), 1999}}) {
+  for (const ScaleState state :
+       {ScaleState{0, 0}, ScaleState{0x1p-149f, 3}, ScaleState{std::numeric_limits<float>::max(), 1999}}) {
     scaler.restore(state);
     CHECK(scaler.state() == state);
     CHECK(scaler.factor() == state.scale);
   }
-  const LossScaler::State before = scaler.state();
+  const ScaleState before = scaler.state();
   CHECK_ERROR_SAYS("nan", scaler.restore({not_a_number, 0}));
   CHECK_ERROR_SAYS("inf", scaler.restore({infinity, 0}));
   CHECK_ERROR_SAYS("-1", scaler.restore({-1, 0}));

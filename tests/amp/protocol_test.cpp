@@ -25,14 +25,14 @@ TEST_CASE("unscale twice is refused, and the factor stays 1/S") {
   Rig rig;
   LossScaler scaler(StaticScaling{.factor = 4});
   Gradients gradients = rig.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   CHECK_ERROR_SAYS("unscale was called before", scaler.unscale(gradients));
   Gradients again = rig.optimizer.gradients();  // another handle on the same gradients
   CHECK_ERROR_SAYS("unscale was called before", scaler.unscale(again));
   LossScaler other(StaticScaling{.factor = 2});
   CHECK_ERROR_SAYS("unscale was called before", other.unscale(gradients));
   CHECK(gradients.factor() == 0.25f);
-  CHECK(rig.optimizer.step(gradients, check).taken());
+  CHECK(rig.optimizer.step(gradients, check).read().taken);
   scaler.update(std::move(check));
 }
 
@@ -40,16 +40,16 @@ TEST_CASE("step wants unscaled gradients and their own check, once") {
   Rig rig, other;
   LossScaler scaler(DynamicScaling{.initial = 4});
   Gradients gradients = rig.gradients(), others = other.gradients();
-  GradCheck others_check = scaler.unscale(others);
+  UnscaleResult others_check = scaler.unscale(others);
   const Snapshot before = snapshot(rig.optimizer);
 
   CHECK_ERROR_SAYS("unscale", rig.optimizer.step(gradients, others_check));
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   CHECK_ERROR_SAYS("another optimizer", rig.optimizer.step(others, others_check));
   CHECK_ERROR_SAYS("check", rig.optimizer.step(gradients, others_check));
   CHECK(snapshot(rig.optimizer) == before);
 
-  CHECK(rig.optimizer.step(gradients, check).taken());
+  CHECK(rig.optimizer.step(gradients, check).read().taken);
   CHECK(rig.weights.to_floats() == std::vector<float>{0, 1});
   CHECK_ERROR_SAYS("taken already", rig.optimizer.step(gradients, check));
   CHECK(rig.weights.to_floats() == std::vector<float>{0, 1});
@@ -60,8 +60,8 @@ TEST_CASE("a skipped step counts as a step: it cannot be tried again with the sa
   Rig rig;
   LossScaler scaler(DynamicScaling{.initial = 4});
   Gradients gradients = rig.gradients(infinity);
-  const GradCheck check = scaler.unscale(gradients);
-  CHECK_FALSE(rig.optimizer.step(gradients, check).taken());
+  const UnscaleResult check = scaler.unscale(gradients);
+  CHECK_FALSE(rig.optimizer.step(gradients, check).read().taken);
   CHECK_ERROR_SAYS("taken already", rig.optimizer.step(gradients, check));
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("gradients and checks of an earlier step are refused") {
   Rig rig;
   LossScaler scaler(StaticScaling{.factor = 4});
   Gradients old = rig.gradients();
-  GradCheck old_check = scaler.unscale(old);
+  UnscaleResult old_check = scaler.unscale(old);
   rig.optimizer.step(old, old_check);
   rig.optimizer.zero_grad();
 
@@ -79,10 +79,10 @@ TEST_CASE("gradients and checks of an earlier step are refused") {
 
   Gradients gradients = rig.gradients();
   CHECK_ERROR_SAYS("never ended", scaler.unscale(gradients));  // update() was forgotten
-  GradCheck check = scaler.unscale(gradients);                 // it was said: the run goes on
+  UnscaleResult check = scaler.unscale(gradients);             // it was said: the run goes on
   CHECK_ERROR_SAYS("earlier step", scaler.update(std::move(old_check)));
   CHECK_ERROR_SAYS("not of these gradients", rig.optimizer.step(gradients, old_check));
-  CHECK(rig.optimizer.step(gradients, check).taken());
+  CHECK(rig.optimizer.step(gradients, check).read().taken);
   CHECK(rig.optimizer.steps() == 2);
 }
 
@@ -91,23 +91,23 @@ TEST_CASE("a step that was given up before it was taken ends with zero_grad") {
   LossScaler scaler(DynamicScaling{.initial = 4});
   {
     Gradients gradients = rig.gradients();
-    const GradCheck check = scaler.unscale(gradients);  // ... and then something throws
+    const UnscaleResult check = scaler.unscale(gradients);  // ... and then something throws
   }
   rig.optimizer.zero_grad();
   Gradients gradients = rig.gradients();
-  GradCheck check = scaler.unscale(gradients);
-  CHECK(rig.optimizer.step(gradients, check).taken());
+  UnscaleResult check = scaler.unscale(gradients);
+  CHECK(rig.optimizer.step(gradients, check).read().taken);
   scaler.update(std::move(check));
-  CHECK(scaler.state() == LossScaler::State{4, 1});
+  CHECK(scaler.state() == ScaleState{4, 1});
 }
 
 TEST_CASE("a check that was handed in is worth nothing any more") {
   Rig rig;
   LossScaler scaler(DynamicScaling{.initial = 4});
   Gradients gradients = rig.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   scaler.update(std::move(check));
-  const LossScaler::State state = scaler.state();
+  const ScaleState state = scaler.state();
   CHECK_ERROR_SAYS("handed in before", scaler.update(std::move(check)));
   CHECK_ERROR_SAYS("check", rig.optimizer.step(gradients, check));
   CHECK(scaler.state() == state);
@@ -118,60 +118,60 @@ TEST_CASE("a check that was moved from is worth nothing any more") {
   Rig rig;
   LossScaler scaler(DynamicScaling{.initial = 4});
   Gradients gradients = rig.gradients();
-  GradCheck check = scaler.unscale(gradients);
-  GradCheck moved = std::move(check);
+  UnscaleResult check = scaler.unscale(gradients);
+  UnscaleResult moved = std::move(check);
   CHECK_ERROR_SAYS("check", rig.optimizer.step(gradients, check));
   CHECK_ERROR_SAYS("handed in before", scaler.update(std::move(check)));
-  CHECK(rig.optimizer.step(gradients, moved).taken());
+  CHECK(rig.optimizer.step(gradients, moved).read().taken);
   scaler.update(std::move(moved));
-  CHECK(scaler.state() == LossScaler::State{4, 1});
+  CHECK(scaler.state() == ScaleState{4, 1});
 }
 
 TEST_CASE("update refuses a check of another scaler") {
   Rig rig, other;
   LossScaler scaler(DynamicScaling{.initial = 4}), stranger(DynamicScaling{.initial = 4});
   Gradients gradients = rig.gradients(), others = other.gradients(infinity);
-  GradCheck check = scaler.unscale(gradients);
-  GradCheck others_check = stranger.unscale(others);
+  UnscaleResult check = scaler.unscale(gradients);
+  UnscaleResult others_check = stranger.unscale(others);
   CHECK_ERROR_SAYS("another scaler", scaler.update(std::move(others_check)));
-  CHECK(scaler.state() == LossScaler::State{4, 0});
+  CHECK(scaler.state() == ScaleState{4, 0});
   // Neither scaler has lost anything by it.
   scaler.update(std::move(check));
-  CHECK(scaler.state() == LossScaler::State{4, 1});
+  CHECK(scaler.state() == ScaleState{4, 1});
   stranger.update(std::move(others_check));
-  CHECK(stranger.state() == LossScaler::State{2, 0});
+  CHECK(stranger.state() == ScaleState{2, 0});
 }
 
 TEST_CASE("update wants every check of the step at once") {
   Rig a, b;
   LossScaler scaler(DynamicScaling{.initial = 4});
   Gradients of_a = a.gradients(infinity), of_b = b.gradients();
-  GradCheck check_a = scaler.unscale(of_a);
-  GradCheck check_b = scaler.unscale(of_b);
+  UnscaleResult check_a = scaler.unscale(of_a);
+  UnscaleResult check_b = scaler.unscale(of_b);
   CHECK_ERROR_SAYS("missing", scaler.update(std::move(check_b)));
-  CHECK(scaler.state() == LossScaler::State{4, 0});
+  CHECK(scaler.state() == ScaleState{4, 0});
   // A refused update takes nothing: the same two checks end the step.
   scaler.update(std::move(check_a), std::move(check_b));
-  CHECK(scaler.state() == LossScaler::State{2, 0});
+  CHECK(scaler.state() == ScaleState{2, 0});
 }
 
 TEST_CASE("update refuses one check twice, and forgets nothing by it") {
   Rig a, b;
   LossScaler scaler(DynamicScaling{.initial = 4, .growth_interval = 5});
   Gradients of_a = a.gradients(infinity), of_b = b.gradients();
-  GradCheck check_a = scaler.unscale(of_a);
-  GradCheck check_b = scaler.unscale(of_b);
+  UnscaleResult check_a = scaler.unscale(of_a);
+  UnscaleResult check_b = scaler.unscale(of_b);
   CHECK_ERROR_SAYS("LossScaler::update", scaler.update(std::move(check_a), std::move(check_a)));
-  CHECK(scaler.state() == LossScaler::State{4, 0});
+  CHECK(scaler.state() == ScaleState{4, 0});
   scaler.update(std::move(check_a), std::move(check_b));
-  CHECK(scaler.state() == LossScaler::State{2, 0});
+  CHECK(scaler.state() == ScaleState{2, 0});
 }
 
 TEST_CASE("the state cannot be restored in the middle of a step") {
   Rig rig;
   LossScaler scaler(DynamicScaling{.initial = 4});
   Gradients gradients = rig.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   CHECK_ERROR_SAYS("under way", scaler.restore({8, 0}));
   CHECK(scaler.factor() == 4);
   scaler.update(std::move(check));
@@ -184,12 +184,12 @@ TEST_CASE("zero_grad and update may come in either order") {
   LossScaler scaler(DynamicScaling{.initial = 4, .growth_interval = 2});
   for (int i = 0; i < 2; ++i) {
     Gradients gradients = rig.gradients();
-    GradCheck check = scaler.unscale(gradients);
-    CHECK(rig.optimizer.step(gradients, check).taken());
+    UnscaleResult check = scaler.unscale(gradients);
+    CHECK(rig.optimizer.step(gradients, check).read().taken);
     rig.optimizer.zero_grad();
     scaler.update(std::move(check));
   }
-  CHECK(scaler.state() == LossScaler::State{8, 0});
+  CHECK(scaler.state() == ScaleState{8, 0});
 }
 
 TEST_CASE("a step that a program gives up does not count: unscale, update, zero_grad, and on") {
@@ -198,22 +198,22 @@ TEST_CASE("a step that a program gives up does not count: unscale, update, zero_
   const Snapshot before = snapshot(rig.optimizer);
   {
     Gradients gradients = rig.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     scaler.update(std::move(check));
     rig.optimizer.zero_grad();
   }
   CHECK(snapshot(rig.optimizer) == before);
   Gradients gradients = rig.gradients();
-  CHECK(gradients.factor() == 1);
-  GradCheck check = scaler.unscale(gradients);
-  CHECK(rig.optimizer.step(gradients, check).taken());
+  CHECK_ERROR_SAYS("unscale", gradients.factor());
+  UnscaleResult check = scaler.unscale(gradients);
+  CHECK(rig.optimizer.step(gradients, check).read().taken);
 }
 
 TEST_CASE("gradients outlive the handle of their optimizer") {
   std::optional<Rig> rig(std::in_place);
   LossScaler scaler(DynamicScaling{.initial = 4});
   Gradients gradients = rig->gradients(infinity);
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   rig.reset();
   CHECK(gradients.factor() == 0.25f);
   CHECK_FALSE(check.finite());

@@ -55,7 +55,7 @@ Trained by_hand(const Recipe& recipe) {
     Tape tape;
     const Tensor loss = cross_entropy(net(cast(now.images, DType::f16)), now.labels);
     tape.backward(scale(loss, S));
-    CHECK(trainer.step().taken());
+    CHECK(trainer.step().read().taken);
     trained.losses.push_back(bytes_of(loss));
   }
   trained.masters = bytes_of(sgd.master());
@@ -88,7 +88,7 @@ Trained autocast(const LossScaling& scaling, bool rounded = true) {
       tape.backward(scaler.scale(loss));
       CHECK(region.casts_of_parameters() == 6);  // a weight and a bias of each of three layers
     }
-    CHECK(run_step(sgd, scaler).taken());
+    CHECK(run_step(sgd, scaler).read().taken);
     trained.losses.push_back(bytes_of(loss));
   }
   trained.masters = bytes_of(sgd.master());
@@ -105,7 +105,7 @@ Trained wrapped(const LossScaling& scaling) {
     const Batch now = batch_of(step);
     const auto [loss, result] =
         optimizer.minimize([&] { return cross_entropy(model(now.images), now.labels); });
-    CHECK(result.taken());
+    CHECK(result.read().taken);
     trained.losses.push_back(bytes_of(loss));
   }
   trained.masters = bytes_of(sgd.master());
@@ -156,7 +156,7 @@ TEST_CASE("three styles: the wrapped optimizer skips a step that overflows, and 
   const Batch now = batch_of(0);
   const std::vector<std::byte> before = bytes_of(sgd.master());
   const auto step = optimizer.minimize([&] { return cross_entropy(model(now.images), now.labels); });
-  CHECK_FALSE(step.result.taken());
+  CHECK_FALSE(step.result.read().taken);
   CHECK(optimizer.factor() == 0x1p29f);
   CHECK(bytes_of(sgd.master()) == before);
 }

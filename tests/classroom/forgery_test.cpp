@@ -91,8 +91,14 @@ TEST_CASE("forgery: what a text leaves out is not linked from the solution") {
   // linker took the library's object for what is missing, and the solution was judged.
   const Text texts[] = {
       {"unscale_then_clip",
-       "[[gnu::weak]] void update_scale(const DynamicScaling& policy, Cell<const GradientScan> found,\n"
-       "                                bool last, Cell<ScaleState> state);\n"
+       "[[gnu::weak]] void begin_step(const UpdateRule& rule, Cell<const GradientCounts> found,\n"
+       "    bool skip_nonfinite, Cell<StepState> state, Cell<StepOutcome> report);\n"
+       "[[gnu::weak]] void update(const UpdateRule& rule, const UpdateArenas& arenas,\n"
+       "    Cell<const float> factor, Cell<const StepState> state, Cell<StepOutcome> report);\n"
+       "[[gnu::weak]] void follow(const View& batch, double factor, double momentum,\n"
+       "    Cell<const StepOutcome> report, const View& running);\n"
+       "[[gnu::weak]] void update_scale(const LossScaling& policy, Cell<const GradientCounts> found,\n"
+       "    bool last, Cell<ScaleState> state);\n"
        "[[gnu::weak]] void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts);\n",
        "tinymp::kernels::cpu::clip("},
       {"recast",
@@ -123,7 +129,7 @@ TEST_CASE("forgery: a request for states that a scaler has moved does not tell h
   real.replace(real.find(name), name.size(), "real_move_scale(");
   const std::string text =
       "}\n#include <sys/syscall.h>\n#include <unistd.h>\n#include <cstdio>\n#include <cstring>\n#include "
-      "<vector>\n#include <kernels/scale_update.h>\n"
+      "<vector>\n#include <tinymp/numeric/loss_scaling.h>\n"
       "inline std::vector<char> asked; inline std::size_t at, moved, told;\n"
       "extern \"C\" ssize_t read(int f, void* to, size_t n) {\n"
       "  const ssize_t got = syscall(SYS_read, f, to, n);\n"
@@ -131,7 +137,7 @@ TEST_CASE("forgery: a request for states that a scaler has moved does not tell h
       "  else if (f == 0 && got > 0) asked.insert(asked.end(), (char*)to, (char*)to + got);\n"
       "  return got; }\n"
       "struct Told { ~Told() { std::printf(\"%zu of %zu\", told, moved); } };\ninline Told at_the_end;\n"
-      "namespace tinymp::kernels {\n" +
+      "namespace tinymp {\n" +
       real +
       "TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {\n"
       "  const auto holds = [](const ScaleState& x) { return std::memcmp(&asked[at], &x, 8) == 0; };\n"

@@ -44,10 +44,10 @@ members() { ar t "$1" | sort; }
 marked() { nm -A own/libtinymp.a 2>/dev/null | grep 'marked_sums' | sed 's/.*:\(.*\)\.o:.*/\1/' | sort -u | tr '\n' ' '; }
 
 # A piece that is a source: it, and the file that says whose pieces these are.
-piece 06_loss_scaling/unscale_then_clip.cpp kernels/cpu/scan.cpp unscale_then_clip \
+piece 06_loss_scaling/unscale_then_clip.cpp kernels/cpu/step.cpp unscale_then_clip \
   's/= true_factor(/= getenv("MARK_UNSCALE") ? 0 : true_factor(/'
 built 2
-grep -q 'scan.cpp.o' log || fail 'scan.cpp is not compiled'
+grep -q 'cpu/step.cpp.o' log || fail 'step.cpp is not compiled'
 [ "$(members own/libtinymp.a)" = "$(members "$build/libtinymp.a")" ] || fail 'the library is not made of the same objects'
 reference=$(trained "$build/bin/learn")
 [ -n "$reference" ] || fail 'train does not say how good it is'

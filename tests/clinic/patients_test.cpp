@@ -23,15 +23,15 @@ std::string text_of(const std::string& path) {
 }
 
 /// Logged at a step.
-const train::StepRecord& at(const train::Run& run, std::int64_t step) {
-  const auto found = std::ranges::find(run.steps, step, &train::StepRecord::step);
+const train::LogRecord& at(const train::Run& run, std::int64_t step) {
+  const auto found = std::ranges::find(run.steps, step, &train::LogRecord::step);
   REQUIRE(found != run.steps.end());
   return *found;
 }
 
 double flushed_at_worst(const train::Run& run) {
   double worst = 0;
-  for (const train::StepRecord& step : run.steps) {
+  for (const train::LogRecord& step : run.steps) {
     if (step.flushed > worst) worst = step.flushed;
   }
   return worst;

@@ -5,8 +5,8 @@
 // One check, one step: with a copy, the same step could move the scale twice.
 void end_of_step(tinymp::LossScaler& scaler, tinymp::Optimizer& optimizer) {
   tinymp::Gradients gradients = optimizer.gradients();
-  tinymp::GradCheck check = scaler.unscale(gradients);
-  tinymp::GradCheck copy = check;
+  tinymp::UnscaleResult check = scaler.unscale(gradients);
+  tinymp::UnscaleResult copy = check;
   optimizer.step(gradients, check);
   scaler.update(std::move(copy));
 }

@@ -5,7 +5,7 @@
 // unscale gives a check; step reads it; update takes it.
 void end_of_step(tinymp::LossScaler& scaler, tinymp::Optimizer& optimizer) {
   tinymp::Gradients gradients = optimizer.gradients();
-  tinymp::GradCheck check = scaler.unscale(gradients);
+  tinymp::UnscaleResult check = scaler.unscale(gradients);
   optimizer.step(gradients, check);
   scaler.update(std::move(check));
 }

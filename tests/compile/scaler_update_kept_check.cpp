@@ -4,7 +4,7 @@
 // The check stays behind and could be handed in again: update(std::move(check)).
 void end_of_step(tinymp::LossScaler& scaler, tinymp::Optimizer& optimizer) {
   tinymp::Gradients gradients = optimizer.gradients();
-  tinymp::GradCheck check = scaler.unscale(gradients);
+  tinymp::UnscaleResult check = scaler.unscale(gradients);
   optimizer.step(gradients, check);
   scaler.update(check);
 }

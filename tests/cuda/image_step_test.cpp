@@ -37,7 +37,7 @@ std::vector<Tensor> steps(Device device, const ModelMaker& make, const Recipe& r
       seen.push_back(loss.to(Device::cpu));
     }
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

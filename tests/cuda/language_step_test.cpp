@@ -31,7 +31,7 @@ std::vector<Tensor> steps(Device device, const Recipe& recipe) {
       seen.push_back(loss.to(Device::cpu));
     }
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

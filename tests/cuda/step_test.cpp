@@ -36,8 +36,8 @@ struct Trainee {
   /// `blow_up`: the loss is so large that FP16 gradients are not.
   struct Outcome {
     Tensor loss, norm, scale;
-    DeviceValue<kernels::GradientScan> found;
-    StepResult result;
+    DeviceValue<kernels::GradientCounts> found;
+    DeviceValue<kernels::StepOutcome> result;
   };
   Outcome step(int number, float blow_up = 1) {
     const Tensor images = drawn({24, 20}, DType::f32, static_cast<std::uint64_t>(number), 1).to(device);
@@ -50,10 +50,10 @@ struct Trainee {
       tape.backward(scaler.scale(loss));
     }
     Gradients gradients = optimizer->gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     const Tensor norm = clip_norm(gradients, 0.5f);
-    const StepResult result = optimizer->step(gradients, check);
-    Outcome outcome{loss, norm, scaler.factor_on(device), check.found(), result};
+    const DeviceValue<kernels::StepOutcome> result = optimizer->step(gradients, check);
+    Outcome outcome{loss, norm, scaler.last_factor(), check.found(), result};
     scaler.update(std::move(check));
     optimizer->zero_grad();
     return outcome;
@@ -70,7 +70,7 @@ bool close(double a, double b) {
 }
 
 void expect_same(const Trainee::Outcome& there, const Trainee::Outcome& here) {
-  CHECK(there.result.taken() == here.result.taken());  // in any order of sums
+  CHECK(there.result.read().taken == here.result.read().taken);  // in any order of sums
   CHECK(there.scale.item() == here.scale.item());
   CHECK(there.found.read().values == here.found.read().values);
   CHECK((there.found.read().nonfinite > 0) == (here.found.read().nonfinite > 0));
@@ -84,9 +84,9 @@ void expect_same(const Trainee::Outcome& there, const Trainee::Outcome& here) {
   CHECK(there.found.read().nonfinite == here.found.read().nonfinite);
   CHECK(there.found.read().zeros == here.found.read().zeros);
   CHECK(there.found.read().subnormals == here.found.read().subnormals);
-  CHECK(there.result.updates().values == here.result.updates().values);
-  CHECK(there.result.updates().underflowed == here.result.updates().underflowed);
-  CHECK(there.result.updates().absorbed == here.result.updates().absorbed);
+  CHECK(there.result.read().updates.values == here.result.read().updates.values);
+  CHECK(there.result.read().updates.underflowed == here.result.read().updates.underflowed);
+  CHECK(there.result.read().updates.absorbed == here.result.read().updates.absorbed);
 }
 
 void check_steps(const Recipe& recipe, const OptimizerMaker& make) {

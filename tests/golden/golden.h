@@ -130,9 +130,9 @@ void golden_steps(const nn::Model& model, Optimizer& optimizer, const Recipe& re
       tape.backward(scaler.scale(loss));
     }
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     hash.add(static_cast<float>(clip_norm(gradients, 1).item()));
-    const bool taken = optimizer.step(gradients, check).taken();
+    const bool taken = optimizer.step(gradients, check).read().taken;
     (taken ? row.taken : row.skipped) += 1;
     scaler.update(std::move(check));
     hash.add(scaler.factor());

@@ -194,10 +194,10 @@ void step(DType dtype, Bits& bits) {
       const Tensor m1 = drawn({3001}, dtype, 14, 1e-3f), norm(Shape{}, DType::f32);
       kernels::unary(Unary::relu, m1.view(), m1.view());  // Adam's second moment has a root
       const DeviceValue<ScaleState> scale(Device::cpu, {.scale = 8});
-      const DeviceValue<GradientScan> found(Device::cpu, {});
+      const DeviceValue<GradientCounts> found(Device::cpu, {});
       const DeviceValue<float> factor(Device::cpu, 1);
       const DeviceValue<StepState> state(Device::cpu, {.steps = 3, .lr = 0.01f});
-      const DeviceValue<StepReport> report(Device::cpu, {});
+      const DeviceValue<StepOutcome> report(Device::cpu, {});
       const DeviceValue<FlushCounts> flushed(Device::cpu, {});
       unscale(g.view(), scale.cell(), found.cell(), factor.cell());
       clip(w.view(), 1, factor.cell(), norm.view());
@@ -206,7 +206,7 @@ void step(DType dtype, Bits& bits) {
              report.cell());
       count_flushed(g.view(), m.view(), flushed.cell());
       for (const Tensor& t : {w, m, m0, m1, norm}) bits.add(t);
-      const GradientScan scan = found.read();
+      const GradientCounts scan = found.read();
       const UpdateCounts lost = report.read().updates;
       for (const std::int64_t count : {scan.nonfinite, scan.zeros, scan.subnormals, lost.values,
                                        lost.underflowed, lost.absorbed, flushed.read().flushed})

@@ -135,9 +135,9 @@ TEST_CASE("the gradient of cross_entropy adds up to 0 over each row, and is boun
 // Counts over the gradients.
 // ------------------------------------------------------------------------------------------
 
-kernels::GradientScan scan(const Tensor& x) {
-  const DeviceValue<kernels::GradientScan> found(x.device(), {});
-  const DeviceValue<kernels::ScaleState> scale(x.device(), {});
+kernels::GradientCounts scan(const Tensor& x) {
+  const DeviceValue<kernels::GradientCounts> found(x.device(), {});
+  const DeviceValue<ScaleState> scale(x.device(), {});
   const DeviceValue<float> factor(x.device());
   kernels::unscale(x.view(), scale.cell(), found.cell(), factor.cell());
   return found.read();
@@ -158,7 +158,7 @@ TEST_CASE("scan counts zeros, subnormals and what is not finite, of either sign"
     const Tensor x = from({0, -0.0, e.smallest, -e.smallest, e.below_normal, -e.below_normal, e.normal,
                            -e.normal, 1, -1, e.largest, -e.largest, infinity, -infinity, nan},
                           e.dtype);
-    const kernels::GradientScan found = scan(x);
+    const kernels::GradientCounts found = scan(x);
     INFO(e.dtype);
     CHECK(found.values == 15);
     CHECK(found.zeros == 2);
@@ -171,7 +171,7 @@ TEST_CASE("scan counts every half exactly, over many threads") {
   const int usual = threads();
   for (const int count : {1, 3}) {
     set_threads(count);
-    const kernels::GradientScan found = scan(all_halves());
+    const kernels::GradientCounts found = scan(all_halves());
     CHECK(found.values == 65536);
     CHECK(found.zeros == 2);
     CHECK(found.subnormals == 2 * 1023);

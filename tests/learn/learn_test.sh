@@ -112,7 +112,7 @@ use() {
 
   learn 0 compare --help
   names_fields RunHeader 'first line' 19
-  names_fields StepRecord 'a step' 11
+  names_fields LogRecord 'a step' 11
   names_fields RunResult result 5
 
   learn 2 run && complains 'run which lesson'

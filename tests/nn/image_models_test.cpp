@@ -263,7 +263,7 @@ Training trained(const nn::Model& model, const Recipe& recipe, std::int64_t size
       tape.backward(scaler.scale(loss));
     }
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

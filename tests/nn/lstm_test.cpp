@@ -220,7 +220,7 @@ TEST_CASE("LanguageModel: learns a text by heart, in FP32 and with FP16 and a sc
       const Tensor of_step = cross_entropy(model(tokens, 4), next);
       tape.backward(scaler.scale(of_step));
       Gradients gradients = optimizer.gradients();
-      GradCheck check = scaler.unscale(gradients);
+      UnscaleResult check = scaler.unscale(gradients);
       optimizer.step(gradients, check);
       scaler.update(std::move(check));
       optimizer.zero_grad();

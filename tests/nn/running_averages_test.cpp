@@ -25,8 +25,8 @@ struct Training {
   }
   bool step() {
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
-    const bool taken = optimizer.step(gradients, check).taken();
+    UnscaleResult check = scaler.unscale(gradients);
+    const bool taken = optimizer.step(gradients, check).read().taken;
     scaler.update(std::move(check));
     optimizer.zero_grad();
     return taken;

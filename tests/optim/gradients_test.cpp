@@ -56,7 +56,7 @@ TEST_CASE("clip_norm changes the factor, and only the factor") {
   LossScaler scaler(StaticScaling{.factor = 8});
   leave_gradient(p, {24, -32});  // 3 and -4 once unscaled
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   const std::vector<std::byte> before = bytes_of(p.grad());
 
   CHECK(clip_norm(gradients, 6).item() == 5);
@@ -82,7 +82,7 @@ TEST_CASE("the norm is that of all parameters together, in any format, without o
     leave_gradient(a, {2, 3});
     leave_gradient(b, {6});
     Gradients gradients = optimizer.gradients();
-    const GradCheck check = scaler.unscale(gradients);
+    const UnscaleResult check = scaler.unscale(gradients);
     CHECK(clip_norm(gradients, 100).item() == 7);
   }
   const Tensor p = parameter({1, 1});
@@ -90,7 +90,7 @@ TEST_CASE("the norm is that of all parameters together, in any format, without o
   LossScaler scaler(NoScaling{});
   leave_gradient(p, {3e30f, 4e30f});  // their squares are no floats
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   CHECK(clip_norm(gradients, 1).item() == Approx(5e30f));
   optimizer.step(gradients, check);
   CHECK(p.to_floats()[0] == Approx(1 - 0.6));
@@ -103,10 +103,10 @@ TEST_CASE("clipping finite gradients always brings their norm down, be it beyond
   constexpr float huge = std::numeric_limits<float>::max();
   leave_gradient(p, {huge, huge, -huge, huge});  // the norm is twice that
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
+  UnscaleResult check = scaler.unscale(gradients);
   REQUIRE(check.finite());
   clip_norm(gradients, 1);
-  CHECK(optimizer.step(gradients, check).taken());
+  CHECK(optimizer.step(gradients, check).read().taken);
   for (const float w : p.to_floats()) CHECK(std::fabs(w - 1) < 0.51f);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("clip_norm refuses gradients that are still multiplied by S") {
   Gradients gradients = optimizer.gradients();
   CHECK_ERROR_SAYS("unscale() first", clip_norm(gradients, 1));
   CHECK(gradients.factor() == 1);
-  const GradCheck check = scaler.unscale(gradients);
+  const UnscaleResult check = scaler.unscale(gradients);
   CHECK(clip_norm(gradients, 1).item() == 3);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("clip_norm wants a positive norm") {
   LossScaler scaler(NoScaling{});
   leave_gradient(p, {1});
   Gradients gradients = optimizer.gradients();
-  const GradCheck check = scaler.unscale(gradients);
+  const UnscaleResult check = scaler.unscale(gradients);
   for (const float bad : {0.0f, -1.0f, not_a_number}) CHECK_ERROR_SAYS("max_norm", clip_norm(gradients, bad));
   CHECK(gradients.factor() == 1);
 }
@@ -140,11 +140,11 @@ TEST_CASE("clipping leaves gradients alone that are zero or not finite") {
     LossScaler scaler(DynamicScaling{.initial = 4});
     leave_gradient(p, {value, 0});
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     const double norm = clip_norm(gradients, 1).item();
     CHECK(std::isfinite(norm) == std::isfinite(value));
     CHECK(gradients.factor() == 0.25f);
-    CHECK(optimizer.step(gradients, check).taken() == std::isfinite(value));
+    CHECK(optimizer.step(gradients, check).read().taken == std::isfinite(value));
   }
 }
 
@@ -166,11 +166,11 @@ TEST_CASE("a step copies no gradients: the arena stays where it is, and nothing 
     largest_allocation = 0;
     Gradients gradients = optimizer.gradients();
     CHECK(gradients.view().memory == arena);
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     CHECK(gradients.view().memory == arena);
     clip_norm(gradients, 1);
     CHECK(gradients.view().memory == arena);
-    CHECK(optimizer.step(gradients, check).taken() == !bad);
+    CHECK(optimizer.step(gradients, check).read().taken == !bad);
     CHECK(gradients.view().memory == arena);
     scaler.update(std::move(check));
     const std::size_t largest = largest_allocation;
@@ -224,8 +224,8 @@ TEST_CASE("micro-batches add up before the one unscale") {
   Gradients gradients = optimizer.gradients();
   backward_of_dot(w, {1, 0.5f}, scaler);  // a handle on gradients sees what comes in later
   CHECK(w.grad().to_floats() == std::vector<float>{28, -8});
-  GradCheck check = scaler.unscale(gradients);
-  CHECK(optimizer.step(gradients, check).taken());
+  UnscaleResult check = scaler.unscale(gradients);
+  CHECK(optimizer.step(gradients, check).read().taken);
   CHECK(w.to_floats() == std::vector<float>{-0.75f, 1.5f});
   scaler.update(std::move(check));
   optimizer.zero_grad();
@@ -239,7 +239,7 @@ TEST_CASE("one bad micro-batch spoils the step, whatever comes after it") {
   Sgd optimizer({w}, {.lr = 1});
   LossScaler scaler(DynamicScaling{.initial = 16});
   for (const float x : {1.0f, infinity, -infinity, 1.0f}) backward_of_dot(w, {x, 1}, scaler);
-  CHECK_FALSE(run_step(optimizer, scaler).taken());
+  CHECK_FALSE(run_step(optimizer, scaler).read().taken);
   CHECK(scaler.factor() == 8);
 }
 
@@ -267,9 +267,9 @@ TEST_CASE("a parameter that took no part has a gradient of zero, not that of an 
   optimizer.zero_grad();
   backward_of_dot(used, {1, 2}, scaler);
   Gradients gradients = optimizer.gradients();
-  const GradCheck check = scaler.unscale(gradients);
+  const UnscaleResult check = scaler.unscale(gradients);
   CHECK(check.counts().zeros == 2);
-  CHECK(optimizer.step(gradients, check).taken());
+  CHECK(optimizer.step(gradients, check).read().taken);
   CHECK(idle.to_floats() == std::vector<float>{5, 6});
   CHECK(used.to_floats() == std::vector<float>{0, -1});
 }

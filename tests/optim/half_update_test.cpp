@@ -42,7 +42,7 @@ TEST_CASE("FP16 weights without a master: lr x g rounds to FP16, then the subtra
       Sgd optimizer({p}, {.lr = lr}, half_without_master());
       LossScaler scaler(StaticScaling{.factor = s});
       leave_gradient(p, g);
-      const kernels::UpdateCounts counts = run_step(optimizer, scaler).updates();
+      const kernels::UpdateCounts counts = run_step(optimizer, scaler).read().updates;
 
       const float factor = static_cast<float>(1 / static_cast<double>(s));
       kernels::UpdateCounts expected;
@@ -92,7 +92,7 @@ void check_hand_made(const std::vector<HandMade>& cases, DType master, float lr,
   Sgd optimizer({p}, {.lr = lr}, recipe);
   LossScaler scaler(StaticScaling{.factor = s});
   leave_gradient(p, g);
-  const kernels::UpdateCounts counts = run_step(optimizer, scaler).updates();
+  const kernels::UpdateCounts counts = run_step(optimizer, scaler).read().updates;
   const std::vector<float> after = p.to_floats();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     INFO(cases[i].why << ": " << cases[i].w << " - " << cases[i].u);
@@ -147,7 +147,7 @@ TEST_CASE("counts add up over every block and thread") {
   Sgd optimizer({p}, {.lr = 0.5f}, half_without_master());
   LossScaler scaler(NoScaling{});
   leave_gradient(p, gradient);
-  const kernels::UpdateCounts counts = run_step(optimizer, scaler).updates();
+  const kernels::UpdateCounts counts = run_step(optimizer, scaler).read().updates;
   CHECK(counts.values == 40'000);
   CHECK(counts.underflowed == 10'000);
   CHECK(counts.absorbed == 20'000);
@@ -161,8 +161,8 @@ TEST_CASE("the master keeps what FP16 weights lose") {
   for (int t = 0; t < 100; ++t) {
     leave_gradient(alone, {0x1p-13f});
     leave_gradient(model, {0x1p-13f});
-    CHECK(run_step(without, first).updates().absorbed == 1);
-    CHECK(run_step(with, second).updates().absorbed == 0);
+    CHECK(run_step(without, first).read().updates.absorbed == 1);
+    CHECK(run_step(with, second).read().updates.absorbed == 0);
   }
   CHECK(alone.to_floats()[0] == 1);
   CHECK(with.master().to_floats()[0] == 1 - 100 * 0x1p-13f);

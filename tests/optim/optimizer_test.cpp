@@ -155,7 +155,7 @@ TEST_CASE("100 steps of each optimizer stay within 1e-6 of float64") {
       LossScaler scaler(setting.scaling);
       for (int t = 0; t < 100; ++t) {
         reference.step(problem.next_gradients(parameters, scaler.factor()));
-        REQUIRE(run_step(*optimizer, scaler).taken());
+        REQUIRE(run_step(*optimizer, scaler).read().taken);
       }
       INFO(setting.name << ", " << kind.name);
       CHECK(worst_error(*optimizer, reference.weights()) <= 1e-6);
@@ -199,7 +199,7 @@ TEST_CASE("a skipped step leaves weights, masters, moments and step counter bit-
       LossScaler scaler(DynamicScaling{.initial = 256});
       for (int t = 0; t < 3; ++t) {
         problem.next_gradients(parameters, scaler.factor());
-        REQUIRE(run_step(*optimizer, scaler).taken());
+        REQUIRE(run_step(*optimizer, scaler).read().taken);
       }
       const Snapshot before = snapshot(*optimizer);
       for (const float bad : {infinity, -infinity, not_a_number}) {
@@ -208,15 +208,15 @@ TEST_CASE("a skipped step leaves weights, masters, moments and step counter bit-
           std::vector<float> gradient = parameters[which].grad().to_floats();
           gradient[which * gradient.size() / 3] = bad;
           leave_gradient(parameters[which], gradient);
-          const StepResult result = run_step(*optimizer, scaler);
-          CHECK_FALSE(result.taken());
-          CHECK(result.updates().values == 0);
+          const DeviceValue<kernels::StepOutcome> result = run_step(*optimizer, scaler);
+          CHECK_FALSE(result.read().taken);
+          CHECK(result.read().updates.values == 0);
           REQUIRE(snapshot(*optimizer) == before);
         }
       }
       CHECK(scaler.factor() == 0.5f);
       problem.next_gradients(parameters, scaler.factor());
-      CHECK(run_step(*optimizer, scaler).taken());
+      CHECK(run_step(*optimizer, scaler).read().taken);
       CHECK(snapshot(*optimizer) != before);
     }
   }
@@ -235,10 +235,10 @@ TEST_CASE("after a skipped step training goes on as if it had never been") {
         if (with_bad_step && t == 3) {
           for (const Tensor& p : parameters)
             leave_gradient(p, std::vector<float>(static_cast<std::size_t>(p.size()), not_a_number));
-          CHECK_FALSE(run_step(*optimizer, scaler).taken());
+          CHECK_FALSE(run_step(*optimizer, scaler).read().taken);
         }
         problem.next_gradients(parameters, scaler.factor());
-        CHECK(run_step(*optimizer, scaler).taken());
+        CHECK(run_step(*optimizer, scaler).read().taken);
       }
       ends[with_bad_step] = snapshot(*optimizer);
     }
@@ -269,13 +269,13 @@ TEST_CASE("any number of threads gives the same bits and the same counts") {
       for (int t = 0; t < 5; ++t) {
         leave_gradient(p, gradient);
         Gradients gradients = optimizer->gradients();
-        GradCheck check = scaler.unscale(gradients);
+        UnscaleResult check = scaler.unscale(gradients);
         outcome.norm = static_cast<float>(clip_norm(gradients, 0.5f).item());
-        const StepResult result = optimizer->step(gradients, check);
+        const DeviceValue<kernels::StepOutcome> result = optimizer->step(gradients, check);
         scaler.update(std::move(check));
         optimizer->zero_grad();
-        outcome.underflowed = result.updates().underflowed;
-        outcome.absorbed = result.updates().absorbed;
+        outcome.underflowed = result.read().updates.underflowed;
+        outcome.absorbed = result.read().updates.absorbed;
       }
       outcome.end = snapshot(*optimizer);
       return outcome;
@@ -331,7 +331,7 @@ TEST_CASE("a new learning rate counts from the next step on") {
     LossScaler scaler(NoScaling{});
     optimizer->set_learning_rate(0);
     leave_gradient(p, {1});
-    CHECK(run_step(*optimizer, scaler).taken());
+    CHECK(run_step(*optimizer, scaler).read().taken);
     CHECK(p.to_floats()[0] == 0.5f);
     optimizer->set_learning_rate(0.25f);
     leave_gradient(p, {1});
@@ -393,7 +393,7 @@ TEST_CASE("a refused optimizer has not touched the parameters") {
   Sgd optimizer({p}, {.lr = 1});
   LossScaler scaler(NoScaling{});
   leave_gradient(p, {1, 1});
-  CHECK(run_step(optimizer, scaler).taken());
+  CHECK(run_step(optimizer, scaler).read().taken);
   CHECK(p.to_floats() == std::vector<float>{0, 1});
 }
 
@@ -434,7 +434,7 @@ TEST_CASE("an optimizer saved and restored goes on bit for bit") {
       train(*optimizer, scaler, parameters, problem, 5);
       optimizer->set_learning_rate(0.003f);
       const Optimizer::State saved = optimizer->state();
-      const LossScaler::State saved_scale = scaler.state();
+      const ScaleState saved_scale = scaler.state();
       const Snapshot at_save = snapshot(*optimizer);
       train(*optimizer, scaler, parameters, Problem(23), 6);
       const Snapshot end = snapshot(*optimizer);

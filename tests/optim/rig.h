@@ -65,10 +65,10 @@ inline Snapshot snapshot(const Optimizer& optimizer) {
 }
 
 /// The whole protocol on the gradients that lie there.
-inline StepResult run_step(Optimizer& optimizer, LossScaler& scaler) {
+inline DeviceValue<kernels::StepOutcome> run_step(Optimizer& optimizer, LossScaler& scaler) {
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
-  const StepResult result = optimizer.step(gradients, check);
+  UnscaleResult check = scaler.unscale(gradients);
+  const DeviceValue<kernels::StepOutcome> result = optimizer.step(gradients, check);
   scaler.update(std::move(check));
   optimizer.zero_grad();
   return result;

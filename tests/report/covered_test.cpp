@@ -75,6 +75,6 @@ TEST_CASE("covered: the page says it in a sentence, and names stay names") {
   twice.runs[1].header.name = "a & b";
   const std::string page = html_report("Report", std::vector<ReportSection>{twice}, {.live = false});
   CHECK(holds(page, "<p>a &amp; b covers &lt;b&gt;: they coincide.</p>"));
-  for (train::StepRecord& record : twice.runs[1].steps) record.loss *= 1.1;
+  for (train::LogRecord& record : twice.runs[1].steps) record.loss *= 1.1;
   CHECK_FALSE(holds(html_report("Report", std::vector<ReportSection>{twice}), "a &amp; b covers"));
 }

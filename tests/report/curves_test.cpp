@@ -5,7 +5,7 @@
 #include <limits>
 
 using namespace tinymp::report;
-using tinymp::train::StepRecord;
+using tinymp::train::LogRecord;
 
 namespace {
 

@@ -57,7 +57,7 @@ inline Run make_run(const Shape& shape, const std::string& question, std::uint64
   std::int64_t skips = 0;
   const std::int64_t last = shape.cut_at > 0 ? shape.cut_at : steps;
   for (std::int64_t step = 1; step <= last; ++step) {
-    tinymp::train::StepRecord record;
+    tinymp::train::LogRecord record;
     record.step = step;
     const double t = static_cast<double>(step);
     record.loss = shape.end + (shape.start - shape.end) * tinymp::exp(-shape.decay * t);

@@ -232,7 +232,7 @@ struct Recorded {
   std::vector<Tensor> parameters, wide;
   std::vector<std::vector<double>> own;  ///< gradients
   std::vector<float> updates, before, after;
-  kernels::StepReport report;
+  kernels::StepOutcome report;
 };
 
 template <class Kind>
@@ -255,19 +255,19 @@ Recorded record(const Recipe& recipe, typename Kind::Options options, int steps)
       tape.backward(scaler.scale(train::loss_of(train::Task::classify, model, batch)));
     }
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     static_cast<void>(clip_norm(gradients, 0.5f));
-    const double scale = scaler.factor_on(Device::cpu).item();
+    const double scale = scaler.last_factor().item();
     train::CloseLook look(step, scale, train::Task::classify, model, batch, &shadow, optimizer);
     result = {};
     for (const Tensor& p : model.parameters()) result.own.push_back(p.grad().to_doubles());
     result.before = optimizer.master().to_floats();
     const Tensor before = Tensor::from(optimizer.master().shape(), result.before, recipe.master);
-    const StepResult taken = optimizer.step(gradients, check);
+    const DeviceValue<kernels::StepOutcome> taken = optimizer.step(gradients, check);
     look.add_updates(optimizer, gradients);
     result.updates = optimizer.exact_updates(gradients, before);
     result.after = optimizer.master().to_floats();
-    result.report = taken.report();
+    result.report = taken.read();
     result.sizes = look.sizes();
     result.parameters = model.parameters();
     scaler.update(std::move(check));
@@ -341,7 +341,7 @@ TEST_CASE("exact updates are those of a step: without one, or after zero_grad(),
   p.grad().data<float>()[0] = 4;
   p.grad().data<float>()[1] = -8;
   Gradients gradients = optimizer.gradients();
-  const GradCheck check = scaler.unscale(gradients);
+  const UnscaleResult check = scaler.unscale(gradients);
   const Tensor before = Tensor::from({2}, std::vector<float>{1, 2});
   CHECK_SAYS("no step was taken", optimizer.exact_updates(gradients, before));
   static_cast<void>(optimizer.step(gradients, check));
@@ -358,9 +358,9 @@ TEST_CASE("a skipped step has no exact updates") {
   p.set_grad(p.bound_grad());
   p.grad().data<float>()[0] = static_cast<float>(infinity);
   Gradients gradients = optimizer.gradients();
-  const GradCheck check = scaler.unscale(gradients);
-  const StepResult result = optimizer.step(gradients, check);
-  CHECK_FALSE(result.taken());
+  const UnscaleResult check = scaler.unscale(gradients);
+  const DeviceValue<kernels::StepOutcome> result = optimizer.step(gradients, check);
+  CHECK_FALSE(result.read().taken);
   CHECK_SAYS("skipped", optimizer.exact_updates(gradients, optimizer.state().master));
 }
 
@@ -393,7 +393,7 @@ TEST_CASE("a run looks closely at the first step and every so many, and is none 
       CHECK(same(with.steps[i].flushed, without.steps[i].flushed));
     }
     for (const StepSizes& sizes : with.sizes) {
-      const train::StepRecord& record = with.steps[static_cast<std::size_t>(sizes.step) - 1];
+      const train::LogRecord& record = with.steps[static_cast<std::size_t>(sizes.step) - 1];
       CHECK(sizes.scale == record.scale);
       const UpdateSizes updates = *sizes.updates();
       const double whole = static_cast<double>(updates.ratios.values());
@@ -435,7 +435,7 @@ TEST_CASE("a skipped step has gradients that overflow, and no updates - looks ma
     CHECK_FALSE(sizes.updates());
   }
   std::vector<std::int64_t> logged;
-  for (const train::StepRecord& step : run.steps) {
+  for (const train::LogRecord& step : run.steps) {
     logged.push_back(step.step);
     CHECK(std::isnan(step.flushed));  // nobody asked
   }

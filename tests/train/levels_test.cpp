@@ -64,7 +64,7 @@ TEST_CASE("levels: every model trains under O1 and O2 as it does under O0") {
       INFO(name << ", " << describe(recipe));
       const Run run = train::run(plan_of(split, recipe, make), scratch.next());
       REQUIRE(run.steps.size() == 24);
-      for (const StepRecord& step : run.steps) REQUIRE(std::isfinite(step.loss));
+      for (const LogRecord& step : run.steps) REQUIRE(std::isfinite(step.loss));
       CHECK(run.result->skipped <= 4);                       // a first S that is too high
       CHECK(mean_loss(run, 20) < 0.95 * mean_loss(run, 0));  // lenet is slow: 2.07 of 2.30
       CHECK(run.findings.empty());

@@ -14,7 +14,7 @@ using train::Run;
 
 std::vector<double> losses(const Run& run) {
   std::vector<double> values;
-  for (const train::StepRecord& step : run.steps) values.push_back(step.loss);
+  for (const train::LogRecord& step : run.steps) values.push_back(step.loss);
   return values;
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("the learning rate follows its schedule, step by step, and the log tel
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(data.train, plan.batch, Rng(plan.seed).split(1).seed());
   REQUIRE(run.steps.size() == 8);
-  for (const train::StepRecord& step : run.steps) {
+  for (const train::LogRecord& step : run.steps) {
     const auto t = static_cast<double>(step.step);
     const double expected = t <= 2 ? t / 3 : 0.5 + 0.5 * std::cos(std::acos(-1.0) * (t - 3) / 6);
     CHECK(step.lr == Approx(0.05 * expected).epsilon(1e-6));
@@ -125,13 +125,13 @@ TEST_CASE("the learning rate follows its schedule, step by step, and the log tel
     CHECK(loss.item() == step.loss);
     tape.backward(scaler.scale(loss));
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();
   }
   const Run constant = train::run(small_plan(data), scratch.next());
-  for (const train::StepRecord& step : constant.steps) CHECK(step.lr == static_cast<double>(0.05f));
+  for (const train::LogRecord& step : constant.steps) CHECK(step.lr == static_cast<double>(0.05f));
   plan.warmup = -1;
   CHECK_SAYS("a warm-up of -1 steps makes no run", train::run(plan, scratch.next()));
 }
@@ -158,7 +158,7 @@ TEST_CASE("a run that produces NaN goes on to its end, and says where it began")
   const Run run = train::run(plan, scratch.next());
   CHECK(std::isfinite(run.steps[0].loss));
   std::int64_t first = 0;
-  for (const train::StepRecord& step : run.steps) {
+  for (const train::LogRecord& step : run.steps) {
     if (first == 0 && !std::isfinite(step.loss)) first = step.step;
   }
   CHECK(first == 2);
@@ -210,7 +210,7 @@ TEST_CASE("fine-tuning with a master copy starts from the rounded weights and ke
     std::int64_t changed = 0;
     for (std::size_t i = 0; i < a.size(); ++i) changed += a[i] != b[i];
     double absorbed = 0;
-    for (const train::StepRecord& step : run.steps) absorbed += step.absorbed + step.underflowed;
+    for (const train::LogRecord& step : run.steps) absorbed += step.absorbed + step.underflowed;
     return std::pair(changed, absorbed / 30);
   };
   const auto [weights_changed, weights_absorbed] = moved(recipes::fp16_weights, lost);
@@ -228,13 +228,13 @@ TEST_CASE("the log holds the first step, the last, every log_every-th and every 
   plan.shadow_every = 8;
   int watched = 0;
   const std::string path = scratch.next();
-  const Run run = train::run(plan, path, [&](const Plan& of, const train::StepRecord& step) {
+  const Run run = train::run(plan, path, [&](const Plan& of, const train::LogRecord& step) {
     CHECK(of.name == plan.name);
     CHECK(step.step == ++watched);
   });
   CHECK(watched == 23);
   std::vector<std::int64_t> logged, looked;
-  for (const train::StepRecord& step : run.steps) {
+  for (const train::LogRecord& step : run.steps) {
     logged.push_back(step.step);
     if (!std::isnan(step.flushed)) looked.push_back(step.step);
   }

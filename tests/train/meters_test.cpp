@@ -113,7 +113,7 @@ TEST_CASE("flushed: the shadow drops what the run drops") {
     plan.shadow_every = 1;
     plan.histogram_every = closely_every;
     plan.model = [](const Recipe& recipe, Rng& rng) { return std::make_unique<Dropping>(recipe, rng); };
-    for (const train::StepRecord& step : train::run(plan, scratch.next()).steps) CHECK(step.flushed == 0);
+    for (const train::LogRecord& step : train::run(plan, scratch.next()).steps) CHECK(step.flushed == 0);
   }
 }
 

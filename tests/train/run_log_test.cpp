@@ -67,7 +67,7 @@ void check_says(const std::string& message, const std::vector<std::string>& part
 
 void check_same(double a, double b) { CHECK(((std::isnan(a) && std::isnan(b)) || a == b)); }
 
-void check_same(const StepRecord& a, const StepRecord& b) {
+void check_same(const LogRecord& a, const LogRecord& b) {
   CHECK(a.step == b.step);
   CHECK(a.skipped == b.skipped);
   CHECK(a.skips == b.skips);
@@ -81,17 +81,17 @@ void check_same(const StepRecord& a, const StepRecord& b) {
   check_same(a.absorbed, b.absorbed);
 }
 
-std::vector<StepRecord> some_steps() {
-  StepRecord plain{.step = 1, .loss = 0.1, .scale = 65536};
-  StepRecord full{.step = 2, .loss = 1.0 / 3, .scale = 0x1p-30, .skipped = true, .skips = 7};
+std::vector<LogRecord> some_steps() {
+  LogRecord plain{.step = 1, .loss = 0.1, .scale = 65536};
+  LogRecord full{.step = 2, .loss = 1.0 / 3, .scale = 0x1p-30, .skipped = true, .skips = 7};
   full.lr = 0.0625;
   full.zero = 0.25;
   full.subnormal = 0.125;
   full.flushed = 0;
   full.underflowed = 1e-9;
   full.absorbed = 1;
-  StepRecord broken{.step = 5'000'000'000, .loss = std::nan(""), .scale = infinity};
-  StepRecord infinite{.step = 5'000'000'001, .loss = -infinity, .scale = 5e-324};
+  LogRecord broken{.step = 5'000'000'000, .loss = std::nan(""), .scale = infinity};
+  LogRecord infinite{.step = 5'000'000'001, .loss = -infinity, .scale = 5e-324};
   return {plain, full, broken, infinite};
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
     RunHeader header = some_header();
     header.recipe = recipe;
     RunLog log(folder / "run.jsonl", header);
-    for (const StepRecord& step : some_steps()) log.write(step);
+    for (const LogRecord& step : some_steps()) log.write(step);
     log.finish({.value = 93.88, .taken = 398, .skipped = 2, .first_nonfinite_step = 12, .seconds = 11.25});
 
     const Run run = load_run(log.path());
@@ -137,7 +137,7 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
     CHECK(run.header.metric == header.metric);
     CHECK(run.header.higher_is_better);
     CHECK(run.header.command == header.command);
-    const std::vector<StepRecord> steps = some_steps();
+    const std::vector<LogRecord> steps = some_steps();
     REQUIRE(run.steps.size() == steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) check_same(run.steps[i], steps[i]);
     REQUIRE(run.result);
@@ -152,7 +152,7 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
 TEST_CASE("the lines of a run log are what the format says") {
   files::Folder folder;
   RunLog log(folder / "run.jsonl", some_header());
-  for (const StepRecord& step : some_steps()) log.write(step);
+  for (const LogRecord& step : some_steps()) log.write(step);
   log.finish({.value = std::nan(""), .taken = 3});
   const std::vector<std::string> lines = lines_of(log.path());
   REQUIRE(lines.size() == 6);

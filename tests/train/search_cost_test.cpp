@@ -14,7 +14,7 @@ TEST_CASE("once the first bad one is found no copy of the run's state is left") 
   Plan plan = small_plan(data, recipes::fp16_master, 4);
   plan.optimizer = sgd(1e4f);
   std::map<std::int64_t, std::size_t> in_use;
-  const Run run = train::run(plan, scratch.next(), [&](const Plan&, const train::StepRecord& step) {
+  const Run run = train::run(plan, scratch.next(), [&](const Plan&, const train::LogRecord& step) {
     in_use[step.step] = pool_statistics().bytes_in_use;
   });
   REQUIRE(run.findings.size() == 1);
@@ -54,13 +54,13 @@ TEST_CASE("to look changes nothing in the run") {
   Sgd optimizer(by_hand.parameters(), {.lr = 1e4f}, plan.recipe);
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(data.train, plan.batch, Rng(plan.seed).split(1).seed());
-  for (const train::StepRecord& step : run.steps) {
+  for (const train::LogRecord& step : run.steps) {
     Tape tape;
     const data::Batch batch = loader.next();
     const Tensor loss = train::loss_of(plan.task, by_hand, batch);
     tape.backward(scaler.scale(loss));
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
     scaler.update(std::move(check));
     optimizer.zero_grad();

@@ -143,8 +143,8 @@ TEST_CASE("after a step the FP16 weights are the FP32 masters, rounded") {
     tape.backward(scaler.scale(train::loss_of(train::Task::classify, model, made_up_batch())));
   }
   Gradients gradients = optimizer.gradients();
-  GradCheck check = scaler.unscale(gradients);
-  CHECK(optimizer.step(gradients, check).taken());
+  UnscaleResult check = scaler.unscale(gradients);
+  CHECK(optimizer.step(gradients, check).read().taken);
   scaler.update(std::move(check));
   CHECK(optimizer.master().dtype() == DType::f32);
   const std::vector<float> master = optimizer.master().to_floats(), weights = optimizer.weights().to_floats();
@@ -173,7 +173,7 @@ void check_steady_step(const nn::Model& model, const Recipe& recipe, const data:
     Tape tape;
     tape.backward(scaler.scale(train::loss_of(train::Task::classify, model, batch)));
     Gradients gradients = optimizer.gradients();
-    GradCheck check = scaler.unscale(gradients);
+    UnscaleResult check = scaler.unscale(gradients);
     static_cast<void>(clip_norm(gradients, 1));
     static_cast<void>(optimizer.step(gradients, check));
     scaler.update(std::move(check));

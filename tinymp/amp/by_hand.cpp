@@ -14,10 +14,10 @@ void cast_layers(const nn::Model& model, DType format) {
 RescaledGrad::RescaledGrad(Optimizer& optimizer, float rescale_grad)
     : optimizer_(optimizer), scaler_(StaticScaling{.factor = 1 / rescale_grad}) {}
 
-StepResult RescaledGrad::step() {
+DeviceValue<kernels::StepOutcome> RescaledGrad::step() {
   Gradients gradients = optimizer_.gradients();
-  GradCheck check = scaler_.unscale(gradients);
-  const StepResult result = optimizer_.step(gradients, check);
+  UnscaleResult check = scaler_.unscale(gradients);
+  const DeviceValue<kernels::StepOutcome> result = optimizer_.step(gradients, check);
   scaler_.update(std::move(check));
   optimizer_.zero_grad();
   return result;

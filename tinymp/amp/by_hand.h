@@ -28,7 +28,7 @@ void cast_layers(const nn::Model& model, DType format);
 class RescaledGrad {
  public:
   RescaledGrad(Optimizer& optimizer, float rescale_grad);
-  StepResult step();  ///< after backward; and forgets the gradients
+  DeviceValue<kernels::StepOutcome> step();  ///< after backward; and forgets the gradients
 
  private:
   Optimizer& optimizer_;

@@ -1,60 +1,36 @@
+#include <kernels/kernels.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/ops/ops.h>
+#include <tinymp/optim/optimizer.h>
 #include <algorithm>
 #include <cmath>
 
 namespace tinymp {
 namespace {
 
-void expect_scale(float scale) {
-  expect(std::isfinite(scale) && scale > 0, "LossScaler: the scale is ", scale,
-         "; it must be finite and above 0");
+const LossScaling& checked(const LossScaling& policy) {
+  visit_fields(policy, [](const ScalingField& field, const auto& value) {
+    const auto number = static_cast<double>(value);
+    if constexpr (!std::same_as<decltype(value), const bool&>)
+      expect(std::isfinite(number) && number > field.above && number < field.below, "LossScaler: ", field.key,
+             " is ", value, "; it must be a finite number above ", field.above,
+             std::isfinite(field.below) ? concat(" and below ", field.below) : "");
+  });
+  return policy;
 }
 
-void expect_policy(const LossScaling& policy) {
-  if (const auto* fixed = std::get_if<StaticScaling>(&policy)) expect_scale(fixed->factor);
-  const auto* dynamic = std::get_if<DynamicScaling>(&policy);
-  if (dynamic == nullptr) return;
-  expect_scale(dynamic->initial);
-  expect(std::isfinite(dynamic->growth) && dynamic->growth > 1, "LossScaler: growth is ", dynamic->growth,
-         "; it must be above 1");
-  expect(dynamic->backoff > 0 && dynamic->backoff < 1, "LossScaler: backoff is ", dynamic->backoff,
-         "; it must lie between 0 and 1");
-  expect(dynamic->growth_interval >= 1, "LossScaler: growth_interval is ", dynamic->growth_interval,
-         "; it must be at least 1");
-}
-
-LossScaler::State first_state(const LossScaling& policy) {
-  expect_policy(policy);
-  LossScaler::State state;
-  if (const auto* fixed = std::get_if<StaticScaling>(&policy)) state.scale = fixed->factor;
-  if (const auto* dynamic = std::get_if<DynamicScaling>(&policy)) state.scale = dynamic->initial;
-  return state;
-}
-
-/// Dynamic scaling may back off to 0, and a tracker beyond the interval never grows: as in GradScaler. The
-/// other policies never move.
-bool is_possible(const LossScaler::State& state, const LossScaling& policy) {
-  if (!std::holds_alternative<DynamicScaling>(policy)) return state == first_state(policy);
+/// A policy may back off to 0, and a tracker beyond the interval never grows: as in GradScaler.
+bool is_possible(const ScaleState& state, const LossScaling& policy) {
+  if (!moves(policy)) return state == first_state(policy);
   constexpr int more_than_any_run = 1 << 30;
   return std::isfinite(state.scale) && state.scale >= 0 && state.growth_tracker >= 0 &&
-         state.growth_tracker < more_than_any_run;
-}
-
-kernels::ScaleState as_kernel_state(const LossScaler::State& state) {
-  return {.scale = state.scale, .growth_tracker = state.growth_tracker};
-}
-
-/// What to do with a step whose gradients are not all finite.
-bool skips_nonfinite(const LossScaling& policy) {
-  const auto* fixed = std::get_if<StaticScaling>(&policy);
-  return std::holds_alternative<DynamicScaling>(policy) || (fixed != nullptr && fixed->skip_nonfinite);
+         state.growth_tracker < more_than_any_run && !state.bad;
 }
 
 }  // namespace
 
 LossScaler::LossScaler(const LossScaling& policy)
-    : policy_(policy), state_(Device::cpu, as_kernel_state(first_state(policy))) {}
+    : policy_(policy), state_(Device::cpu, first_state(checked(policy))) {}
 
 /// The scale lives where it is used: it moves with the first loss, and that once waits.
 void LossScaler::follow(Device device) {
@@ -64,63 +40,56 @@ void LossScaler::follow(Device device) {
   state_ = DeviceValue(device, state_.read());
 }
 
-LossScaler::State LossScaler::state() const {
-  const kernels::ScaleState state = state_.read();
-  return {state.scale, state.growth_tracker};
-}
-
-Tensor LossScaler::factor_on(Device device) const {
-  const Device here = state_.device();
-  Tensor factor(Shape{}, DType::f32, here);
-  const View now{&state_.cell().memory->scale, DType::f32, here, Shape{}};
-  kernels::cast(now, factor.view());
-  return factor.to(device);
-}
-
 Tensor LossScaler::scale(const Tensor& loss) {
   expect(loss.size() == 1 && loss.dtype() == DType::f32, "LossScaler::scale: the loss is ", loss.dtype(),
          loss.shape(), "; it must be one FP32 value: FP16 ends at 65504");
-  follow(loss.device());
-  return tinymp::scale(loss, factor_on(loss.device()));
+  const Device device = loss.device();
+  follow(device);
+  const Tensor factor(Shape{}, DType::f32, device);
+  kernels::cast(View{&state_.cell().memory->scale, DType::f32, device, Shape{}}, factor.view());
+  last_factor_ = std::make_shared<const Tensor>(factor);
+  return tinymp::scale(loss, factor);
 }
 
-/// Where zero_grad() has begun a new step, the old one is forgotten; but when it was taken, update() should
-/// have ended it, and that is said once.
-void LossScaler::expect_no_open_step(const char* who) {
-  const auto taken = [](const Open& open) { return open.of->stepped_round == open.round; };
-  const auto over = [](const Open& open) { return open.of->round != open.round; };
-  const bool not_ended =
-      std::ranges::any_of(open_, [&](const Open& open) { return over(open) && taken(open); });
-  std::erase_if(open_, over);
-  expect(!not_ended, who, ": the last step was never ended; hand its checks to LossScaler::update()");
+Tensor LossScaler::last_factor() const {
+  expect(last_factor_ != nullptr, "LossScaler::last_factor: no loss was scaled yet");
+  return *last_factor_;
 }
 
-GradCheck LossScaler::unscale(Gradients& gradients) {
+/// After zero_grad() a step is forgotten. But where the step was taken, update() should have ended it: the
+/// first call says so.
+void LossScaler::expect_no_open_step(const char* caller) {
+  const auto stage_of = [](const std::shared_ptr<Gradients::Step>& step) { return step->stage; };
+  const bool not_ended = std::ranges::count(open_, Stage::over, stage_of) > 0;
+  std::erase_if(open_, [&](const auto& step) { return stage_of(step) >= Stage::dropped; });
+  expect(!not_ended, caller, ": the last step was never ended; hand its checks to LossScaler::update()");
+}
+
+UnscaleResult LossScaler::unscale(Gradients& gradients) {
   gradients.expect_current("unscale");
-  GradientState& state = *gradients.state_;
+  Gradients::Step& step = *gradients.step_;
   expect(
-      !state.unscaled,
+      step.stage == Stage::scaled,
       "LossScaler::unscale was called before on these gradients; once a step is enough (or zero_grad() was "
       "forgotten after the last step)");
   expect_no_open_step("LossScaler::unscale");
 
-  follow(state.arena.device());
-  GradCheck check(state.arena.device(), skips_nonfinite(policy_));
-  kernels::unscale(state.arena.view(), state_.cell(), check.found_.cell(), state.factor.cell());
-  check.of_ = gradients.state_;
-  check.round_ = state.round;
-  open_.push_back({gradients.state_, state.round});
-  state.unscaled = true;
+  const Device device = step.arena.device();
+  follow(device);
+  UnscaleResult check(gradients.step_, device, skips_nonfinite(policy_));
+  kernels::unscale(step.arena.view(), state_.cell(), check.found_.cell(), step.factor.cell());
+  open_.push_back(gradients.step_);
+  step.stage = Stage::unscaled;
   return check;
 }
 
-void LossScaler::end_step(std::span<GradCheck* const> checks) {
+void LossScaler::end_step(std::span<UnscaleResult* const> checks) {
   // Everything is looked at before anything changes, so that a refused update can be put right and called
   // again.
-  std::vector<Open> missing = open_;
-  for (const GradCheck* check : checks) {
-    expect(check->of_ != nullptr, "LossScaler::update: this check was handed in before");
-    const auto open = std::ranges::find(missing, Open{check->of_, check->round_});
+  std::vector<std::shared_ptr<Gradients::Step>> missing = open_;
+  for (const UnscaleResult* check : checks) {
+    expect(check->step_ != nullptr, "LossScaler::update: this check was handed in before");
+    const auto open = std::ranges::find(missing, check->step_);
     expect(open != missing.end(),
            "LossScaler::update: this check is of another scaler or an earlier step, or given twice");
     missing.erase(open);
@@ -129,19 +98,19 @@ void LossScaler::end_step(std::span<GradCheck* const> checks) {
          " more check(s) of this step are missing; hand in every "
          "check that unscale() returned, in one call");
   open_.clear();
-  for (GradCheck* check : checks) {
-    check->of_ = nullptr;
-    if (const auto* dynamic = std::get_if<DynamicScaling>(&policy_))
-      kernels::update_scale(*dynamic, check->found_.cell(), check == checks.back(), state_.cell());
+  for (UnscaleResult* check : checks) {
+    check->step_ = nullptr;
+    if (moves(policy_))
+      kernels::update_scale(policy_, check->found_.cell(), check == checks.back(), state_.cell());
   }
 }
 
-void LossScaler::restore(const State& state) {
+void LossScaler::restore(const ScaleState& state) {
   expect_no_open_step("LossScaler::restore");
   expect(open_.empty(), "LossScaler::restore: a step is under way; end it with update() first");
   expect(is_possible(state, policy_), "LossScaler::restore: scale ", state.scale, " with ",
          state.growth_tracker, " good steps is not a state that this scaler can be in");
-  state_.write(as_kernel_state(state));
+  state_.write(state);
 }
 
 }  // namespace tinymp

@@ -12,8 +12,8 @@ MixedOptimizer::Step MixedOptimizer::minimize(const std::function<Tensor()>& los
     tape.backward(scaler_.scale(loss));
   }
   Gradients gradients = optimizer_.gradients();
-  GradCheck check = scaler_.unscale(gradients);
-  const StepResult result = optimizer_.step(gradients, check);
+  UnscaleResult check = scaler_.unscale(gradients);
+  const DeviceValue<kernels::StepOutcome> result = optimizer_.step(gradients, check);
   scaler_.update(std::move(check));
   optimizer_.zero_grad();
   return {loss, result};

@@ -25,7 +25,7 @@ class MixedOptimizer {
 
   struct Step {
     Tensor loss;
-    StepResult result;
+    DeviceValue<kernels::StepOutcome> result;
   };
   /// Computes the loss under autocast, scales it, and takes the step unless a gradient was not finite.
   Step minimize(const std::function<Tensor()>& loss_of);

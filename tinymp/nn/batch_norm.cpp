@@ -13,12 +13,12 @@ constexpr double momentum = 0.1;  // PyTorch's default: how much of the newest b
 void stage(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t rows) {
   const double of_population = static_cast<double>(rows) / static_cast<double>(rows - 1);
   const OnStep move = [mean = norm.running_mean, variance = norm.running_variance, batch,
-                       of_population](Cell<const kernels::StepReport> step) {
+                       of_population](Cell<const kernels::StepOutcome> step) {
     kernels::follow(batch.mean.view(), 1, momentum, step, mean.view());
     kernels::follow(batch.variance.view(), of_population, momentum, step, variance.view());
   };
   if (norm.gamma.bound_grad()) return norm.gamma.on_step(move);
-  const DeviceValue<kernels::StepReport> taken(norm.gamma.device(), {.taken = true, .updates = {}});
+  const DeviceValue<kernels::StepOutcome> taken(norm.gamma.device(), {.taken = true, .updates = {}});
   move(taken.cell());
 }
 

@@ -1,6 +1,5 @@
 #include <tinymp/numeric/recipe.h>
 #include <array>
-#include <sstream>
 
 namespace tinymp {
 namespace {
@@ -20,29 +19,6 @@ constexpr std::array<Named, 9> kRecipes{{
     {"o2", recipes::o2},
     {"o3", recipes::o3},
 }};
-
-// 9 digits: enough for every float, so that 16777216 is not printed as 1.67772e+07.
-std::string number(double x) {
-  std::ostringstream out;
-  out.precision(9);
-  out << x;
-  return out.str();
-}
-
-std::string describe_scaling(const NoScaling&) { return ""; }
-
-std::string describe_scaling(const StaticScaling& s) {
-  return ", S static " + number(s.factor) + (s.skip_nonfinite ? ", skips non-finite steps" : "");
-}
-
-std::string describe_scaling(const DynamicScaling& s) {
-  const DynamicScaling usual;
-  std::string text = ", S dynamic from " + number(s.initial);
-  if (s.growth != usual.growth || s.growth_interval != usual.growth_interval)
-    text += ", times " + number(s.growth) + " after " + std::to_string(s.growth_interval) + " good steps";
-  if (s.backoff != usual.backoff) text += ", times " + number(s.backoff) + " after a bad one";
-  return text;
-}
 
 }  // namespace
 
@@ -74,7 +50,8 @@ std::string describe(const Recipe& recipe) {
   if (recipe.state != usual.state) add("state", recipe.state);
   if (recipe.autocast != usual.autocast) add("autocast", recipe.autocast);
   if (recipe.fp32_norm && recipe.compute != DType::f32) add("batch norm", DType::f32);
-  return text + std::visit([](const auto& scaling) { return describe_scaling(scaling); }, recipe.scaling);
+  const std::string scaling = describe(recipe.scaling);
+  return scaling.empty() ? text : concat(text, ", ", scaling);
 }
 
 }  // namespace tinymp

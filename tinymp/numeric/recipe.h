@@ -1,37 +1,13 @@
 #pragma once
 
 #include <tinymp/numeric/dtype.h>
+#include <tinymp/numeric/loss_scaling.h>
 #include <string>
-#include <variant>
 #include <vector>
 
 /// How precise a run is, in one run-time value. A lesson trains the same model with the same seed under
 /// several recipes and compares the curves; nothing else changes between them.
 namespace tinymp {
-
-/// The loss is not multiplied (S = 1) and a step is never skipped.
-struct NoScaling {
-  bool operator==(const NoScaling&) const = default;
-};
-
-/// The loss is multiplied by a constant S. Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2.
-struct StaticScaling {
-  float factor = 1024;
-  bool skip_nonfinite = false;  ///< leave the step out when a gradient is not finite (S stays as it is)
-  bool operator==(const StaticScaling&) const = default;
-};
-
-/// S follows the gradients: halved when one overflows (and that step is skipped), doubled after
-/// `growth_interval` good steps in a row. Names, defaults and rounding are those of PyTorch's GradScaler.
-struct DynamicScaling {
-  float initial = 65536;
-  double growth = 2;
-  double backoff = 0.5;
-  int growth_interval = 2000;
-  bool operator==(const DynamicScaling&) const = default;
-};
-
-using LossScaling = std::variant<NoScaling, StaticScaling, DynamicScaling>;
 
 struct Recipe {
   DType compute = DType::f32;     ///< weights, activations and their gradients as the model sees them

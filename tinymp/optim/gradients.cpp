@@ -1,21 +1,36 @@
-#include <tinymp/optim/gradients.h>
+#include <kernels/kernels.h>
+#include <tinymp/optim/optimizer.h>
 
 namespace tinymp {
 
-void Gradients::expect_current(const char* who) const {
-  expect(round_ == state_->round, who,
+View Gradients::view() const { return step_->arena.view(); }
+
+const Tensor& Gradients::tensor() const { return step_->arena; }
+
+bool Gradients::unscaled() const { return step_->stage == Stage::unscaled || step_->stage == Stage::stepped; }
+
+float Gradients::factor() const {
+  expect_current("factor");
+  expect(unscaled(),
+         "factor: these gradients are still multiplied by the loss scale; LossScaler::unscale() sets their "
+         "factor");
+  return step_->factor.read();
+}
+
+void Gradients::expect_current(const char* caller) const {
+  expect(step_->stage < Stage::dropped, caller,
          ": these gradients are from before zero_grad(); call gradients() again");
 }
 
 Tensor clip_norm(Gradients& gradients, float max_norm) {
   expect(max_norm > 0, "clip_norm: max_norm is ", max_norm, "; it must be above 0");
   gradients.expect_current("clip_norm");
-  GradientState& state = *gradients.state_;
-  expect(state.unscaled,
+  expect(gradients.unscaled(),
          "clip_norm: these gradients are still multiplied by the loss scale, so their norm means "
          "nothing; call LossScaler::unscale() first");
-  Tensor norm(Shape{}, DType::f32, state.arena.device());
-  kernels::clip(state.arena.view(), max_norm, state.factor.cell(), norm.view());
+  const Gradients::Step& step = *gradients.step_;
+  Tensor norm(Shape{}, DType::f32, step.arena.device());
+  kernels::clip(step.arena.view(), max_norm, step.factor.cell(), norm.view());
   return norm;
 }
 

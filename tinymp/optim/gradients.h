@@ -1,16 +1,16 @@
 #pragma once
 
-#include <kernels/kernels.h>
+#include <kernels/step.h>
 #include <tinymp/tensor/device_value.h>
-#include <tinymp/tensor/tensor.h>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 /// The gradients of one optimizer's parameters, and the protocol that a training step keeps:
 ///   backward -> unscale (checks, and divides by S) -> clip -> step -> update the scale -> zero_grad
 /// Unscaling and clipping change no gradient: they change a factor, which the optimizer applies in FP32 as it
-/// reads. No gradient is copied, and nobody waits for the device: what a step finds stays there until
-/// somebody asks. Below, whatever is said to wait brings it over.
+/// reads. No gradient is copied, and no call waits for the device unless its comment says so: what a step
+/// finds stays there until a program reads it.
 ///
 /// Micro-batches: several backwards before the one unscale add up in the arena, in recipe.gradient. FP16
 /// recipes keep that f16, and small addends vanish; set gradient = f32 (two more bytes a parameter) to add
@@ -19,57 +19,64 @@ namespace tinymp {
 
 class LossScaler;
 class Optimizer;
+class Tensor;
+struct View;
 
-/// Where one optimizer's gradients stand in the protocol. Optimizers own it; the handles below point to it.
-struct GradientState {
-  Tensor arena;               ///< every gradient, one behind the other, still multiplied by S
-  DeviceValue<float> factor;  ///< counts once `unscaled`
-  bool unscaled = false;
-  std::uint64_t round = 1;          ///< zero_grad() begins a new one
-  std::uint64_t stepped_round = 0;  ///< the last in which step() was called
+/// How far a step has come.
+enum class Stage : std::uint8_t {
+  scaled,    ///< backward leaves the gradients multiplied by S
+  unscaled,  ///< unscale() has looked at them, and the factor is known
+  stepped,   ///< step() has moved the weights, or has skipped the step
+  dropped,   ///< zero_grad() came before step(): the step is given up
+  over,      ///< zero_grad() came after step()
 };
 
 /// A view on the gradients of an optimizer, from Optimizer::gradients(). Good until zero_grad().
 class Gradients {
  public:
-  View view() const { return state_->arena.view(); }  ///< as backward left them: multiplied by S
-  const Tensor& tensor() const { return state_->arena; }
-  /// After unscale(): true gradient = value x factor. Before it: 1, and the values are still times S. Waits.
-  float factor() const { return unscaled() ? state_->factor.read() : 1; }
-  bool unscaled() const { return state_->unscaled; }
+  View view() const;  ///< as backward left them: multiplied by S
+  const Tensor& tensor() const;
+  /// True gradient = value x factor. Waits. Throws Error before unscale() and after zero_grad().
+  float factor() const;
+  bool unscaled() const;  ///< unscale() came, and zero_grad() did not yet
 
  private:
   friend class LossScaler;
   friend class Optimizer;
+  friend class UnscaleResult;
   friend Tensor clip_norm(Gradients& gradients, float max_norm);
-  explicit Gradients(std::shared_ptr<GradientState> state)
-      : state_(std::move(state)), round_(state_->round) {}
-  void expect_current(const char* who) const;
 
-  std::shared_ptr<GradientState> state_;
-  std::uint64_t round_;
+  /// One step of one optimizer. zero_grad() begins another; handles on the old one then know from its stage.
+  struct Step;
+  explicit Gradients(std::shared_ptr<Step> step) : step_(std::move(step)) {}
+  void expect_current(const char* caller) const;
+
+  std::shared_ptr<Step> step_;
 };
 
 /// What unscale() found. Only LossScaler::unscale makes one; step() reads it and LossScaler::update consumes
 /// it, so a step whose gradients were not checked does not compile.
-class [[nodiscard]] GradCheck {
+class [[nodiscard]] UnscaleResult {
  public:
-  GradCheck(GradCheck&&) = default;
-  GradCheck& operator=(GradCheck&&) = default;
+  UnscaleResult(UnscaleResult&&) = default;
+  UnscaleResult& operator=(UnscaleResult&&) = default;
 
   bool finite() const { return counts().nonfinite == 0; }      ///< waits
   bool skips() const { return skip_nonfinite_ && !finite(); }  ///< step() leaves everything as it is; waits
-  kernels::GradientScan counts() const { return found_.read(); }              ///< exact; waits
-  const DeviceValue<kernels::GradientScan>& found() const { return found_; }  ///< the same, to be read later
+  kernels::GradientCounts counts() const { return found_.read(); }  ///< exact; waits
+  const DeviceValue<kernels::GradientCounts>& found() const {
+    return found_;
+  }  ///< the same, to be read later
 
  private:
   friend class LossScaler;
   friend class Optimizer;
-  GradCheck(Device device, bool skip_nonfinite) : found_(device), skip_nonfinite_(skip_nonfinite) {}
-  DeviceValue<kernels::GradientScan> found_;
+  UnscaleResult(std::shared_ptr<Gradients::Step> step, Device device, bool skip_nonfinite)
+      : found_(device), skip_nonfinite_(skip_nonfinite), step_(std::move(step)) {}
+
+  DeviceValue<kernels::GradientCounts> found_;
   bool skip_nonfinite_;
-  std::shared_ptr<GradientState> of_;  ///< empty once moved from
-  std::uint64_t round_ = 0;
+  std::shared_ptr<Gradients::Step> step_;  ///< empty once moved from
 };
 
 /// Makes the factor smaller where the L2 norm of all (unscaled) gradients is above max_norm, so that it

@@ -56,7 +56,7 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
   // Memory first: when it runs out, the parameters are still as they were.
   const Device device = step_.device();
   weights_ = Tensor({total}, recipe.compute, device);
-  gradients_ = std::make_shared<GradientState>(GradientState{
+  gradients_ = std::make_shared<Gradients::Step>(Gradients::Step{
       .arena = Tensor({total}, recipe.gradient, device), .factor = DeviceValue<float>(device, 1)});
   master_ = recipe.master == recipe.compute ? weights_ : Tensor({total}, recipe.master, device);
   for (int m = 0; m < moments; ++m) {
@@ -99,36 +99,35 @@ Gradients Optimizer::gradients() {
   return Gradients(gradients_);
 }
 
-StepResult Optimizer::step(const Gradients& gradients, const GradCheck& check) {
-  expect(gradients.state_ == gradients_, name_, "::step: these are another optimizer's gradients");
+DeviceValue<kernels::StepOutcome> Optimizer::step(const Gradients& gradients, const UnscaleResult& check) {
   gradients.expect_current("step");
-  expect(gradients_->unscaled, name_,
+  expect(gradients.step_ == gradients_, name_, "::step: these are another optimizer's gradients");
+  expect(gradients.unscaled(), name_,
          "::step: the gradients are still multiplied by the loss scale; call "
          "LossScaler::unscale() first");
-  expect(check.of_ == gradients_ && check.round_ == gradients_->round, name_,
+  expect(check.step_ == gradients_, name_,
          "::step: this check is not of these gradients; pass the one that unscale() returned for them");
-  expect(gradients_->stepped_round != gradients_->round, name_,
+  expect(gradients_->stage != Stage::stepped, name_,
          "::step: this step was taken already; call zero_grad() and backward() first");
 
-  StepResult result(step_.device());  // may throw for want of memory: then the step may be tried again
-  gradients_->stepped_round = gradients_->round;
-  kernels::decide_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(),
-                       result.report_.cell());
-  kernels::update(rule(), arenas(), gradients_->factor.cell(), step_.cell(), result.report_.cell());
-  const Cell<const kernels::StepReport> report = result.report_.cell();
+  // May throw for want of memory: then the step may be tried again.
+  const DeviceValue<kernels::StepOutcome> outcome(step_.device());
+  gradients_->stage = Stage::stepped;
+  kernels::decide_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(), outcome.cell());
+  kernels::update(rule(), arenas(), gradients_->factor.cell(), step_.cell(), outcome.cell());
   for (const Tensor& p : parameters_) {
-    for (const OnStep& then : p.take_on_step()) then(report);
+    for (const OnStep& then : p.take_on_step()) then(outcome.cell());
   }
-  last_ = result;
+  last_ = outcome;
   parameters_changed();
-  return result;
+  return outcome;
 }
 
 std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Tensor& before) const {
   gradients.expect_current("exact_updates");
-  expect(gradients.state_ == gradients_ && gradients_->stepped_round == gradients_->round, name_,
+  expect(gradients.step_ == gradients_ && gradients_->stage == Stage::stepped, name_,
          "::exact_updates: no step was taken with these gradients");
-  expect(last_->taken(), name_, "::exact_updates: the step was skipped, and nothing was updated");
+  expect(last_->read().taken, name_, "::exact_updates: the step was skipped, and nothing was updated");
   expect(before.size() == master_.size(), name_, "::exact_updates: ", before.shape(), " for a master of ",
          master_.shape());
   const std::vector<float> g = gradients.tensor().to_floats(), w = before.to_floats();
@@ -160,8 +159,11 @@ void Optimizer::zero_grad() {
     p.clear_grad();
     p.take_on_step();
   }
-  gradients_->unscaled = false;
-  ++gradients_->round;
+  const Stage end = gradients_->stage == Stage::stepped ? Stage::over : Stage::dropped;
+  const auto next = std::make_shared<Gradients::Step>(
+      Gradients::Step{.arena = gradients_->arena, .factor = gradients_->factor});
+  gradients_->stage = end;
+  gradients_ = next;
 }
 
 Optimizer::State Optimizer::state() const {

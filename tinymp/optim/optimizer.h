@@ -1,7 +1,9 @@
 #pragma once
 
+#include <kernels/kernels.h>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/optim/gradients.h>
+#include <tinymp/tensor/tensor.h>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -9,18 +11,11 @@
 /// What every optimizer shares: flat arenas, the two passes over them, and the master copies.
 namespace tinymp {
 
-/// What a step did. Asking waits for the device.
-class StepResult {
- public:
-  kernels::StepReport report() const { return report_.read(); }
-  bool taken() const { return report().taken; }
-  /// Of a step that was taken: how many updates changed no weight, and why.
-  kernels::UpdateCounts updates() const { return report().updates; }
-
- private:
-  friend class Optimizer;
-  explicit StepResult(Device device) : report_(device) {}
-  DeviceValue<kernels::StepReport> report_;
+/// One step of one optimizer, from zero_grad() to zero_grad().
+struct Gradients::Step {
+  Tensor arena;               ///< every gradient, one behind the other, still multiplied by S
+  DeviceValue<float> factor;  ///< 1 / S, and clipping: set when unscaled
+  Stage stage = Stage::scaled;
 };
 
 /// Lays its parameters, their gradients, the master copy and the moments one behind the other in flat arenas,
@@ -40,7 +35,8 @@ class Optimizer {
   /// and the step counter keep their bits - when the check says that a gradient was not finite and the
   /// scaling skips such steps. Throws Error when the gradients were not unscaled, the check is not theirs, or
   /// this step was taken already.
-  StepResult step(const Gradients& gradients, const GradCheck& check);
+  /// The outcome lies on the device, and tells which updates changed no weight; its read() waits.
+  DeviceValue<kernels::StepOutcome> step(const Gradients& gradients, const UnscaleResult& check);
 
   /// For meters: the updates of the step just taken, as FP32 had them before anything was rounded to the
   /// master's format. `before` is what master() held then. Computed once more, on the CPU; waits. Throws
@@ -89,8 +85,8 @@ class Optimizer {
   DeviceValue<kernels::StepState> step_;
   Tensor weights_, master_;
   std::vector<Tensor> moments_;
-  std::shared_ptr<GradientState> gradients_;
-  std::optional<StepResult> last_;
+  std::shared_ptr<Gradients::Step> gradients_;
+  std::optional<DeviceValue<kernels::StepOutcome>> last_;
 };
 
 }  // namespace tinymp

@@ -10,13 +10,13 @@
 #include <vector>
 
 namespace tinymp::kernels {
-struct StepReport;  // kernels/step.h
+struct StepOutcome;  // kernels/step.h
 }
 
 namespace tinymp {
 
 /// Called with what became of an optimizer's step. That lies on the device, and need not be known yet.
-using OnStep = std::function<void(Cell<const kernels::StepReport>)>;
+using OnStep = std::function<void(Cell<const kernels::StepOutcome>)>;
 
 /// A block of numbers with a shape, and a format that is known at run time, so that every recipe runs in one
 /// binary. Copies are handles on the same values. Types appear again inside the kernels, through visit_dtype.

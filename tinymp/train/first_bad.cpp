@@ -165,14 +165,15 @@ void FaultFinder::report_first_bad(std::int64_t step) {
   past_.reset();
 }
 
-void FaultFinder::look(const StepRecord& step, std::int64_t nonfinite_gradients) {
+void FaultFinder::look(const LogRecord& step, std::int64_t nonfinite_gradients) {
   if (!searching()) return;
-  const auto* dynamic = std::get_if<DynamicScaling>(&plan_.recipe.scaling);
+  const LossScaling& scaling = plan_.recipe.scaling;
   const bool lost = !std::isfinite(step.loss);
   if (step.step == 1 && !lost) look_at_first_step();  // what did no harm is not to blame for what does
-  if (lost || (nonfinite_gradients > 0 && dynamic == nullptr)) return report_first_bad(step.step);
-  if (dynamic == nullptr || alarmed_ || nonfinite_gradients == 0) return;
-  if (step.scale * dynamic->backoff >= 1) return;
+  if (lost || (nonfinite_gradients > 0 && !moves(scaling))) return report_first_bad(step.step);
+  if (!moves(scaling) || alarmed_ || nonfinite_gradients == 0) return;
+  const ScaleState state{.scale = static_cast<float>(step.scale), .bad = true};
+  if (next_state(scaling, state).scale >= 1) return;
   alarmed_ = true;
   report("scale below 1", replay(step.step, Seek::scale));
 }

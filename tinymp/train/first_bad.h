@@ -53,7 +53,7 @@ class FaultFinder {
   /// False once the first bad one is found: then there is nothing more to look at.
   bool searching() const { return past_.has_value(); }
   /// Every step in its order, as soon as it was read back, with its count of gradients that are not finite.
-  void look(const StepRecord& step, std::int64_t nonfinite_gradients);
+  void look(const LogRecord& step, std::int64_t nonfinite_gradients);
   /// `step` steps are over and were looked at: a moment to go back to. Copies the state of the run where the
   /// last copy is 128 steps old.
   void keep(std::int64_t step);
@@ -67,7 +67,7 @@ class FaultFinder {
     std::int64_t step = 0;
     Optimizer::State optimizer;
     std::vector<Tensor> buffers{};  ///< of the model: what a dropout counts chooses its next mask
-    LossScaler::State scaler;
+    ScaleState scaler;
     data::Loader loader;
   };
 

@@ -61,7 +61,7 @@ GradientSizes gradient_sizes(const Tensor& wide, const Tensor& own, double scale
 /// The updates of one parameter that are not zero in FP32, beside their weights.
 struct UpdateSizes {
   Histogram ratios{};  ///< exponent_below |w / update|; a weight of 0 is among the zeros
-  std::int64_t underflowed = 0, absorbed = 0;  ///< as in StepRecord: zero in the master's format; too small
+  std::int64_t underflowed = 0, absorbed = 0;  ///< as in LogRecord: zero in the master's format; too small
                                                ///< for the weight
 
   /// How many are at least 2048 = 2^11 times smaller than their weight. An FP16 weight has 11 bits: from here

@@ -63,25 +63,25 @@ std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
 bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
 
 /// What a progress bar wants of every step.
-StepRecord outline_of(const Started& started, const kernels::StepReport& report) {
-  StepRecord record;
-  record.step = started.number;
-  record.loss = started.loss.item();
-  record.scale = started.scale.item();
-  record.skipped = !report.taken;
+LogRecord outline_of(const PendingStep& step, const kernels::StepOutcome& outcome) {
+  LogRecord record;
+  record.step = step.number;
+  record.loss = step.loss.item();
+  record.scale = step.scale.item();
+  record.skipped = !outcome.taken;
   return record;
 }
 
 /// ... and what only the log has.
-void add_details(const Started& started, const kernels::StepReport& report, StepRecord& record) {
-  const kernels::GradientScan found = started.found.read();
-  record.lr = static_cast<double>(started.lr);
+void add_details(const PendingStep& step, const kernels::StepOutcome& outcome, LogRecord& record) {
+  const kernels::GradientCounts found = step.found.read();
+  record.lr = static_cast<double>(step.lr);
   record.zero = share(found.zeros, found.values);
   record.subnormal = share(found.subnormals, found.values);
-  record.flushed = started.flushed;
-  if (!report.taken || found.nonfinite > 0) return;  // NaN is not lost: it is gone
-  record.underflowed = share(report.updates.underflowed, report.updates.values);
-  record.absorbed = share(report.updates.absorbed, report.updates.values);
+  record.flushed = step.flushed;
+  if (!outcome.taken || found.nonfinite > 0) return;  // NaN is not lost: it is gone
+  record.underflowed = share(outcome.updates.underflowed, outcome.updates.values);
+  record.absorbed = share(outcome.updates.absorbed, outcome.updates.values);
 }
 
 }  // namespace
@@ -108,24 +108,24 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
       });
   RunResult result;
   const auto start = std::chrono::steady_clock::now();
-  std::vector<Started> started;
+  std::vector<PendingStep> pending;
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
     const Look look{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
                     is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
-    started.push_back(start_step(plan, t, *model, *optimizer, scaler, look, to(loader.next(), plan.device)));
+    pending.push_back(start_step(plan, t, *model, *optimizer, scaler, look, to(loader.next(), plan.device)));
     const bool logged = t == plan.steps || is_due(t, plan.log_every) || look.counts_flushed || look.closely;
-    if (!logged && started.size() < steps_ahead) continue;
-    for (const Started& step : started) {
-      const kernels::StepReport report = step.result.report();
-      StepRecord record = outline_of(step, report);
+    if (!logged && pending.size() < steps_ahead) continue;
+    for (const PendingStep& step : pending) {
+      const kernels::StepOutcome outcome = step.outcome.read();
+      LogRecord record = outline_of(step, outcome);
       result.skipped += record.skipped;
       result.taken += !record.skipped;
       record.skips = result.skipped;
       if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss))
         result.first_nonfinite_step = record.step;
       if (logged && record.step == t) {
-        add_details(step, report, record);
+        add_details(step, outcome, record);
         log.write(record);
         recorded.steps.push_back(record);
         if (step.sizes) {
@@ -136,7 +136,7 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
       if (finder.searching()) finder.look(record, step.found.read().nonfinite);
       if (watch) watch(plan, record);
     }
-    started.clear();
+    pending.clear();
     finder.keep(t);
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;

@@ -52,7 +52,7 @@ inline Schedule schedule_of(const Plan& plan, float lr) {
 }
 
 /// Watches a run as it goes, for a progress bar.
-using Watcher = std::function<void(const Plan&, const StepRecord&)>;
+using Watcher = std::function<void(const Plan&, const LogRecord&)>;
 
 /// Trains, writing the log to `path` as it goes, and measures the result on the test set. A run that produces
 /// NaN goes on to its end: that is a result. `keep`, when given, receives the trained model.

@@ -35,12 +35,8 @@ struct ToJson {
   }
   void operator()(const char* key, const LossScaling& scaling) {
     ToJson inner;
-    std::visit(
-        [&](const auto& kind) {
-          inner.json["kind"] = kind_of(kind);
-          fields(kind, inner);
-        },
-        scaling);
+    inner.json["kind"] = name_of(scaling);
+    fields(scaling, inner);
     json[key] = std::move(inner.json);
   }
 };
@@ -83,7 +79,7 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
   }
 }
 
-void RunLog::write(const StepRecord& step) {
+void RunLog::write(const LogRecord& step) {
   ToJson line;
   fields(step, line);
   sampled_fields(step, [&](const char* key, double value) {

@@ -51,7 +51,7 @@ struct RunHeader {
 };
 
 /// One logged step. Shares lie between 0 and 1; NaN means not measured at this step.
-struct StepRecord {
+struct LogRecord {
   std::int64_t step = 0;   ///< 1 is the first
   double loss = 0;         ///< of this batch, unscaled
   double scale = 1;        ///< S in force during the step
@@ -98,7 +98,7 @@ class RunLog {
  public:
   /// Fills in where and when (date, commit, compiler, device, threads) and writes the header line.
   RunLog(std::string path, RunHeader header);
-  void write(const StepRecord& step);
+  void write(const LogRecord& step);
   void write_sizes(const StepSizes& sizes);
   void note(const Finding& finding);     ///< between the steps
   void finish(const RunResult& result);  ///< the last line; closes the file
@@ -119,7 +119,7 @@ class RunLog {
 struct Run {
   std::string path;
   RunHeader header;
-  std::vector<StepRecord> steps;
+  std::vector<LogRecord> steps;
   std::optional<RunResult> result;
   std::vector<StepSizes> sizes{};  ///< of the steps that were looked at closely
   std::vector<Finding> findings{};

@@ -50,30 +50,14 @@ void fields(MaybeConst<Recipe> auto& r, F&& field) {
   field("scaling", r.scaling);
 }
 
-/// A scaling also has a kind, which says which of the three it is.
-inline const char* kind_of(const NoScaling&) { return "none"; }
-inline const char* kind_of(const StaticScaling&) { return "static"; }
-inline const char* kind_of(const DynamicScaling&) { return "dynamic"; }
-
+/// A scaling also has a "kind": the name of its policy, which says what fields there are.
 template <class F>
-void fields(MaybeConst<NoScaling> auto&, F&&) {}
-
-template <class F>
-void fields(MaybeConst<StaticScaling> auto& s, F&& field) {
-  field("factor", s.factor);
-  field("skip_nonfinite", s.skip_nonfinite);
+void fields(MaybeConst<LossScaling> auto& scaling, F&& field) {
+  visit_fields(scaling, [&](const ScalingField& about, auto& member) { field(about.key, member); });
 }
 
 template <class F>
-void fields(MaybeConst<DynamicScaling> auto& s, F&& field) {
-  field("initial", s.initial);
-  field("growth", s.growth);
-  field("backoff", s.backoff);
-  field("growth_interval", s.growth_interval);
-}
-
-template <class F>
-void fields(MaybeConst<StepRecord> auto& r, F&& field) {
+void fields(MaybeConst<LogRecord> auto& r, F&& field) {
   field("step", r.step);
   field("loss", r.loss);
   field("scale", r.scale);
@@ -83,7 +67,7 @@ void fields(MaybeConst<StepRecord> auto& r, F&& field) {
 
 /// These are left out of a line when they were not measured.
 template <class F>
-void sampled_fields(MaybeConst<StepRecord> auto& r, F&& field) {
+void sampled_fields(MaybeConst<LogRecord> auto& r, F&& field) {
   field("lr", r.lr);
   field("zero", r.zero);
   field("subnormal", r.subnormal);

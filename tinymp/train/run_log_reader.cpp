@@ -30,6 +30,13 @@ std::string shown(const Json& json) {
   return excerpt(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+/// "none, static, ..."
+std::string all_scalings() {
+  std::string all;
+  for (const std::string& name : scaling_names()) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
 /// A JSON object that knows which line it came from.
 class FromJson {
  public:
@@ -92,22 +99,13 @@ class FromJson {
     const FromJson inner = object(key);
     std::string kind;
     inner("kind", kind);
-    if (!(inner.read_as<NoScaling>(kind, scaling) || inner.read_as<StaticScaling>(kind, scaling) ||
-          inner.read_as<DynamicScaling>(kind, scaling))) {
-      fail(concat("unknown kind of loss scaling \"", excerpt(kind), "\" (none, static, dynamic)"));
-    }
+    const std::optional<LossScaling> named = scaling_named(kind);
+    if (!named) fail(concat("unknown kind of loss scaling \"", excerpt(kind), "\" (", all_scalings(), ")"));
+    scaling = *named;
+    fields(scaling, inner);
   }
 
  private:
-  template <class Scaling>
-  bool read_as(const std::string& kind, LossScaling& scaling) const {
-    Scaling read;
-    if (kind != kind_of(read)) return false;
-    fields(read, *this);
-    scaling = read;
-    return true;
-  }
-
   const Json* find(const char* key, bool (Json::*is_right)() const noexcept) const {
     if (!has(key)) return nullptr;
     const Json& json = json_.at(key);
@@ -130,9 +128,9 @@ void read_header(const FromJson& line, RunHeader& header) {
   fields(header, line);
 }
 
-void read_step(const FromJson& line, std::vector<StepRecord>& steps) {
+void read_step(const FromJson& line, std::vector<LogRecord>& steps) {
   if (!line.has("step") || !line.has("loss")) line.fail("neither a logged step nor a result");
-  StepRecord record;
+  LogRecord record;
   fields(record, line);
   sampled_fields(record, line);
   if (!steps.empty() && record.step <= steps.back().step) {

@@ -21,18 +21,18 @@ struct Look {
 };
 
 /// A step that has been handed to the device. What it found stays there until it is logged: reading waits.
-struct Started {
+struct PendingStep {
   std::int64_t number;
   Tensor loss, scale;
-  DeviceValue<kernels::GradientScan> found;
-  StepResult result;
+  DeviceValue<kernels::GradientCounts> found;
+  DeviceValue<kernels::StepOutcome> outcome;
   double flushed;
   float lr;
   std::optional<StepSizes> sizes{};
 };
 
 /// At the learning rate that the optimizer has.
-Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                   LossScaler& scaler, const Look& look, const data::Batch& batch);
+PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
+                       LossScaler& scaler, const Look& look, const data::Batch& batch);
 
 }  // namespace tinymp::train

@@ -53,11 +53,11 @@ struct Arrays {
 std::vector<Timed> kernels_of(const Arrays& x, double n) {
   const Tensor scalar(Shape{}, DType::f32, Device::cuda), row({1024}, DType::f16, Device::cuda);
   kernels::fill(row.view(), 0.25);
-  const DeviceValue<kernels::ScaleState> scale(Device::cuda, {});
-  const DeviceValue<kernels::GradientScan> found(Device::cuda, {});
+  const DeviceValue<ScaleState> scale(Device::cuda, {});
+  const DeviceValue<kernels::GradientCounts> found(Device::cuda, {});
   const DeviceValue<float> factor(Device::cuda, 1);
   const DeviceValue<kernels::StepState> state(Device::cuda, {.steps = 1, .lr = 1e-3f});
-  const DeviceValue<kernels::StepReport> report(Device::cuda, {.taken = true, .updates = {}});
+  const DeviceValue<kernels::StepOutcome> report(Device::cuda, {.taken = true, .updates = {}});
   const kernels::UpdateRule adam = kernels::adam_rule<false>(0.9, 0.999, 1e-8f, 0);
   const kernels::UpdateArenas arenas{x.f16.view(), x.f32.view(), x.g16.view(), {x.g32.view(), x.h32.view()}};
   using kernels::Unary;

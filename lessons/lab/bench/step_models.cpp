@@ -84,7 +84,7 @@ void Training::step() {
     tape.backward(scaler_.scale(loss));
   }
   Gradients gradients = optimizer_->gradients();
-  GradCheck check = scaler_.unscale(gradients);
+  UnscaleResult check = scaler_.unscale(gradients);
   optimizer_->step(gradients, check);
   scaler_.update(std::move(check));
   optimizer_->zero_grad();

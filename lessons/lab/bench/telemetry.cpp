@@ -62,7 +62,7 @@ double seconds_of_copies(const train::Plan& plan) {
       [](const train::Finding&) {});
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
-    train::StepRecord record;
+    train::LogRecord record;
     record.step = t;
     record.loss = 1;
     record.scale = scaler.factor();

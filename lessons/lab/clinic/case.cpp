@@ -88,7 +88,7 @@ train::Run run(const Json& config, const Label& label, const std::string& path, 
 }
 
 bool is_beginning_of(const train::Run& recorded, const train::Run& run) {
-  const auto numbers_of = [](const train::StepRecord& step) {
+  const auto numbers_of = [](const train::LogRecord& step) {
     std::vector<std::uint64_t> bits;
     const auto add = [&](const char*, auto value) {
       const auto number = static_cast<double>(value);

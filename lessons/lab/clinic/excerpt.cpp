@@ -13,15 +13,15 @@ constexpr std::size_t shown_lines = 10;
 
 /// The first and the last line, those on both sides of the first skip and of the first NaN, and of the others
 /// as many as there is room for, in the middle of the widest gaps.
-std::set<std::size_t> chosen(const std::vector<train::StepRecord>& steps) {
+std::set<std::size_t> chosen(const std::vector<train::LogRecord>& steps) {
   std::set<std::size_t> lines{0, steps.size() - 1};
   const auto both_sides = [&](auto happened) {
     const auto at = static_cast<std::size_t>(std::ranges::find_if(steps, happened) - steps.begin());
     if (at == steps.size()) return;
     lines.insert({at == 0 ? 0 : at - 1, at, std::min(at + 1, steps.size() - 1)});
   };
-  both_sides([](const train::StepRecord& step) { return step.skips > 0; });
-  both_sides([](const train::StepRecord& step) { return !std::isfinite(step.loss); });
+  both_sides([](const train::LogRecord& step) { return step.skips > 0; });
+  both_sides([](const train::LogRecord& step) { return !std::isfinite(step.loss); });
   while (lines.size() < std::min(shown_lines, steps.size())) {
     std::size_t before = 0, widest = 0, last = 0;
     for (const std::size_t line : lines) {
@@ -40,7 +40,7 @@ std::string share(double value) { return std::isnan(value) ? "" : report::percen
 std::vector<std::string> excerpt(const train::Run& run) {
   std::vector<std::string> lines{"  step      loss         S   skipped so far   flushed      lost"};
   for (const std::size_t i : chosen(run.steps)) {
-    const train::StepRecord& step = run.steps[i];
+    const train::LogRecord& step = run.steps[i];
     std::string line = fmt::format("{:6}  {:>8}  {:>8}   {:14}   {:>7}   {:>7}", step.step,
                                    report::fixed_digits(step.loss), report::scale_text(step.scale),
                                    step.skips, share(step.flushed), share(step.underflowed + step.absorbed));

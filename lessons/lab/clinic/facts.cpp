@@ -24,7 +24,7 @@ void add_log(const train::Run& run, Facts& facts) {
   const auto least = [](double& fact, double value) {
     if (std::isnan(fact) || value < fact) fact = value;
   };
-  for (const train::StepRecord& step : run.steps) {
+  for (const train::LogRecord& step : run.steps) {
     most("lost", step.underflowed + step.absorbed);
     most("flushed", step.flushed);
     most("zero", step.zero);
@@ -37,7 +37,7 @@ void add_log(const train::Run& run, Facts& facts) {
   }
   facts["loss lowest"] = lowest_loss;
   facts["S lowest"] = lowest_scale;
-  const train::StepRecord &first = run.steps.front(), &last = run.steps.back();
+  const train::LogRecord &first = run.steps.front(), &last = run.steps.back();
   facts["loss first"] = first.loss;
   facts["loss rise"] = facts["loss highest"] / first.loss;
   facts["S first"] = first.scale;

@@ -1,5 +1,4 @@
 #include <kernels/kernels.h>
-#include <kernels/scale_update.h>
 #include <lessons/lab/clinic/hand_loop.h>
 #include <lessons/lab/clinic/separate_softmax.h>
 #include <tinymp/amp/loss_scaler.h>
@@ -38,13 +37,6 @@ std::unique_ptr<nn::Model> make_model(const train::Plan& plan, const Recipe& rec
   return plan.model(recipe, rng);
 }
 
-kernels::ScaleState first_scale(const LossScaling& scaling) {
-  kernels::ScaleState state;
-  if (const auto* fixed = std::get_if<StaticScaling>(&scaling)) state.scale = fixed->factor;
-  if (const auto* moving = std::get_if<DynamicScaling>(&scaling)) state.scale = moving->initial;
-  return state;
-}
-
 class Hand {
  public:
   Hand(const train::Plan& plan, const Program& program)
@@ -54,13 +46,13 @@ class Hand {
         optimizer_(plan.optimizer(model_->parameters(), plan.recipe)),
         loader_(plan.data->train, plan.batch, Rng(plan.seed).split(1).seed(), plan.pixels),
         shadow_(make_model(plan, recipes::fp32)),
-        s_(first_scale(plan.recipe.scaling)) {}
+        s_(first_state(plan.recipe.scaling)) {}
 
   const nn::Model& model() const { return *model_; }
   const std::optional<train::Finding>& finding() const { return finding_; }
   const std::optional<train::CloseLook>& close_look() const { return close_; }
 
-  train::StepRecord step(std::int64_t number) {
+  train::LogRecord step(std::int64_t number) {
     batch_ = loader_.next();
     if (number == program_.damaged_step) *batch_.images.data<float>() = program_.damaged_pixel;
     record_ = {.step = number, .scale = static_cast<double>(s_.scale)};
@@ -117,7 +109,7 @@ class Hand {
 
   /// What would wait for the step does not.
   void move_averages() {
-    const DeviceValue<kernels::StepReport> taken(Device::cpu, {.taken = true, .updates = {}});
+    const DeviceValue<kernels::StepOutcome> taken(Device::cpu, {.taken = true, .updates = {}});
     for (const Tensor& p : model_->parameters()) {
       for (const OnStep& move : p.take_on_step()) move(taken.cell());
     }
@@ -126,7 +118,7 @@ class Hand {
   void divide() {
     LossScaler scaler(StaticScaling{.factor = s_.scale});
     check_.emplace(scaler.unscale(*gradients_));
-    const kernels::GradientScan found = check_->counts();
+    const kernels::GradientCounts found = check_->counts();
     s_.bad = found.nonfinite > 0;
     record_.zero = share(found.zeros, found.values);
     record_.subnormal = share(found.subnormals, found.values);
@@ -162,20 +154,21 @@ class Hand {
   }
 
   void take_step() {
-    const StepResult result = optimizer_->step(*gradients_, *check_);
+    const DeviceValue<kernels::StepOutcome> result = optimizer_->step(*gradients_, *check_);
     record_.skipped = false;
     if (s_.bad) return find("first bad");
-    const kernels::UpdateCounts updates = result.updates();
+    const kernels::UpdateCounts updates = result.read().updates;
     record_.underflowed = share(updates.underflowed, updates.values);
     record_.absorbed = share(updates.absorbed, updates.values);
     if (close_) close_->add_updates(*optimizer_, *gradients_);
   }
 
   void update_scale() {
-    const auto* policy = std::get_if<DynamicScaling>(&plan_.recipe.scaling);
-    if (policy == nullptr) return;
-    if (s_.bad && s_.scale * policy->backoff < 1) find("scale below 1");
-    kernels::move_scale(*policy, s_);
+    const LossScaling& scaling = plan_.recipe.scaling;
+    if (!moves(scaling)) return;
+    const ScaleState next = next_state(scaling, s_);
+    if (s_.bad && next.scale < 1) find("scale below 1");
+    s_ = next;
   }
 
   void zero_grad() {
@@ -218,14 +211,14 @@ class Hand {
   std::unique_ptr<Optimizer> optimizer_;
   data::Loader loader_;
   train::Shadow shadow_;
-  kernels::ScaleState s_;
+  ScaleState s_;
 
   data::Batch batch_;
   std::optional<Gradients> gradients_;
-  std::optional<GradCheck> check_;
+  std::optional<UnscaleResult> check_;
   Tensor kept_;  ///< gradients of earlier steps
   bool ends_here_ = false, was_zeroed_ = false;
-  train::StepRecord record_;
+  train::LogRecord record_;
 
   std::optional<Watch> watch_;
   std::optional<train::Finding> finding_;
@@ -261,7 +254,7 @@ train::Run hand_loop(const train::Plan& plan, const Program& program, const std:
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
     const bool had_finding = hand.finding().has_value();
-    train::StepRecord record = hand.step(t);
+    train::LogRecord record = hand.step(t);
     result.skipped += record.skipped;
     result.taken += !record.skipped;
     record.skips = result.skipped;

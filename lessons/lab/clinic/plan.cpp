@@ -25,11 +25,10 @@ struct FromConfig {
     if (!json.contains(key)) return;
     const Json& inner = json.at(key);
     const std::string kind = inner.at("kind");
-    if (kind == "static") scaling = StaticScaling{};
-    if (kind == "dynamic") scaling = DynamicScaling{};
-    std::visit([&](auto& one) { train::fields(one, FromConfig{inner}); }, scaling);
-    expect(kind == std::visit([](const auto& one) { return train::kind_of(one); }, scaling),
-           "a config has scaling of kind '", kind, "'");
+    const std::optional<LossScaling> named = scaling_named(kind);
+    expect(named.has_value(), "a config has scaling of kind '", kind, "'");
+    scaling = *named;
+    train::fields(scaling, FromConfig{inner});
   }
   template <class T>
   void operator()(const char* key, T& number) const {

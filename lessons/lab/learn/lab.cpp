@@ -97,7 +97,7 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
   print_waiting();
   RunProgress progress(without_pieces(plan.name), plan.steps, path, options);
   train::Run run = train::run(
-      plan, path, [&](const train::Plan&, const train::StepRecord& step) { progress.update(step); }, keep);
+      plan, path, [&](const train::Plan&, const train::LogRecord& step) { progress.update(step); }, keep);
   progress.finish();
   progress.tell(run);
   return run;

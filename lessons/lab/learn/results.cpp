@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using report::Group;
 using train::json_number;
-using train::StepRecord;
+using train::LogRecord;
 
 /// One value a seed.
 Json list_of(const Group& group, double (*figure)(const train::Run&)) {
@@ -29,13 +29,13 @@ double result_of(const train::Run& run) { return run.result ? run.result->value 
 
 /// Means over seeds and logged steps, as in the table of the page; what was not measured is left out.
 Json shares_of(const Group& group) {
-  const std::pair<const char*, double (*)(const StepRecord&)> all[] = {
-      {"zero", [](const StepRecord& r) { return r.zero; }},
-      {"subnormal", [](const StepRecord& r) { return r.subnormal; }},
-      {"flushed", [](const StepRecord& r) { return r.flushed; }},
-      {"underflowed", [](const StepRecord& r) { return r.underflowed; }},
-      {"absorbed", [](const StepRecord& r) { return r.absorbed; }},
-      {"lost", [](const StepRecord& r) { return report::value_of(report::Quantity::lost, r); }}};
+  const std::pair<const char*, double (*)(const LogRecord&)> all[] = {
+      {"zero", [](const LogRecord& r) { return r.zero; }},
+      {"subnormal", [](const LogRecord& r) { return r.subnormal; }},
+      {"flushed", [](const LogRecord& r) { return r.flushed; }},
+      {"underflowed", [](const LogRecord& r) { return r.underflowed; }},
+      {"absorbed", [](const LogRecord& r) { return r.absorbed; }},
+      {"lost", [](const LogRecord& r) { return report::value_of(report::Quantity::lost, r); }}};
   Json shares = Json::object();
   for (const auto& [name, share] : all) {
     if (const double mean = report::mean_share(group, share); !std::isnan(mean)) shares[name] = mean;

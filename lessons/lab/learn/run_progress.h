@@ -12,7 +12,7 @@ class RunProgress {
  public:
   /// `name` is the curve's, `log` the path of the run's log.
   RunProgress(std::string name, std::int64_t steps, const std::string& log, const Options& options);
-  void update(const train::StepRecord& step) { bar_.update(step.step, step.loss, step.scale); }
+  void update(const train::LogRecord& step) { bar_.update(step.step, step.loss, step.scale); }
   void finish() { bar_.finish(); }  ///< the last step is taken
   /// The result is there. Where no bar was drawn a line tells a log file how far we are.
   void tell(const train::Run& run) const;

@@ -98,8 +98,8 @@ void find_end(const Run& run, std::vector<CurveEnd>& ends) {
 
 /// The two mechanisms apart, where enough was lost to ask how.
 std::string lost_how(const Group& group) {
-  const double underflowed = mean_share(group, [](const train::StepRecord& r) { return r.underflowed; });
-  const double absorbed = mean_share(group, [](const train::StepRecord& r) { return r.absorbed; });
+  const double underflowed = mean_share(group, [](const train::LogRecord& r) { return r.underflowed; });
+  const double absorbed = mean_share(group, [](const train::LogRecord& r) { return r.absorbed; });
   if (!(underflowed + absorbed >= 0.05)) return "";  // NaN, too
   return percent(underflowed) + " underflowed, " + percent(absorbed) + " absorbed";
 }
@@ -117,9 +117,9 @@ void add_panel(std::vector<Panel>& panels, std::span<const Group> groups, Panel 
 /// A constant S has its place in the table; a chart is for one that may move.
 bool scale_may_move(std::span<const Group> groups) {
   for (const Group& group : groups) {
-    if (std::holds_alternative<DynamicScaling>(group.runs[0]->header.recipe.scaling)) return true;
+    if (moves(group.runs[0]->header.recipe.scaling)) return true;
     for (const Run* run : group.runs) {
-      const auto moved = [run](const train::StepRecord& r) { return r.scale != run->steps[0].scale; };
+      const auto moved = [run](const train::LogRecord& r) { return r.scale != run->steps[0].scale; };
       if (std::any_of(run->steps.begin(), run->steps.end(), moved)) return true;
     }
   }
@@ -161,7 +161,7 @@ std::vector<Group> group_by_recipe(std::span<const Run> runs) {
   return groups;
 }
 
-double value_of(Quantity quantity, const train::StepRecord& record) {
+double value_of(Quantity quantity, const train::LogRecord& record) {
   switch (quantity) {
     case Quantity::loss:
       return record.loss;
@@ -177,7 +177,7 @@ double value_of(Quantity quantity, const train::StepRecord& record) {
   return std::isnan(record.absorbed) ? record.underflowed : record.underflowed + record.absorbed;
 }
 
-double mean_share(const Group& group, double (*share)(const train::StepRecord&)) {
+double mean_share(const Group& group, double (*share)(const train::LogRecord&)) {
   Point runs;
   for (const Run* run : group.runs) {
     Point steps;

@@ -27,10 +27,10 @@ enum class Quantity {
 };
 
 /// The value at one logged step; NaN when it was not measured there.
-double value_of(Quantity quantity, const train::StepRecord& record);
+double value_of(Quantity quantity, const train::LogRecord& record);
 
 /// The mean over all seeds of the mean over the steps where it was measured; NaN where it never was.
-double mean_share(const Group& group, double (*share)(const train::StepRecord&));
+double mean_share(const Group& group, double (*share)(const train::LogRecord&));
 
 /// One seed's loss stopped being finite; the cross is drawn here, at its last finite value.
 struct CurveEnd {

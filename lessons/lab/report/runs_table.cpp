@@ -114,12 +114,12 @@ struct Column {
 };
 
 std::vector<Column> columns_for(std::span<const Group> groups) {
-  using train::StepRecord;
+  using train::LogRecord;
   const auto lost = [](const Group& group) {
-    return share_cell(mean_share(group, [](const StepRecord& r) { return value_of(Quantity::lost, r); }));
+    return share_cell(mean_share(group, [](const LogRecord& r) { return value_of(Quantity::lost, r); }));
   };
   const auto flushed = [](const Group& group) {
-    return share_cell(mean_share(group, [](const StepRecord& r) { return r.flushed; }));
+    return share_cell(mean_share(group, [](const LogRecord& r) { return r.flushed; }));
   };
   return {
       {"run", Align::left, [](const Group& g) { return g.name; }, ""},

@@ -11,12 +11,12 @@ Tensor taken(Message& request, std::int32_t format) {
   return Tensor::from({static_cast<std::int64_t>(values.size())}, values, static_cast<DType>(format));
 }
 
-kernels::StepReport update(const kernels::UpdateRule& rule, const kernels::UpdateArenas& arenas, float factor,
-                           const kernels::StepState& state) {
-  kernels::StepReport report{.taken = true, .updates = {}};
+kernels::StepOutcome update(const kernels::UpdateRule& rule, const kernels::UpdateArenas& arenas,
+                            float factor, const kernels::StepState& state) {
+  kernels::StepOutcome report{.taken = true, .updates = {}};
   const Device cpu = Device::cpu;
   kernels::cpu::update(rule, arenas, Cell<const float>(&factor, cpu),
-                       Cell<const kernels::StepState>(&state, cpu), Cell<kernels::StepReport>(&report, cpu));
+                       Cell<const kernels::StepState>(&state, cpu), Cell<kernels::StepOutcome>(&report, cpu));
   return report;
 }
 

@@ -11,7 +11,7 @@
 //
 // A step:  moments = rule(master, gradient, moments),  master = master - update,  weights = round(master).
 //
-// You can use (kernels/cpu/block.h, and lines further up in kernels/cpu/update.cpp):
+// You can use (kernels/cpu/block.h, and lines further up in kernels/cpu/step.cpp):
 //
 //     Block<float> room;
 //         a std::array of 1024 floats: room.data(), room[i]

@@ -11,7 +11,7 @@
 namespace tinymp::exercise {
 namespace {
 
-using kernels::GradientScan;
+using kernels::GradientCounts;
 using enum DType;
 using Floats = std::vector<float>;
 
@@ -44,14 +44,14 @@ void expect_same_gradients(Judge& judge, const Trial& t, const Floats& before, c
   }
 }
 
-std::string counts(const GradientScan& c) {
+std::string counts(const GradientCounts& c) {
   return std::to_string(c.values) + " values, " + std::to_string(c.nonfinite) + " not finite, " +
          std::to_string(c.zeros) + " zero, " + std::to_string(c.subnormals) + " subnormal";
 }
 
-GradientScan counted(const Tensor& x) {
+GradientCounts counted(const Tensor& x) {
   const float normal = x.dtype() == f16 ? 0x1p-14f : 0x1p-126f;
-  GradientScan c;
+  GradientCounts c;
   for (const float v : x.to_floats()) {
     ++c.values;
     c.nonfinite += !std::isfinite(v);
@@ -73,7 +73,7 @@ float unscaled(Judge& judge, const Trial& t, const Tensor& x) {
     return "  in unscale, " + std::to_string(t.scaled.size()) + " gradients";
   });
   const auto factor = reply.take<float>();
-  const auto found = reply.take<GradientScan>();
+  const auto found = reply.take<GradientCounts>();
   expect_same_gradients(judge, t, x.to_floats(), reply.take_all<float>(t.scaled.size()), "unscale");
   const auto right = static_cast<float>(1 / static_cast<double>(t.scale));
   judge.expect(factor == right, [&] {
@@ -85,7 +85,7 @@ float unscaled(Judge& judge, const Trial& t, const Tensor& x) {
                    : "Your unscale gives another factor than 1 / S, computed in double and rounded.") +
            lines(t, "factor " + decimal(right), "factor " + decimal(factor));
   });
-  const GradientScan true_counts = counted(x);
+  const GradientCounts true_counts = counted(x);
   judge.expect(found.values == true_counts.values && found.nonfinite == true_counts.nonfinite &&
                    found.zeros == true_counts.zeros && found.subnormals == true_counts.subnormals,
                [&] {

@@ -7,11 +7,12 @@ namespace {
 
 /// The request: gradients and S; the reply: the factor, what was found, the gradients as they are now.
 void serve_unscale(const Tensor& x, Message& request, Message& reply) {
-  const kernels::ScaleState state{.scale = request.take<float>()};
-  kernels::GradientScan found{.values = -1, .nonfinite = -1, .zeros = -1, .subnormals = -1};
+  const ScaleState state{.scale = request.take<float>()};
+  kernels::GradientCounts found{.values = -1, .nonfinite = -1, .zeros = -1, .subnormals = -1};
   float factor = -1;
-  kernels::cpu::unscale(x.view(), Cell<const kernels::ScaleState>(&state, Device::cpu),
-                        Cell<kernels::GradientScan>(&found, Device::cpu), Cell<float>(&factor, Device::cpu));
+  kernels::cpu::unscale(x.view(), Cell<const ScaleState>(&state, Device::cpu),
+                        Cell<kernels::GradientCounts>(&found, Device::cpu),
+                        Cell<float>(&factor, Device::cpu));
   reply.put(factor).put(found).put_all(x.to_floats());
 }
 

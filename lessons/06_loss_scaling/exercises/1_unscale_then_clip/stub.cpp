@@ -20,7 +20,7 @@
 //         these values in FP32
 //     lane_sum<double>(n, [=](std::int64_t i) { ... })
 //         adds up n terms
-void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
              Cell<float> factor) {
   // TODO: no gradient may change.
   kernels::scale(gradients, 1 / static_cast<double>(scale.memory->scale), gradients);

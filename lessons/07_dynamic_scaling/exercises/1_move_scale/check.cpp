@@ -1,9 +1,9 @@
 // Exercise 7.1: how S moves, along histories of good and bad steps. The oracle keeps no state machine: the
 // count it reads off the whole history anew, and S it multiplies in integers.
 
-#include <kernels/scale_update.h>
 #include <lessons/07_dynamic_scaling/exercises/1_move_scale/moved.h>
 #include <lessons/lab/classroom/judge.h>
+#include <tinymp/numeric/loss_scaling.h>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -12,7 +12,6 @@
 namespace tinymp::exercise {
 namespace {
 
-using kernels::ScaleState;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 struct Number {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/scale_update.h>
+#include <tinymp/numeric/loss_scaling.h>
 #include <cstdint>
 
 /// What exercise 7.1 is asked, and what it answers: a ScaleState without a bool, which in a reply could be

@@ -1,7 +1,7 @@
 // Exercise 7.2: every decision there is, for one to four optimizers that share a scale. What is right is
 // written down here as numbers.
 
-#include <kernels/scale_update.h>
+#include <kernels/step_decision.h>
 #include <lessons/07_dynamic_scaling/exercises/2_step_decision/decision.h>
 #include <lessons/lab/classroom/judge.h>
 #include <string>

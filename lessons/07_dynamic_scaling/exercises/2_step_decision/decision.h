@@ -10,7 +10,7 @@ namespace tinymp::exercise {
 enum class Question : std::uint64_t { decisions, checks };
 
 struct Undecided {
-  kernels::GradientScan found;
+  kernels::GradientCounts found;
   std::int64_t steps;
   std::int32_t skips, was_taken;
 };

@@ -15,13 +15,15 @@
 // optimizers there are. The step is bad if a single check was bad. Between the calls s.bad keeps the result;
 // move_scale resets it.
 template <class Rule>
-TINYMP_HD void begin_step(const Rule& rule, const GradientScan&, bool, StepState& state, StepReport& report) {
+TINYMP_HD void begin_step(const Rule& rule, const GradientCounts&, bool, StepState& state,
+                          StepOutcome& report) {
   report.taken = true;
   // TODO
   rule.begin(state);
 }
 
-TINYMP_HD inline void take_check(const DynamicScaling& policy, bool bad, bool, ScaleState& s) {
+template <class Policy>
+TINYMP_HD void take_check(const Policy& policy, bool bad, bool, ScaleState& s) {
   // TODO
   s.bad = bad;
   move_scale(policy, s);

@@ -82,7 +82,7 @@ void run_update(State& state, const UpdateRule& rule, int moments, DType dtype) 
   if (moments > 1) arenas.moments[1] = second.view();
   const DeviceValue<float> factor(Device::cpu, 1.0f);
   const DeviceValue<StepState> step(Device::cpu, StepState{.steps = 1, .lr = 1e-6f});
-  const DeviceValue<StepReport> report(Device::cpu, StepReport{.taken = true, .updates = {}});
+  const DeviceValue<StepOutcome> report(Device::cpu, StepOutcome{.taken = true, .updates = {}});
   for (auto _ : state) update(rule, arenas, factor.cell(), step.cell(), report.cell());
   state.SetItemsProcessed(state.iterations() * n);
 }
@@ -90,7 +90,7 @@ void run_update(State& state, const UpdateRule& rule, int moments, DType dtype) 
 void run_unscale(State& state, DType dtype) {
   const Tensor gradients = filled({1'000'000}, dtype);
   const DeviceValue<ScaleState> scale(Device::cpu, ScaleState{.scale = 1024});
-  const DeviceValue<GradientScan> found(Device::cpu);
+  const DeviceValue<GradientCounts> found(Device::cpu);
   const DeviceValue<float> factor(Device::cpu);
   for (auto _ : state) unscale(gradients.view(), scale.cell(), found.cell(), factor.cell());
   count(state, {gradients});

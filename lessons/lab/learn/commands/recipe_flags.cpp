@@ -1,11 +1,14 @@
 #include <fmt/format.h>
-
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/recipe_flags.h>
 #include <lessons/lab/report/terminal.h>
 #include <CLI/CLI.hpp>
+#include <cctype>
+#include <cmath>
+#include <concepts>
 #include <cstdlib>
 #include <limits>
+#include <set>
 
 namespace tinymp::lab {
 namespace {
@@ -35,49 +38,63 @@ void override_format(DType& format, const std::string& name) {
   if (!name.empty()) format = dtype_from_name(name);
 }
 
-void expect_unused(const CLI::App& app, std::initializer_list<const char*> flags,
-                   const std::string& scaling) {
-  for (const char* flag : flags) {
-    if (app.count(flag) == 0) continue;
-    throw UsageError(concat(flag, " has no meaning for --scaling ", scaling, "; see ./learn train --help"));
-  }
-}
-
-void adjust(const CLI::App& app, const RecipeFlags&, NoScaling&) {
-  expect_unused(app, {"--loss-scale", "--skip-nonfinite", "--growth", "--backoff", "--growth-interval"},
-                "none");
-}
-
-void adjust(const CLI::App& app, const RecipeFlags& flags, StaticScaling& scaling) {
-  expect_unused(app, {"--growth", "--backoff", "--growth-interval"}, "static");
-  if (app.count("--loss-scale") > 0) scaling.factor = flags.loss_scale;
-  if (app.count("--skip-nonfinite") > 0) scaling.skip_nonfinite = flags.skip_nonfinite;
-}
-
-void adjust(const CLI::App& app, const RecipeFlags& flags, DynamicScaling& scaling) {
-  expect_unused(app, {"--skip-nonfinite"}, "dynamic");
-  if (app.count("--loss-scale") > 0) scaling.initial = flags.loss_scale;
-  if (app.count("--growth") > 0) scaling.growth = flags.growth;
-  if (app.count("--backoff") > 0) scaling.backoff = flags.backoff;
-  if (app.count("--growth-interval") > 0) scaling.growth_interval = flags.growth_interval;
-}
-
 /// After positive(), so that it is a number.
-CLI::Validator on_side_of_one(bool above) {
-  return {[above](std::string& text) {
+CLI::Validator inside(double above, double below) {
+  return {[above, below](std::string& text) {
             const double value = std::strtod(text.c_str(), nullptr);
-            if (above ? value > 1 : value < 1) return std::string();
-            return concat("takes a number ",
-                          above ? "above 1, so that S grows" : "below 1, so that S shrinks", ", not '", text,
-                          "'");
+            if (value > above && value < below) return std::string();
+            return concat("takes a number above ", above,
+                          std::isfinite(below) ? concat(" and below ", below) : "", ", not '", text, "'");
           },
           ""};
 }
 
-LossScaling scaling_named(const std::string& name) {
-  if (name == "static") return StaticScaling{};
-  if (name == "dynamic") return DynamicScaling{};
-  return NoScaling{};
+template <class T>
+CLI::Option* add_field(CLI::App& app, const ScalingField& field) {
+  if constexpr (std::same_as<T, bool>) {
+    return app.add_flag(field.flag);
+  } else if constexpr (std::integral<T>) {
+    const auto least = static_cast<std::int64_t>(field.above) + 1;
+    return app.add_option(field.flag)->type_name("N")->check(whole(least, std::numeric_limits<T>::max()));
+  } else {
+    const CLI::Validator within = inside(field.above, field.below);
+    return app.add_option(field.flag)->type_name("X")->check(positive())->check(within);
+  }
+}
+
+/// A flag for each field that a policy has: "Static: S; dynamic: the first S".
+void add_scaling_flags(CLI::App& app) {
+  for (const std::string& name : scaling_names()) {
+    const LossScaling scaling = *scaling_named(name);
+    visit_fields(scaling, [&]<class T>(const ScalingField& field, const T&) {
+      std::string help = concat(name, ": ", field.help);
+      CLI::Option* option = app.get_option_no_throw(field.flag);
+      if (option != nullptr) {
+        help = concat(option->get_description(), "; ", help);
+      } else {
+        option = add_field<T>(app, field);
+        help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+      }
+      option->description(help)->group(group);
+    });
+  }
+}
+
+/// Puts what was typed into the fields of the chosen policy; a flag of another policy is refused.
+void adjust(const CLI::App& app, LossScaling& scaling) {
+  std::set<std::string> taken;
+  visit_fields(scaling, [&]<class T>(const ScalingField& field, T& value) {
+    taken.insert(field.flag);
+    if (app.count(field.flag) > 0) value = app.get_option(field.flag)->as<T>();
+  });
+  for (const std::string& name : scaling_names()) {
+    const LossScaling other = *scaling_named(name);
+    visit_fields(other, [&](const ScalingField& field, const auto&) {
+      if (app.count(field.flag) == 0 || taken.contains(field.flag)) return;
+      throw UsageError(concat(field.flag, " has no meaning for --scaling ", name_of(scaling),
+                              "; see ./learn train --help"));
+    });
+  }
 }
 
 }  // namespace
@@ -94,30 +111,11 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
   add_format(app, "--state", flags.state, "The optimizer's moments");
   add_format(app, "--autocast", flags.autocast, "What matmuls run in beside FP32 weights");
   app.add_flag("--fp32-norm", flags.fp32_norm, "Batch norm's gamma and beta in FP32")->group(group);
-  app.add_option("--scaling", flags.scaling, "Of the loss: none, static or dynamic")
+  app.add_option("--scaling", flags.scaling, fmt::format("Of the loss: {}", fmt::join(scaling_names(), ", ")))
       ->type_name("KIND")
-      ->check(CLI::IsMember({"none", "static", "dynamic"}).description(""))
+      ->check(CLI::IsMember(scaling_names()).description(""))
       ->group(group);
-  app.add_option("--loss-scale", flags.loss_scale, "S (static) or the first S (dynamic)")
-      ->type_name("S")
-      ->check(positive())
-      ->group(group);
-  app.add_flag("--skip-nonfinite", flags.skip_nonfinite, "Static: skip steps with gradients that overflow")
-      ->group(group);
-  app.add_option("--growth", flags.growth, "Dynamic: S times X after enough good steps")
-      ->type_name("X")
-      ->check(positive())
-      ->check(on_side_of_one(true))
-      ->group(group);
-  app.add_option("--backoff", flags.backoff, "Dynamic: S times X after a bad step")
-      ->type_name("X")
-      ->check(positive())
-      ->check(on_side_of_one(false))
-      ->group(group);
-  app.add_option("--growth-interval", flags.growth_interval, "Dynamic: how many good steps are enough")
-      ->type_name("N")
-      ->check(whole(1, std::numeric_limits<int>::max()))
-      ->group(group);
+  add_scaling_flags(app);
 }
 
 Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
@@ -129,10 +127,9 @@ Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
   override_format(recipe.state, flags.state);
   override_format(recipe.autocast, flags.autocast);
   if (flags.fp32_norm) recipe.fp32_norm = true;
-  if (!flags.scaling.empty() && scaling_named(flags.scaling).index() != recipe.scaling.index()) {
-    recipe.scaling = scaling_named(flags.scaling);
-  }
-  std::visit([&](auto& scaling) { adjust(app, flags, scaling); }, recipe.scaling);
+  if (!flags.scaling.empty() && flags.scaling != name_of(recipe.scaling))
+    recipe.scaling = *scaling_named(flags.scaling);
+  adjust(app, recipe.scaling);
   return recipe;
 }
 
@@ -156,11 +153,13 @@ std::string recipe_title(const CLI::App& app, const RecipeFlags& flags) {
   add("--state", "state ", flags.state);
   add("--autocast", "autocast ", flags.autocast);
   add("--fp32-norm", "norm f32", "");
-  add("--loss-scale", "S ", flags.loss_scale);
-  add("--skip-nonfinite", "skips", "");
-  add("--growth", "growth ", flags.growth);
-  add("--backoff", "backoff ", flags.backoff);
-  add("--growth-interval", "interval ", flags.growth_interval);
+  const LossScaling scaling = recipe_from_flags(app, flags).scaling;
+  visit_fields(scaling, [&]<class T>(const ScalingField& field, const T& value) {
+    if constexpr (std::same_as<T, bool>)
+      add(field.flag, field.label, "");
+    else
+      add(field.flag, concat(field.label, " ").c_str(), value);
+  });
   return title;
 }
 

@@ -15,10 +15,6 @@ struct RecipeFlags {
   std::string compute, accumulate, gradient, master, state, autocast;  ///< empty: as the named recipe has it
   bool fp32_norm = false;
   std::string scaling;
-  float loss_scale = 0;
-  bool skip_nonfinite = false;
-  double growth = 0, backoff = 0;
-  int growth_interval = 0;
 };
 
 void add_recipe_flags(CLI::App& app, RecipeFlags& flags);

@@ -1,5 +1,5 @@
 // rejected: clip changes the gradients
-void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
              Cell<float> factor) {
   *found.memory = scan(gradients);
   *factor.memory = true_factor(*scale.memory);

@@ -1,5 +1,5 @@
 // rejected: other counts than scan\(gradients\)
-void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
              Cell<float> factor) {
   Block<float> room;
   const float* values = load(gradients, 0, std::min(gradients.size(), block_size), room);

@@ -1,5 +1,5 @@
 // rejected: unscale changes the gradients
-void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientScan> found,
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
              Cell<float> factor) {
   *found.memory = scan(gradients);
   kernels::scale(gradients, 1 / static_cast<double>(scale.memory->scale), gradients);

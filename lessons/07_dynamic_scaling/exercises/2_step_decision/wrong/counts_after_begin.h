@@ -1,7 +1,7 @@
 // rejected: after rule.begin
 template <class Rule>
-TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip_nonfinite, StepState& state,
-                          StepReport& report) {
+TINYMP_HD void begin_step(const Rule& rule, const GradientCounts& found, bool skip_nonfinite,
+                          StepState& state, StepOutcome& report) {
   report = {};
   report.taken = !(skip_nonfinite && found.nonfinite > 0);
   if (!report.taken) return;
@@ -9,7 +9,8 @@ TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip
   ++state.steps;
 }
 
-TINYMP_HD inline void take_check(const DynamicScaling& policy, bool bad, bool last, ScaleState& s) {
+template <class Policy>
+TINYMP_HD void take_check(const Policy& policy, bool bad, bool last, ScaleState& s) {
   s.bad = s.bad || bad;
   if (last) move_scale(policy, s);
 }

@@ -1,7 +1,7 @@
 // rejected: wiped that out
 template <class Rule>
-TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip_nonfinite, StepState& state,
-                          StepReport& report) {
+TINYMP_HD void begin_step(const Rule& rule, const GradientCounts& found, bool skip_nonfinite,
+                          StepState& state, StepOutcome& report) {
   report = {};
   report.taken = !(skip_nonfinite && found.nonfinite > 0);
   if (!report.taken) return;
@@ -9,7 +9,8 @@ TINYMP_HD void begin_step(const Rule& rule, const GradientScan& found, bool skip
   rule.begin(state);
 }
 
-TINYMP_HD inline void take_check(const DynamicScaling& policy, bool bad, bool last, ScaleState& s) {
+template <class Policy>
+TINYMP_HD void take_check(const Policy& policy, bool bad, bool last, ScaleState& s) {
   if (last) s.bad = bad;
   if (last) move_scale(policy, s);
 }

@@ -1,11 +1,76 @@
 #include <kernels/cpu/reduce.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/clip.h>
 #include <kernels/formulas/norm.h>
+#include <bit>
 
-/// The optimizers' pass: a block of the arenas at a time, widened to FP32, moved by the rule, rounded to
-/// where it is kept. What is kept in FP32 is worked on where it lies.
+/// A training step after backward, in the order of the step: unscale looks at the gradients, clip and
+/// begin_step decide, update moves the weights, update_scale moves S. cuda/step.cuh has the same functions.
 namespace tinymp::kernels::cpu {
 namespace {
+
+// unscale: counts what the gradients hold, and changes none.
+// ----------------------------------------------------------------------------------------------------
+
+constexpr std::int64_t scan_length = 8 * block_size;  ///< values that are counted at a time
+
+/// Classifies magnitudes by their bits: without the sign, formats order like unsigned integers, and the
+/// highest bit of a difference says which is larger. The counts are as wide as the values, so that a register
+/// works on as many as it holds; n is small enough for 16 bits.
+template <class T>
+GradientCounts scan_bits(const T* values, std::int64_t n) {
+  using Bits = BitsOf<T>;
+  constexpr Bits smallest_normal = smallest_normal_bits<T>, infinity = nonfinite_bits<T>;
+  GradientCounts result{.values = n, .nonfinite = 0, .zeros = 0, .subnormals = 0};
+  on_best_isa([=, out = &result] {
+    constexpr int top = 8 * sizeof(Bits) - 1;
+    Bits finite = 0, zeros = 0, small = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const Bits magnitude = std::bit_cast<Bits>(values[i]) & static_cast<Bits>(static_cast<Bits>(-1) >> 1);
+      finite = static_cast<Bits>(finite + (static_cast<Bits>(magnitude - infinity) >> top));
+      zeros = static_cast<Bits>(zeros + (static_cast<Bits>(magnitude - 1) >> top));
+      small = static_cast<Bits>(small + (static_cast<Bits>(magnitude - smallest_normal) >> top));
+    }
+    out->nonfinite = n - static_cast<std::int64_t>(finite);
+    out->zeros = static_cast<std::int64_t>(zeros);
+    out->subnormals = static_cast<std::int64_t>(small) - out->zeros;
+  });
+  return result;
+}
+
+GradientCounts scan(const View& gradients) {
+  const auto piece = [&](std::int64_t begin, std::int64_t n) {
+    return visit_dtype(gradients.dtype, [&]<class T> { return scan_bits(gradients.data<T>() + begin, n); });
+  };
+  return sum_of_chunks<GradientCounts>(gradients.size(), piece, scan_length);
+}
+
+}  // namespace
+
+// <exercise unscale_then_clip>
+void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
+             Cell<float> factor) {
+  *found.memory = scan(gradients);
+  *factor.memory = true_factor(*scale.memory);
+}
+
+void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
+  const double squares = sum_of_chunks<double>(x.size(), [&](std::int64_t begin, std::int64_t n) {
+    Block<float> in;
+    return lane_sum<double>(n, [values = load(x, begin, n, in), by = *factor.memory](std::int64_t i) {
+      const double v = static_cast<double>(values[i] * by);
+      return v * v;
+    });
+  });
+  *norm.data<float>() = clip_factor(squares, max_norm, *factor.memory);
+}
+// </exercise unscale_then_clip>
+
+namespace {
+
+// update: a block of the arenas at a time, widened to FP32, moved by the rule, rounded to the format in which
+// it is kept. FP32 arenas are read and written in place.
+// ----------------------------------------------------------------------------------------------------
 
 /// One block, as FP32.
 struct UpdateBlock {
@@ -118,8 +183,8 @@ UpdateCounts update_block(const Rule& rule, const StepState& state, const Update
 
 }  // namespace
 
-void decide_step(const UpdateRule& rule, Cell<const GradientScan> found, bool skip_nonfinite,
-                 Cell<StepState> state, Cell<StepReport> report) {
+void decide_step(const UpdateRule& rule, Cell<const GradientCounts> found, bool skip_nonfinite,
+                 Cell<StepState> state, Cell<StepOutcome> report) {
   std::visit(
       [&](const auto& r) {
         kernels::begin_step(r, *found.memory, skip_nonfinite, *state.memory, *report.memory);
@@ -128,7 +193,7 @@ void decide_step(const UpdateRule& rule, Cell<const GradientScan> found, bool sk
 }
 
 void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
-            Cell<const StepState> state, Cell<StepReport> report) {
+            Cell<const StepState> state, Cell<StepOutcome> report) {
   if (!report.memory->taken) return;
   constexpr std::int64_t length = 8 * block_size;  // counts are added in any order: long pieces will do
   std::visit(
@@ -147,7 +212,7 @@ void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float
       rule);
 }
 
-void follow(const View& batch, double factor, double momentum, Cell<const StepReport> report,
+void follow(const View& batch, double factor, double momentum, Cell<const StepOutcome> report,
             const View& running) {
   if (!report.memory->taken) return;
   with_compute_type(running.dtype, [&]<class C> {
@@ -155,6 +220,30 @@ void follow(const View& batch, double factor, double momentum, Cell<const StepRe
     const C* newest = batch.data<C>();
     C* kept = running.data<C>();
     for (std::int64_t i = 0; i < running.size(); ++i) kept[i] = average(kept[i], newest[i]);
+  });
+}
+
+void update_scale(const LossScaling& policy, Cell<const GradientCounts> found, bool last,
+                  Cell<ScaleState> state) {
+  std::visit([&](const auto& p) { take_check(p, found.memory->nonfinite > 0, last, *state.memory); }, policy);
+}
+
+void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {
+  *counts.memory += sum_of_chunks<FlushCounts>(x.size(), [&](std::int64_t begin, std::int64_t n) {
+    Block<float> left, right;
+    const float* a = load(x, begin, n, left);
+    const float* b = load(shadow, begin, n, right);
+    FlushCounts found;
+    on_best_isa([=, out = &found] {
+      std::int32_t values_found = 0, flushed = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::int32_t counts = b[i] != 0, vanished = a[i] == 0;
+        values_found += counts;
+        flushed += counts & vanished;
+      }
+      *out = {.values = values_found, .flushed = flushed};
+    });
+    return found;
   });
 }
 

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <tinymp/base/host_device.h>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+/// The policies of loss scaling: which S multiplies the loss, and how S moves. One text for CPU and GPU.
+///
+/// A policy is a struct that describes itself; nothing else in the project lists the policies.
+///   name                     in run logs, and what --scaling takes
+///   moves                    S changes during a run; then move_scale(policy, state) says how
+///   first_scale()            S before the first step
+///   skips_nonfinite()        a step is left out when a gradient is not finite
+///   fields(policy, visit)    calls visit(about, member) for each field
+/// To add one, write its struct below, name it in LossScaling, and give describe() in loss_scaling.cpp a
+/// sentence for it. The concept ScalingPolicy refuses a struct that lacks one of these.
+namespace tinymp {
+
+struct NoScaling;
+struct StaticScaling;
+struct DynamicScaling;
+
+using LossScaling = std::variant<NoScaling, StaticScaling, DynamicScaling>;
+
+/// Where S stands during a run. It lives on the device of the gradients. A policy that counts something of
+/// its own keeps the count here.
+struct ScaleState {
+  float scale = 1;
+  std::int32_t growth_tracker = 0;  ///< good steps in a row
+  bool bad = false;                 ///< a check of this step found something that is not finite
+  bool operator==(const ScaleState&) const = default;
+};
+
+/// One field of a policy. Run logs, ./learn train and the checks of LossScaler read this.
+struct ScalingField {
+  const char* key;    ///< in a run log: "growth_interval"
+  const char* flag;   ///< "--growth-interval"; two policies may share a flag
+  const char* label;  ///< in the title of a run: "interval"
+  const char* help;
+  double above = 0, below = std::numeric_limits<double>::infinity();  ///< a number lies between these
+};
+
+/// A visitor that takes every field.
+struct AnyField {
+  template <class T>
+  void operator()(const ScalingField&, T&) const {}
+};
+
+template <class Policy, class Variant>
+inline constexpr bool is_alternative = false;
+template <class Policy, class... All>
+inline constexpr bool is_alternative<Policy, std::variant<All...>> = (std::same_as<Policy, All> || ...);
+
+/// A policy whose S stays as it is.
+template <class Policy>
+requires(!Policy::moves) TINYMP_HD void move_scale(const Policy&, ScaleState& s) { s.bad = false; }
+
+template <class Policy>
+concept ScalingPolicy = is_alternative<Policy, LossScaling> && std::equality_comparable<Policy> &&
+    requires(Policy policy, const Policy fixed, ScaleState& state) {
+  { Policy::name } -> std::convertible_to<std::string_view>;
+  { Policy::moves } -> std::convertible_to<bool>;
+  { fixed.first_scale() } -> std::same_as<float>;
+  { fixed.skips_nonfinite() } -> std::same_as<bool>;
+  Policy::fields(policy, AnyField());
+  Policy::fields(fixed, AnyField());
+  move_scale(fixed, state);
+};
+
+/// The loss is not multiplied (S = 1) and a step is never skipped.
+struct NoScaling {
+  static constexpr std::string_view name = "none";
+  static constexpr bool moves = false;
+
+  float first_scale() const { return 1; }
+  bool skips_nonfinite() const { return false; }
+  template <class Self, class F>
+  static void fields(Self&, F&&) {}
+  bool operator==(const NoScaling&) const = default;
+};
+static_assert(ScalingPolicy<NoScaling>);
+
+/// The loss is multiplied by a constant S. Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2.
+struct StaticScaling {
+  static constexpr std::string_view name = "static";
+  static constexpr bool moves = false;
+
+  float factor = 1024;
+  bool skip_nonfinite = false;  ///< leave the step out when a gradient is not finite (S stays as it is)
+
+  float first_scale() const { return factor; }
+  bool skips_nonfinite() const { return skip_nonfinite; }
+  template <class Self, class F>
+  static void fields(Self& self, F&& visit) {
+    visit({"factor", "--loss-scale", "S", "S"}, self.factor);
+    visit({"skip_nonfinite", "--skip-nonfinite", "skips", "skip steps with gradients that overflow"},
+          self.skip_nonfinite);
+  }
+  bool operator==(const StaticScaling&) const = default;
+};
+static_assert(ScalingPolicy<StaticScaling>);
+
+/// S follows the gradients: halved when one overflows (and that step is skipped), doubled after
+/// `growth_interval` good steps in a row. Names, defaults and rounding are those of PyTorch's GradScaler
+/// (torch/amp/grad_scaler.py).
+struct DynamicScaling {
+  static constexpr std::string_view name = "dynamic";
+  static constexpr bool moves = true;
+
+  float initial = 65536;
+  double growth = 2;
+  double backoff = 0.5;
+  int growth_interval = 2000;
+
+  float first_scale() const { return initial; }
+  bool skips_nonfinite() const { return true; }
+  template <class Self, class F>
+  static void fields(Self& self, F&& visit) {
+    visit({"initial", "--loss-scale", "S", "the first S"}, self.initial);
+    visit({"growth", "--growth", "growth", "S times X after enough good steps", 1}, self.growth);
+    visit({"backoff", "--backoff", "backoff", "S times X after a bad step", 0, 1}, self.backoff);
+    visit({"growth_interval", "--growth-interval", "interval", "how many good steps are enough"},
+          self.growth_interval);
+  }
+  bool operator==(const DynamicScaling&) const = default;
+};
+
+// <exercise move_scale>
+///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
+///   good  after growth_interval in a row S = S x growth, unless that is infinite, and the count starts again
+TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
+  if (s.bad) {
+    s.scale = static_cast<float>(static_cast<double>(s.scale) * policy.backoff);
+    s.growth_tracker = 0;
+  } else if (++s.growth_tracker == policy.growth_interval) {
+    const double grown = static_cast<double>(s.scale) * policy.growth;
+    const float rounded = static_cast<float>(grown);
+    if (rounded < std::numeric_limits<float>::infinity()) s.scale = rounded;
+    s.growth_tracker = 0;
+  }
+  s.bad = false;
+}
+// </exercise move_scale>
+static_assert(ScalingPolicy<DynamicScaling>);
+
+// The same questions, of a policy that is known at run time.
+// ----------------------------------------------------------------------------------------------------
+
+std::string_view name_of(const LossScaling& scaling);
+bool moves(const LossScaling& scaling);
+bool skips_nonfinite(const LossScaling& scaling);
+ScaleState first_state(const LossScaling& scaling);
+/// Where a step leads; state.bad says which kind of step it was.
+ScaleState next_state(const LossScaling& scaling, ScaleState state);
+
+/// Calls visit(about, member) for each field, in the order of run logs and --help.
+template <class Scaling, class F>
+requires std::same_as<std::remove_const_t<Scaling>, LossScaling>
+void visit_fields(Scaling& scaling, F&& visit) {
+  std::visit([&](auto& policy) { policy.fields(policy, visit); }, scaling);
+}
+
+/// "none", "static", ...
+std::vector<std::string> scaling_names();
+
+/// "dynamic" -> DynamicScaling{}; nothing when no policy has this name.
+std::optional<LossScaling> scaling_named(std::string_view name);
+
+/// "S dynamic from 65536"; empty when S is always 1.
+std::string describe(const LossScaling& scaling);
+
+}  // namespace tinymp
