@@ -8,7 +8,7 @@
 /// optimizer divides by it (docs: "Using AMP in MXNet", and before it net.cast).
 ///
 ///   cast_layers(net, DType::f16);                                     net.cast("float16")
-///   Sgd sgd(net.parameters(), {.lr = 0.1f}, recipes::fp16_master);    multi_precision=True
+///   Sgd sgd(tensors(net.parameters()), {.lr = 0.1f}, recipes::fp16_master);    multi_precision=True
 ///   RescaledGrad trainer(sgd, 1 / S);                                 rescale_grad=1/S
 ///   ...
 ///   Tape tape;

@@ -50,4 +50,8 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
   return y;
 }
 
+std::vector<Parameter> BatchNorm::parameters(const std::string& layer) const {
+  return {{layer + " gamma", gamma}, {layer + " beta", beta}};
+}
+
 }  // namespace tinymp::nn

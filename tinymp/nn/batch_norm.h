@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/nn/module.h>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/ops/ops.h>
 
@@ -20,6 +21,8 @@ struct BatchNorm {
   BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions options = {});
 
   Tensor operator()(const Tensor& x) const;
+  std::vector<Parameter> parameters(
+      const std::string& layer) const;  ///< "norm 1": "norm 1 gamma", "... beta"
 };
 
 }  // namespace tinymp::nn

@@ -29,9 +29,6 @@
 /// the run, for as long as it is watched.
 namespace tinymp::train {
 
-/// What a watch calls the parameters of a model: its own names.
-Watch::Name names_in(const nn::Module& model);
-
 class FaultFinder {
  public:
   /// What moves in a run; it must outlive the finder.

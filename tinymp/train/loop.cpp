@@ -89,7 +89,7 @@ void add_details(const Started& started, const kernels::StepReport& report, Step
 Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
   std::unique_ptr<nn::Model> model = make_model(plan, plan.recipe);
-  const std::unique_ptr<Optimizer> optimizer = plan.optimizer(model->parameters(), plan.recipe);
+  const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model->parameters()), plan.recipe);
   const Schedule schedule = schedule_of(plan, optimizer->learning_rate());
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels);

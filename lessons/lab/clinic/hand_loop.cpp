@@ -10,7 +10,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <map>
 
 namespace tinymp::clinic {
 namespace {
@@ -20,17 +19,6 @@ double share(std::int64_t part, std::int64_t whole) {
 }
 
 bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
-
-Watch::Name names_in(const nn::Model& model) {
-  std::map<const void*, std::string> names;
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::vector<std::string> called = model.parameter_names();
-  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = called[i];
-  return [names](const Tensor& x) {
-    const auto found = names.find(x.id());
-    return found == names.end() ? std::string() : found->second;
-  };
-}
 
 /// Two independent random streams, those of train::run.
 std::unique_ptr<nn::Model> make_model(const train::Plan& plan, const Recipe& recipe) {
@@ -51,7 +39,7 @@ class Hand {
       : plan_(plan),
         program_(program),
         model_(make_model(plan, plan.recipe)),
-        optimizer_(plan.optimizer(model_->parameters(), plan.recipe)),
+        optimizer_(plan.optimizer(tensors(model_->parameters()), plan.recipe)),
         loader_(plan.data->train, plan.batch, Rng(plan.seed).split(1).seed(), plan.pixels),
         shadow_(make_model(plan, recipes::fp32)),
         s_(first_scale(plan.recipe.scaling)) {}
@@ -118,7 +106,7 @@ class Hand {
   /// What would wait for the step does not.
   void move_averages() {
     const DeviceValue<kernels::StepReport> taken(Device::cpu, {.taken = true, .updates = {}});
-    for (const Tensor& p : model_->parameters()) {
+    for (const Tensor& p : tensors(model_->parameters())) {
       for (const OnStep& move : p.take_on_step()) move(taken.cell());
     }
   }
