@@ -43,7 +43,7 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
   expect_norm_parameters("BatchNorm", x, gamma);
   expect(x.shape().rank() >= 2 && gamma.shape() == Shape{x.shape().cols()}, "BatchNorm: x", x.shape(),
          " does not fit a layer of width ", gamma.size(), ": x is (B,O) or (B,H,W,O)");
-  Tensor y(x.shape(), x.dtype(), x.device());
+  Tensor y = Tensor::like(x);
   kernels::batch_norm(x.view(),
                       {running_mean.view(), running_variance.view(), static_cast<double>(options.epsilon)},
                       gamma.view(), beta.view(), y.view());

@@ -9,7 +9,7 @@ namespace {
 /// On the CPU.
 Tensor copy_of(const Tensor& x) {
   if (x.device() != Device::cpu) return x.to(Device::cpu);
-  Tensor copy(x.shape(), x.dtype(), x.device());
+  Tensor copy = Tensor::like(x);
   kernels::cast(x.view(), copy.view());
   return copy;
 }

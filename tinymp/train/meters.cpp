@@ -43,8 +43,7 @@ std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const d
 
 CloseLook::CloseLook(std::int64_t step, double scale, Task task, const nn::Model& model,
                      const data::Batch& batch, Shadow* shadow, const Optimizer& optimizer)
-    : sizes_{.step = step, .scale = scale},
-      master_(optimizer.master().shape(), optimizer.master().dtype(), optimizer.master().device()) {
+    : sizes_{.step = step, .scale = scale}, master_(Tensor::like(optimizer.master())) {
   kernels::cast(optimizer.master().view(), master_.view());
   const std::vector<nn::Parameter> parameters = model.parameters();
   std::vector<GradientSizes> gradients;
