@@ -43,7 +43,7 @@ Cost cost_of(const std::vector<ExplainedOp>& ops) {
   for (const ExplainedOp& op : ops) {
     const bool is_cast = op.op == "cast";
     cost.casts += is_cast;
-    cost.of_parameters += is_cast && !op.of.empty();
+    cost.of_parameters += is_cast && !op.names.empty();
     cost.bytes += op.bytes;
   }
   return cost;

@@ -236,14 +236,14 @@ TEST_CASE("LanguageModel: a watch names the layer where an infinity begins") {
   Rng rng(9);
   const nn::LanguageModel model(10, 5, recipes::fp16_master, rng);
   for (const std::size_t i : {0u, 1u}) kernels::fill(model.parameters()[i].value.view(), 300);
-  Watch watch(nn::names_in(model));
+  NonfiniteTracer tracer(nn::names_in(model));
   {
-    Tape tape(&watch);
+    Tape tape(&tracer);
     tape.backward(cross_entropy(model(tokens, 4), next));
   }
-  REQUIRE(watch.first());
-  CHECK(watch.first()->op == "linear");
-  CHECK(watch.first()->where == "lstm");
+  REQUIRE(tracer.first());
+  CHECK(tracer.first()->op == "linear");
+  CHECK(tracer.first()->where == "lstm");
 }
 
 }  // namespace

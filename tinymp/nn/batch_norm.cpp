@@ -26,7 +26,7 @@ void stage(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t row
 
 BatchNorm::BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions how) : options(how) {
   expect(width > 0, "BatchNorm: a width of ", width, "; it must be above 0");
-  const DType format = recipe.fp32_norm ? wide(recipe.compute) : recipe.compute;
+  const DType format = recipe.fp32_norm_parameters ? wide(recipe.compute) : recipe.compute;
   gamma = filled({width}, format, 1).set_requires_grad(true);
   beta = filled({width}, format, 0).set_requires_grad(true);
   running_mean = filled({width}, wide(recipe.compute), 0);

@@ -14,7 +14,7 @@ namespace tinymp::nn {
 /// skipped moves nothing. (In PyTorch forward moves them: one infinity in a skipped step, and they are
 /// infinite for good.) Where no optimizer has gamma, forward moves them.
 struct BatchNorm {
-  Tensor gamma, beta;                     ///< (O), recipe.compute or, with fp32_norm, FP32; 1 and 0 at first
+  Tensor gamma, beta;  ///< (O), recipe.compute or, with fp32_norm_parameters, FP32; 1 and 0 at first
   Tensor running_mean, running_variance;  ///< (O), FP32 (f64 of f64); 0 and 1 at first. No parameters
   BatchNormOptions options;
 

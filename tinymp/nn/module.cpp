@@ -1,9 +1,19 @@
 #include <kernels/kernels.h>
-#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/nn/module.h>
+#include <atomic>
 #include <map>
 
-namespace tinymp::nn {
+namespace tinymp {
+namespace {
+
+std::atomic<std::uint64_t> changes = 0;
+
+}  // namespace
+
+void parameters_changed() { changes.fetch_add(1, std::memory_order_relaxed); }
+std::uint64_t parameter_changes() { return changes.load(std::memory_order_relaxed); }
+
+namespace nn {
 
 std::vector<Tensor> tensors(const std::vector<Parameter>& parameters) {
   std::vector<Tensor> values;
@@ -50,4 +60,5 @@ void move_to(const Module& model, Device device) {
   for (const Tensor& b : model.buffers()) b.move_to(device);
 }
 
-}  // namespace tinymp::nn
+}  // namespace nn
+}  // namespace tinymp

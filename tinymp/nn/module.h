@@ -1,12 +1,20 @@
 #pragma once
 
 #include <tinymp/tensor/tensor.h>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
-namespace tinymp::nn {
+namespace tinymp {
+
+/// Counts how often any thread gave parameters new values. Optimizers and copy_parameters() report it;
+/// autocast compares the count to know when its cached copies are stale.
+void parameters_changed();
+std::uint64_t parameter_changes();
+
+namespace nn {
 
 /// A weight, a bias, or what else an optimizer moves. The name says which layer it belongs to and which of
 /// the layer's tensors it is: "layer 2 weight". Logs and reports use it.
@@ -42,4 +50,5 @@ void move_to(const Module& model, Device device);
 /// FP32 shadow follows. Throws Error when the models' shapes differ, and when `to` has an optimizer already.
 void copy_parameters(const Module& from, const Module& to);
 
-}  // namespace tinymp::nn
+}  // namespace nn
+}  // namespace tinymp

@@ -42,11 +42,11 @@ class Replay {
   double scale() const { return static_cast<double>(scaler_.factor()); }
 
   /// The step of the run, and what its update made of the weights.
-  std::optional<BadUpdate> step(std::int64_t number, Watch* watch) {
+  std::optional<BadUpdate> step(std::int64_t number, NonfiniteTracer* tracer) {
     std::optional<BadUpdate> bad;
-    const Look look{.watch = watch, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
+    const StepMeters meters{.tracer = tracer, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
     optimizer_->set_learning_rate(schedule_.at(number));
-    start_step(plan_, number, *model_, *optimizer_, scaler_, look, to(loader_.next(), plan_.device));
+    start_step(plan_, number, *model_, *optimizer_, scaler_, meters, to(loader_.next(), plan_.device));
     return bad;
   }
 
@@ -224,14 +224,14 @@ Finding FaultFinder::replay_steps(std::int64_t until, Seek seek) {
   Replay run(plan_, twin_(), *past_);
   RangesBefore before;
   for (std::int64_t t = past_->step + 1; t <= until; ++t) {
-    Watch watch(names_in(run.model()), known_);
+    NonfiniteTracer tracer(names_in(run.model()), known_);
     const double scale = run.scale();
     const bool watched = seek == Seek::passing || t == until;
     RangesBefore now = watched || t + 1 == until ? run.ranges() : RangesBefore();
-    const std::optional<BadUpdate> update = run.step(t, watched ? &watch : nullptr);
-    if (seek == Seek::passing ? is_passing(watch.first()) : watch.first().has_value()) {
-      if (seek == Seek::passing) known_ = watch.origins();
-      return describe(watch, t, scale, before, plan_.data->train.shape);
+    const std::optional<BadUpdate> update = run.step(t, watched ? &tracer : nullptr);
+    if (seek == Seek::passing ? is_passing(tracer.first()) : tracer.first().has_value()) {
+      if (seek == Seek::passing) known_ = tracer.origins();
+      return describe(tracer, t, scale, before, plan_.data->train.shape);
     }
     if (update && seek != Seek::scale) return describe(*update, t);
     before = std::move(now);

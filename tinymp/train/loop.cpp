@@ -63,7 +63,7 @@ std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
 bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
 
 /// What a progress bar wants of every step.
-StepRecord outline_of(const Started& started, const kernels::StepReport& report) {
+StepRecord outline_of(const StartedStep& started, const kernels::StepReport& report) {
   StepRecord record;
   record.step = started.number;
   record.loss = started.loss.item();
@@ -73,7 +73,7 @@ StepRecord outline_of(const Started& started, const kernels::StepReport& report)
 }
 
 /// ... and what only the log has.
-void add_details(const Started& started, const kernels::StepReport& report, StepRecord& record) {
+void add_details(const StartedStep& started, const kernels::StepReport& report, StepRecord& record) {
   const kernels::GradientScan found = started.found.read();
   record.lr = static_cast<double>(started.lr);
   record.zero = share(found.zeros, found.values);
@@ -86,7 +86,8 @@ void add_details(const Started& started, const kernels::StepReport& report, Step
 
 }  // namespace
 
-Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::unique_ptr<nn::Model>* keep) {
+Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
+        std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
   std::unique_ptr<nn::Model> model = make_model(plan, plan.recipe);
   const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model->parameters()), plan.recipe);
@@ -108,15 +109,17 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
       });
   RunResult result;
   const auto start = std::chrono::steady_clock::now();
-  std::vector<Started> started;
+  std::vector<StartedStep> started;
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
-    const Look look{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
-                    is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
+    const StepMeters meters{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
+                            is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
-    started.push_back(start_step(plan, t, *model, *optimizer, scaler, look, to(loader.next(), plan.device)));
-    const bool logged = t == plan.steps || is_due(t, plan.log_every) || look.counts_flushed || look.closely;
+    started.push_back(
+        start_step(plan, t, *model, *optimizer, scaler, meters, to(loader.next(), plan.device)));
+    const bool logged =
+        t == plan.steps || is_due(t, plan.log_every) || meters.counts_flushed || meters.histograms;
     if (!logged && started.size() < steps_ahead) continue;
-    for (const Started& step : started) {
+    for (const StartedStep& step : started) {
       const kernels::StepReport report = step.result.report();
       StepRecord record = outline_of(step, report);
       result.skipped += record.skipped;
@@ -134,7 +137,7 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
         }
       }
       if (finder.searching()) finder.look(record, step.found.read().nonfinite);
-      if (watch) watch(plan, record);
+      if (on_step) on_step(plan, record);
     }
     started.clear();
     finder.keep(t);

@@ -41,8 +41,8 @@ std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const d
   return found;
 }
 
-CloseLook::CloseLook(std::int64_t step, double scale, Task task, const nn::Model& model,
-                     const data::Batch& batch, Shadow* shadow, const Optimizer& optimizer)
+StepHistograms::StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model,
+                               const data::Batch& batch, Shadow* shadow, const Optimizer& optimizer)
     : sizes_{.step = step, .scale = scale}, master_(Tensor::like(optimizer.master())) {
   kernels::cast(optimizer.master().view(), master_.view());
   const std::vector<nn::Parameter> parameters = model.parameters();
@@ -56,20 +56,21 @@ CloseLook::CloseLook(std::int64_t step, double scale, Task task, const nn::Model
     sizes_.parameters.push_back({parameters[i].name, gradients[i], {}});
 }
 
-void CloseLook::add_updates(const Optimizer& optimizer, const Gradients& gradients) {
+void StepHistograms::add_updates(const Optimizer& optimizer, const Gradients& gradients) {
   const std::vector<float> updates = optimizer.exact_updates(gradients, master_);
   const std::vector<float> before = master_.to_floats(), after = optimizer.master().to_floats();
   std::size_t begin = 0;
   for (ParameterSizes& p : sizes_.parameters) {
     const auto count = static_cast<std::size_t>(p.gradients.sizes.values());
-    expect(begin + count <= updates.size(), "CloseLook: the optimizer has other parameters than the model");
+    expect(begin + count <= updates.size(),
+           "StepHistograms: the optimizer has other parameters than the model");
     const auto part = [&](const std::vector<float>& all) { return std::span(all).subspan(begin, count); };
     p.updates = update_sizes(part(updates), part(before), part(after), master_.dtype());
     begin += count;
   }
 }
 
-double CloseLook::flushed() const {
+double StepHistograms::flushed() const {
   const GradientSizes all = sizes_.gradients();
   return share(all.flushed, all.sizes.nonzero());
 }

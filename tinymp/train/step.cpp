@@ -5,14 +5,14 @@
 namespace tinymp::train {
 
 // In the order of Micikevicius et al. 2018.
-Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                   LossScaler& scaler, const Look& look, const data::Batch& batch) {
+StartedStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
+                       LossScaler& scaler, const StepMeters& meters, const data::Batch& batch) {
   const Tensor scale = scaler.factor_on(plan.device);
-  if (look.shadow != nullptr && (look.counts_flushed || look.closely)) look.shadow->follow(model);
+  if (meters.shadow != nullptr && (meters.counts_flushed || meters.histograms)) meters.shadow->follow(model);
   Tensor loss;
   {
     const Autocast region(plan.recipe);
-    Tape tape(look.watch);
+    Tape tape(meters.tracer);
     loss = plan.loss ? plan.loss(model(batch.images), batch.labels) : loss_of(plan.task, model, batch);
     tape.backward(scaler.scale(loss));
   }
@@ -20,15 +20,16 @@ Started start_step(const Plan& plan, std::int64_t number, const nn::Model& model
   GradCheck check = scaler.unscale(gradients);
   if (plan.clip > 0) clip_norm(gradients, plan.clip);
   double flushed = not_measured;
-  std::optional<CloseLook> close;
-  if (look.closely) close.emplace(number, scale.item(), plan.task, model, batch, look.shadow, optimizer);
-  if (look.counts_flushed && check.finite())
-    flushed = close ? close->flushed() : look.shadow->flushed(plan.task, model, batch);
+  std::optional<StepHistograms> histograms;
+  if (meters.histograms)
+    histograms.emplace(number, scale.item(), plan.task, model, batch, meters.shadow, optimizer);
+  if (meters.counts_flushed && check.finite())
+    flushed = histograms ? histograms->flushed() : meters.shadow->flushed(plan.task, model, batch);
   const StepResult result = optimizer.step(gradients, check);
-  if (close && result.taken()) close->add_updates(optimizer, gradients);
-  if (look.updated) look.updated(gradients);
-  Started started{number, loss, scale, check.found(), result, flushed, optimizer.learning_rate()};
-  if (close) started.sizes = close->sizes();
+  if (histograms && result.taken()) histograms->add_updates(optimizer, gradients);
+  if (meters.updated) meters.updated(gradients);
+  StartedStep started{number, loss, scale, check.found(), result, flushed, optimizer.learning_rate()};
+  if (histograms) started.sizes = histograms->sizes();
   scaler.update(std::move(check));
   optimizer.zero_grad();
   return started;

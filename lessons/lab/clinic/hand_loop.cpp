@@ -3,7 +3,7 @@
 #include <lessons/lab/clinic/hand_loop.h>
 #include <lessons/lab/clinic/separate_softmax.h>
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/autograd/watch.h>
+#include <tinymp/autograd/nonfinite_tracer.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/train/first_bad.h>
 #include <tinymp/train/meters.h>
@@ -46,7 +46,7 @@ class Hand {
 
   const nn::Model& model() const { return *model_; }
   const std::optional<train::Finding>& finding() const { return finding_; }
-  const std::optional<train::CloseLook>& close_look() const { return close_; }
+  const std::optional<train::StepHistograms>& close_look() const { return close_; }
 
   train::StepRecord step(std::int64_t number) {
     batch_ = loader_.next();
@@ -86,11 +86,11 @@ class Hand {
   }
 
   void backward() {
-    watch_.emplace(names_in(*model_));
+    tracer_.emplace(names_in(*model_));
     if (is_due(record_.step, plan_.shadow_every) || is_due(record_.step, plan_.histogram_every))
       shadow_.follow(*model_);
     {
-      Tape tape(finding_ ? nullptr : &*watch_);
+      Tape tape(finding_ ? nullptr : &*tracer_);
       const Tensor loss = program_.separate_softmax
                               ? separate_softmax_loss((*model_)(batch_.images), batch_.labels)
                               : train::loss_of(plan_.task, *model_, batch_);
@@ -188,8 +188,8 @@ class Hand {
 
   void find(const char* kind) {
     if (finding_) return;
-    if (watch_->first()) {
-      finding_ = train::describe(*watch_, record_.step, record_.scale);
+    if (tracer_->first()) {
+      finding_ = train::describe(*tracer_, record_.step, record_.scale);
     } else {
       finding_.emplace();
       finding_->step = record_.step;
@@ -215,9 +215,9 @@ class Hand {
   bool ends_here_ = false, was_zeroed_ = false;
   train::StepRecord record_;
 
-  std::optional<Watch> watch_;
+  std::optional<NonfiniteTracer> tracer_;
   std::optional<train::Finding> finding_;
-  std::optional<train::CloseLook> close_;
+  std::optional<train::StepHistograms> close_;
 };
 
 train::RunHeader header_of(const train::Plan& plan, const nn::Model& model) {
