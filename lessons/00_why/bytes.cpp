@@ -20,7 +20,7 @@ double bytes_of(const Tensor& x) {
 /// Runs one step and counts its bytes between forward and backward. `kept`: values an image that backward
 /// needs.
 Bytes measured(Lab& lab, const nn::Model& model, const Recipe& recipe, std::int64_t kept) {
-  Adam optimizer(model.parameters(), {}, recipe);
+  Adam optimizer(tensors(model.parameters()), {}, recipe);
   LossScaler scaler(recipe.scaling);
   data::Loader loader(lab.data().train, batch_size, lab.options().first_seed);
   const data::Batch batch = loader.next();

@@ -30,7 +30,7 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
   Rng rng(seed);
   nn::Mlp model({784, 64, 10}, recipe, rng);
   move_to(model, lab.device());
-  Sgd optimizer(model.parameters(), {.lr = 0.1f}, recipe);
+  Sgd optimizer(tensors(model.parameters()), {.lr = 0.1f}, recipe);
   LossScaler scaler(recipe.scaling);
   data::Loader loader(lab.data().train, 64, seed);
 

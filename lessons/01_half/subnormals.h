@@ -17,7 +17,7 @@ class FlushingAutoencoder : public nn::Model {
   FlushingAutoencoder(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng, bool flushes)
       : stack_(std::move(widths), recipe, rng), flushes_(flushes) {}
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override { return stack_.parameters(); }
+  std::vector<nn::Parameter> parameters() const override { return stack_.parameters(); }
   std::string name() const override { return "autoencoder " + stack_.name(); }
 
   Tensor handed_on(const Tensor& x) const { return flushes_ ? flush_subnormals(x) : x; }

@@ -22,8 +22,10 @@ class EmulatedMlp : public nn::Model {
   EmulatedMlp(Kernel kernel, const Recipe& recipe, Rng& rng)
       : kernel_(kernel), hidden_(784, 64, recipe, rng), out_(64, 16, recipe, rng) {}
   Tensor operator()(const Tensor& images) const override;  // (B,784) -> (B,16)
-  std::vector<Tensor> parameters() const override {
-    return {hidden_.weight, hidden_.bias, out_.weight, out_.bias};
+  std::vector<nn::Parameter> parameters() const override {
+    std::vector<nn::Parameter> list = hidden_.parameters("layer 1");
+    append(list, {out_.parameters("layer 2")});
+    return list;
   }
   std::string name() const override { return "mlp 784-64-16"; }
 

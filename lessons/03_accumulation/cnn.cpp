@@ -19,14 +19,12 @@ Tensor SmallCnn::operator()(const Tensor& images) const {
   return out_(reshape(second_(first_(pixels)), {batch, 784}));
 }
 
-std::vector<Tensor> SmallCnn::parameters() const {
-  return {first_.conv.weight, first_.norm.gamma, first_.norm.beta, second_.conv.weight,
-          second_.norm.gamma, second_.norm.beta, out_.weight,      out_.bias};
-}
-
-std::vector<std::string> SmallCnn::parameter_names() const {
-  return {"first weight", "first gamma", "first beta", "second weight",
-          "second gamma", "second beta", "out weight", "out bias"};
+std::vector<nn::Parameter> SmallCnn::parameters() const {
+  std::vector<nn::Parameter> list;
+  append(list,
+         {first_.conv.parameters("first"), first_.norm.parameters("first"), second_.conv.parameters("second"),
+          second_.norm.parameters("second"), out_.parameters("out")});
+  return list;
 }
 
 std::vector<Tensor> SmallCnn::buffers() const {

@@ -13,8 +13,7 @@ class SmallCnn : public nn::Model {
  public:
   SmallCnn(const Recipe& recipe, Rng& rng, Accumulation sums);
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override;
-  std::vector<std::string> parameter_names() const override;
+  std::vector<nn::Parameter> parameters() const override;
   std::vector<Tensor> buffers() const override;
   std::string name() const override { return "batch norm cnn 8-16"; }
 

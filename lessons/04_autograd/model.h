@@ -16,8 +16,10 @@ class CastMlp : public nn::Model {
  public:
   CastMlp(Casts casts, Rng& rng);
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override {
-    return {first_.weight, first_.bias, second_.weight, second_.bias};
+  std::vector<nn::Parameter> parameters() const override {
+    std::vector<nn::Parameter> list = first_.parameters("layer 1");
+    append(list, {second_.parameters("layer 2")});
+    return list;
   }
   std::string name() const override { return "cast mlp 784-64-10"; }
 

@@ -33,7 +33,7 @@ Tensor hasty_relu(const Tensor& x) {
 void show_tape(Lab& lab) {
   Rng rng(0);
   const CastMlp model(Casts::on_the_tape, rng);
-  for (const Tensor& p : model.parameters()) p.set_requires_grad(true);
+  for (const Tensor& p : tensors(model.parameters())) p.set_requires_grad(true);
   const data::Batch batch = data::Loader(lab.data().train, 64, 0).next();
   Tape tape;
   const Tensor loss = cross_entropy(model(batch.images), batch.labels);

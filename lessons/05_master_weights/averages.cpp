@@ -42,7 +42,7 @@ std::unique_ptr<nn::Mlp> make_model(Rng rng) {
 double accuracy(Lab& lab, const std::vector<float>& weights) {
   const std::unique_ptr<nn::Mlp> model = make_model(Rng(0));
   auto from = weights.begin();
-  for (const Tensor& p : model->parameters()) {
+  for (const Tensor& p : tensors(model->parameters())) {
     std::copy_n(from, p.size(), p.data<float>());
     from += p.size();
   }
@@ -54,7 +54,7 @@ std::vector<Average> trained(Lab& lab, std::uint64_t seed) {
   std::vector<Average> all = averages();
   const std::unique_ptr<nn::Mlp> model = make_model(Rng(seed).split(0));
   move_to(*model, lab.device());
-  Sgd optimizer(model->parameters(), {.lr = 0.01f});
+  Sgd optimizer(tensors(model->parameters()), {.lr = 0.01f});
   LossScaler scaler(NoScaling{});
   data::Loader loader(lab.data().train, 64, Rng(seed).split(1).seed());
   const auto follow_all = [&] {

@@ -23,7 +23,7 @@ Watched watched(Lab& lab, const nn::Model& start, const Recipe& recipe) {
   const nn::Mlp model({784, 128, 10}, recipe, unused);
   nn::copy_parameters(start, model);
   move_to(model, lab.device());
-  Adam optimizer(model.parameters(), {.lr = fine_tuning_rate}, recipe);
+  Adam optimizer(tensors(model.parameters()), {.lr = fine_tuning_rate}, recipe);
   LossScaler scaler(recipe.scaling);
   data::Loader loader(lab.data().train, 128, seed.split(1).seed(), {.transpose = true});
   Watched seen{{optimizer.master().to_floats()}, {optimizer.weights().to_floats()}};

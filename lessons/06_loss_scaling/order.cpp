@@ -64,7 +64,7 @@ double largest_gap(const std::vector<double>& a, const std::vector<double>& b) {
 
 double farthest(const nn::Model& a, const nn::Model& b) {
   double distance = 0;
-  const std::vector<Tensor> of_a = a.parameters(), of_b = b.parameters();
+  const std::vector<Tensor> of_a = tensors(a.parameters()), of_b = tensors(b.parameters());
   for (std::size_t p = 0; p < of_a.size(); ++p) {
     const std::vector<float> x = of_a[p].to_floats(), y = of_b[p].to_floats();
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -106,7 +106,7 @@ void show_refusal(Lab& lab) {
   Rng rng(0);
   const std::unique_ptr<nn::Model> model = make_classifier(recipe, rng);
   move_to(*model, lab.device());
-  Sgd optimizer(model->parameters(), {}, recipe);
+  Sgd optimizer(tensors(model->parameters()), {}, recipe);
   LossScaler scaler(recipe.scaling);
   data::Loader loader(lab.data().train, 64, 0);
   const data::Batch batch = to(loader.next(), lab.device());

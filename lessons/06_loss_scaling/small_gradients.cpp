@@ -130,7 +130,7 @@ train::Plan autoencoder_plan(Lab& lab, const Contender& contender, std::uint64_t
   if (lab.options().smoke) plan.batch = 256;
   plan.log_every = 5;
   // A look costs an FP32 step. FP32 itself flushes nothing, by definition.
-  plan.shadow_every = contender.recipe.compute == DType::f32 ? 0 : lab.steps(50, 3);
+  plan.shadow_every = has_narrow_gradients(contender.recipe) ? lab.steps(50, 3) : 0;
   plan.histogram_every = lab.steps(100, 3);
   return plan;
 }

@@ -37,7 +37,7 @@ void show_moments(Lab& lab) {
   const Recipe recipe = recipes::fp16_static;
   Rng rng = Rng(lab.options().first_seed).split(0);
   const std::unique_ptr<nn::Model> model = make_model(recipe, rng);
-  Adam optimizer(model->parameters(), {}, recipe);
+  Adam optimizer(tensors(model->parameters()), {}, recipe);
   LossScaler scaler(recipe.scaling);
   const data::Batch batch = data::Loader(lab.data().train, 128, 0).next();
   {

@@ -62,12 +62,10 @@ Tensor LayerNormMlp::operator()(const Tensor& images) const {
   return out_(hidden_(pixels, Activation::relu));
 }
 
-std::vector<Tensor> LayerNormMlp::parameters() const {
-  return {norm_.gamma, norm_.beta, hidden_.weight, hidden_.bias, out_.weight, out_.bias};
-}
-
-std::vector<std::string> LayerNormMlp::parameter_names() const {
-  return {"norm gamma", "norm beta", "hidden weight", "hidden bias", "out weight", "out bias"};
+std::vector<nn::Parameter> LayerNormMlp::parameters() const {
+  std::vector<nn::Parameter> list = norm_.parameters("norm");
+  append(list, {hidden_.parameters("hidden"), out_.parameters("out")});
+  return list;
 }
 
 void ask_about_layer_norm(Lab& lab) {

@@ -16,8 +16,7 @@ class LayerNormMlp : public nn::Model {
  public:
   LayerNormMlp(const Recipe& recipe, Rng& rng, Accumulation sums);
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override;
-  std::vector<std::string> parameter_names() const override;
+  std::vector<nn::Parameter> parameters() const override;
   std::string name() const override { return "layer norm mlp 784-128-10"; }
 
  private:

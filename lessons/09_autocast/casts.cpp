@@ -8,7 +8,6 @@
 #include <tinymp/nn/mlp.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/optim/sgd.h>
-#include <map>
 
 namespace tinymp::lab {
 namespace {
@@ -28,16 +27,12 @@ void say_lines(Lab& lab, std::string text) {
 /// One step of `model` under `recipe`, op by op.
 template <class Model>
 std::vector<ExplainedOp> ops_of(const Recipe& recipe, const Model& model, const train::Loss& loss) {
-  std::map<const void*, std::string> names;
-  const std::vector<Tensor> parameters = model.parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = model.parameter_names()[i];
-  const auto name = [&](const Tensor& x) { return names.count(x.id()) != 0 ? names.at(x.id()) : ""; };
   return explain(
       [&] {
         const Autocast region(recipe);
         return loss(model(grey_images()), labels);
       },
-      name);
+      names_in(model));
 }
 
 struct Cost {
@@ -48,7 +43,7 @@ Cost cost_of(const std::vector<ExplainedOp>& ops) {
   for (const ExplainedOp& op : ops) {
     const bool is_cast = op.op == "cast";
     cost.casts += is_cast;
-    cost.of_parameters += is_cast && !op.of.empty();
+    cost.of_parameters += is_cast && !op.names.empty();
     cost.bytes += op.bytes;
   }
   return cost;
@@ -80,7 +75,7 @@ namespace {
 void show_one_cast(Lab& lab) {
   Rng rng(9);
   const nn::Mlp model({784, 64, 10}, {}, rng);
-  Sgd sgd(model.parameters(), {.lr = 0.1f});
+  Sgd sgd(tensors(model.parameters()), {.lr = 0.1f});
   MixedOptimizer optimizer(sgd, NoScaling{});
   std::int64_t casts = 0;
   constexpr int steps = 5, uses = 3;

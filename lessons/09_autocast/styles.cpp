@@ -31,7 +31,7 @@ nn::Mlp make_model(std::uint64_t seed, bool rounded = true) {
 Trained by_hand(std::uint64_t seed, data::Loader loader) {
   const nn::Mlp net = make_model(seed);
   cast_layers(net, DType::f16);
-  Sgd sgd(net.parameters(), sgd_options, recipes::fp16_master);
+  Sgd sgd(tensors(net.parameters()), sgd_options, recipes::fp16_master);
   RescaledGrad trainer(sgd, 1 / S);
   Trained trained;
   for (int step = 0; step < steps; ++step) {
@@ -48,7 +48,7 @@ Trained by_hand(std::uint64_t seed, data::Loader loader) {
 
 Trained autocast_and_scaler(std::uint64_t seed, data::Loader loader, bool rounded = true) {
   const nn::Mlp model = make_model(seed, rounded);
-  Sgd sgd(model.parameters(), sgd_options);
+  Sgd sgd(tensors(model.parameters()), sgd_options);
   LossScaler scaler(DynamicScaling{.initial = S});
   Trained trained;
   for (int step = 0; step < steps; ++step) {
@@ -72,7 +72,7 @@ Trained autocast_and_scaler(std::uint64_t seed, data::Loader loader, bool rounde
 
 Trained wrapped_optimizer(std::uint64_t seed, data::Loader loader) {
   const nn::Mlp model = make_model(seed);
-  Sgd sgd(model.parameters(), sgd_options);
+  Sgd sgd(tensors(model.parameters()), sgd_options);
   MixedOptimizer optimizer(sgd, DynamicScaling{.initial = S});
   Trained trained;
   for (int step = 0; step < steps; ++step) {

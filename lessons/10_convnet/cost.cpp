@@ -27,7 +27,7 @@ double bytes_of(const Tensor& x) {
 
 /// Takes some steps, looks at what is there in the middle of each, and at the clock.
 Cost measured(Lab& lab, const nn::Model& model, const Recipe& recipe) {
-  Sgd optimizer(model.parameters(), {.momentum = 0.9f}, recipe);
+  Sgd optimizer(tensors(model.parameters()), {.momentum = 0.9f}, recipe);
   LossScaler scaler(recipe.scaling);
   data::Loader loader(lab.data().train, batch_size, lab.options().first_seed);
   Cost found;

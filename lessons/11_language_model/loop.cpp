@@ -71,7 +71,7 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   Rng rng = Rng(seed).split(0);
   const nn::LanguageModel model(words, width, contender.recipe, rng);
   nn::move_to(model, lab.device());
-  Adam optimizer(model.parameters(), adam, contender.recipe);
+  Adam optimizer(tensors(model.parameters()), adam, contender.recipe);
   LossScaler scaler(contender.recipe.scaling);
 
   train::RunHeader header = header_of(lab, contender, seed);

@@ -11,19 +11,12 @@ namespace {
 TEST_CASE("explain: every op with its formats, sums, bytes and the parameters that go in") {
   Rng rng(1);
   const nn::BatchNormMlp model({4, 3, 2}, recipes::fp32, rng);
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::vector<std::string> names = model.parameter_names();
-  const auto name = [&](const Tensor& x) {
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      if (parameters[i].id() == x.id()) return names[i];
-    return std::string();
-  };
   const Tensor images = Tensor::from({2, 4}, std::vector<float>(8, 0.5f));
   const auto program = [&] {
     const Autocast region(DType::f16);
     return cross_entropy(model(images), std::vector<std::int32_t>{0, 1});
   };
-  const std::string text = table_of(explain(program, name));
+  const std::string text = table_of(explain(program, names_in(model)));
   INFO(text);
   CHECK(text ==
         R"(op                    in           out  sums  shape   bytes  of

@@ -47,7 +47,7 @@ Trained by_hand(const Recipe& recipe) {
   Rng rng(7);
   const Model net({pixels, 24, 24, classes}, {}, rng);
   cast_layers(net, DType::f16);
-  Sgd sgd(net.parameters(), sgd_options, recipe);
+  Sgd sgd(tensors(net.parameters()), sgd_options, recipe);
   RescaledGrad trainer(sgd, 1 / S);
   Trained trained;
   for (int step = 0; step < steps; ++step) {
@@ -75,7 +75,7 @@ Model fp32_model(bool rounded) {
 template <class Model>
 Trained autocast(const LossScaling& scaling, bool rounded = true) {
   const Model model = fp32_model<Model>(rounded);
-  Sgd sgd(model.parameters(), sgd_options);
+  Sgd sgd(tensors(model.parameters()), sgd_options);
   LossScaler scaler(scaling);
   Trained trained;
   for (int step = 0; step < steps; ++step) {
@@ -98,7 +98,7 @@ Trained autocast(const LossScaling& scaling, bool rounded = true) {
 template <class Model>
 Trained wrapped(const LossScaling& scaling) {
   const Model model = fp32_model<Model>(true);
-  Sgd sgd(model.parameters(), sgd_options);
+  Sgd sgd(tensors(model.parameters()), sgd_options);
   MixedOptimizer optimizer(sgd, scaling);
   Trained trained;
   for (int step = 0; step < steps; ++step) {
@@ -136,13 +136,12 @@ TEST_CASE("three styles: with batch norm too, when its gradients are kept in FP3
 TEST_CASE("three styles: cast_layers rounds weights and biases, and leaves a norm in FP32") {
   Rng rng(3);
   const nn::BatchNormMlp net({4, 3, 2}, {}, rng);
-  const std::vector<Tensor> p = net.parameters();
+  const std::vector<Tensor> p = tensors(net.parameters());
   const float before = p[0].to_floats()[0];
   cast_layers(net, DType::f16);
   CHECK(p[0].to_floats()[0] == static_cast<float>(half(before)));
-  const std::vector<std::string> names = net.parameter_names();
-  for (std::size_t i = 0; i < p.size(); ++i)
-    CHECK(net.parameters()[i].dtype() == (names[i].starts_with("norm") ? DType::f32 : DType::f16));
+  for (const nn::Parameter& parameter : net.parameters())
+    CHECK(parameter.value.dtype() == (parameter.name.starts_with("norm") ? DType::f32 : DType::f16));
   CHECK_ERROR_SAYS("is f16 but the recipe computes in f32", Sgd(p, {}));
   CHECK_ERROR_SAYS("is f32 but the recipe computes in f16", Sgd(p, {}, recipes::fp16_master));
   const Sgd sgd(p, {}, recipes::o2);
@@ -151,7 +150,7 @@ TEST_CASE("three styles: cast_layers rounds weights and biases, and leaves a nor
 
 TEST_CASE("three styles: the wrapped optimizer skips a step that overflows, and halves S") {
   const nn::Mlp model = fp32_model<nn::Mlp>(true);
-  Sgd sgd(model.parameters(), sgd_options);
+  Sgd sgd(tensors(model.parameters()), sgd_options);
   MixedOptimizer optimizer(sgd, DynamicScaling{.initial = 0x1p30f});
   const Batch now = batch_of(0);
   const std::vector<std::byte> before = bytes_of(sgd.master());

@@ -22,7 +22,7 @@ std::vector<Tensor> steps(Device device, const ModelMaker& make, const Recipe& r
   Rng rng(11);
   const std::unique_ptr<nn::Model> model = make(recipe, rng);
   nn::move_to(*model, device);
-  Sgd optimizer(model->parameters(), {.lr = 0.05f, .momentum = 0.9f}, recipe);
+  Sgd optimizer(tensors(model->parameters()), {.lr = 0.05f, .momentum = 0.9f}, recipe);
   LossScaler scaler(recipe.scaling);
   std::vector<Tensor> seen;
   for (std::uint64_t step = 0; step < 3; ++step) {
@@ -100,7 +100,7 @@ TEST_CASE("convolutional models: in the long run a step asks for no memory") {
     const auto step = [&] {
       Tape tape;
       tape.backward(cross_entropy(model(images), std::vector<std::int32_t>{3, 1}));
-      for (const Tensor& p : model.parameters()) p.clear_grad();
+      for (const Tensor& p : tensors(model.parameters())) p.clear_grad();
     };
     for (int i = 0; i < 3; ++i) step();
     const std::size_t blocks = pool_statistics().from_system;

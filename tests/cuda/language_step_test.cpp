@@ -15,7 +15,7 @@ std::vector<Tensor> steps(Device device, const Recipe& recipe) {
   Rng rng(11), text(12);
   const nn::LanguageModel model(words, width, recipe, rng);
   nn::move_to(model, device);
-  Adam optimizer(model.parameters(), {.lr = 0.01f}, recipe);
+  Adam optimizer(tensors(model.parameters()), {.lr = 0.01f}, recipe);
   LossScaler scaler(recipe.scaling);
   std::vector<Tensor> seen;
   for (int step = 0; step < 3; ++step) {

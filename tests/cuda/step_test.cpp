@@ -29,8 +29,8 @@ struct Trainee {
       : device(where), scaler(recipe.scaling) {
     Rng rng(11);
     model = std::make_unique<nn::Mlp>(std::vector<std::int64_t>{20, 17, 5}, recipe, rng);
-    for (const Tensor& p : model->parameters()) p.move_to(device);
-    optimizer = make(model->parameters(), recipe);
+    for (const Tensor& p : tensors(model->parameters())) p.move_to(device);
+    optimizer = make(tensors(model->parameters()), recipe);
   }
 
   /// `blow_up`: the loss is so large that FP16 gradients are not.

@@ -157,10 +157,11 @@ inline GoldenRow golden_training(const std::string& name, GoldenOptimizer make, 
   Hash hash;
   Rng rng(42);
   const nn::Mlp classifier({golden_pixels, golden_hidden, golden_classes}, recipe, rng);
-  golden_steps(classifier, *make(classifier.parameters(), recipe), recipe, golden_classifier_loss, hash, row);
+  golden_steps(classifier, *make(tensors(classifier.parameters()), recipe), recipe, golden_classifier_loss,
+               hash, row);
   const nn::Autoencoder autoencoder({golden_pixels, golden_hidden, golden_pixels}, recipe, rng);
-  golden_steps(autoencoder, *make(autoencoder.parameters(), recipe), recipe, golden_autoencoder_loss, hash,
-               row);
+  golden_steps(autoencoder, *make(tensors(autoencoder.parameters()), recipe), recipe, golden_autoencoder_loss,
+               hash, row);
   row.hash = hash.value();
   return row;
 }

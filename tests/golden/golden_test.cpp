@@ -84,7 +84,7 @@ TEST_CASE("golden: the runs are worth hashing") {
   // Diverging means NaN, and a NaN is hashed one way.
   Rng rng(42);
   const nn::Mlp model({golden_pixels, golden_hidden, golden_classes}, recipes::fp16_weights, rng);
-  Sgd optimizer(model.parameters(), {.lr = 1e6f}, recipes::fp16_weights);
+  Sgd optimizer(tensors(model.parameters()), {.lr = 1e6f}, recipes::fp16_weights);
   Hash hash;
   GoldenRow row;
   golden_steps(model, optimizer, recipes::fp16_weights, golden_classifier_loss, hash, row);

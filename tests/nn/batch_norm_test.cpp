@@ -149,7 +149,7 @@ TEST_CASE("BatchNormMlp: batch norm and relu after each hidden layer, none after
   for (const Recipe& recipe : {f64_recipe, recipes::fp32, recipes::fp16_master}) {
     Rng rng(4);
     const nn::BatchNormMlp model({20, 9, 4}, recipe, rng);
-    const std::vector<Tensor> p = model.parameters(), averages = model.buffers();
+    const std::vector<Tensor> p = tensors(model.parameters()), averages = model.buffers();
     REQUIRE(p.size() == 6);
     REQUIRE(averages.size() == 2);
     CHECK(model.name() == "batch norm mlp 20-9-4");
@@ -187,7 +187,7 @@ TEST_CASE("BatchNormMlp: gradients of every parameter are those of finite differ
     return cross_entropy(model(x), labels);
   };
   // The bias before batch norm is subtracted again with the mean: its gradient is 0, but for rounding.
-  const GradientReport report = check_gradients(loss, model.parameters(), {.entries = 25});
+  const GradientReport report = check_gradients(loss, tensors(model.parameters()), {.entries = 25});
   INFO(report);
   CHECK(report.error < 1e-6);
 }

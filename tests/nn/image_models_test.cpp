@@ -111,7 +111,7 @@ TEST_CASE("LeNet: two convolutions with pools, three linear layers") {
   for (const Recipe& recipe : {f64_recipe, recipes::fp32, recipes::fp16_master}) {
     Rng rng(1);
     const nn::LeNet model(recipe, rng);
-    const std::vector<Tensor> p = model.parameters();
+    const std::vector<Tensor> p = tensors(model.parameters());
     REQUIRE(p.size() == 10);
     std::int64_t values = 0;
     for (const Tensor& t : p) values += t.size();
@@ -147,7 +147,7 @@ TEST_CASE("ResNet: every block adds to what it was given, subsampled and filled 
       Tape tape;
       model(images(6, 81, seed));
     }
-    const std::vector<Tensor> p = model.parameters(), averages = model.buffers();
+    const std::vector<Tensor> p = tensors(model.parameters()), averages = model.buffers();
     REQUIRE(p.size() == 3 * 7 + 2);
     REQUIRE(averages.size() == 2 * 7);
     check_model(model, 9, recipe, [&](const Picture& image) {
@@ -175,7 +175,7 @@ TEST_CASE("ResNet-20 has the size that is published, and takes colours") {
   const nn::ResNet model(3, {.size = 32, .channels = 3}, recipes::fp32, rng);
   CHECK(model.name() == "resnet20");
   std::int64_t values = 0;
-  for (const Tensor& t : model.parameters()) values += t.size();
+  for (const Tensor& t : tensors(model.parameters())) values += t.size();
   CHECK(values == 269722);  // 0.27 M: table 6
   CHECK(model(images(1, 3072)).shape() == Shape{1, 10});
   CHECK_SAYS("reshape: 784 values", model(images(1, 784)));
@@ -188,7 +188,7 @@ TEST_CASE("ResNet hands the options of its batch norms on to each of them") {
   const nn::ResNet blunt(1, {.size = 8}, recipes::fp32, same, {.epsilon = 1e30f});  // they answer 0
   const Tape tape;
   const Tensor x = images(1, 64);
-  const std::vector<float> bias = blunt.parameters().back().to_floats();  // all that is left
+  const std::vector<float> bias = blunt.parameters().back().value.to_floats();  // all that is left
   const std::vector<float> y = blunt(x).to_floats();
   for (std::size_t i = 0; i < bias.size(); ++i) CHECK(std::abs(y[i] - bias[i]) < 1e-9f);
   CHECK(std::abs(exact(x).to_floats()[0] - bias[0]) > 1e-3f);
@@ -201,22 +201,29 @@ TEST_CASE("every parameter of a model has a name of its own, which says what it 
   const nn::ResidualMlp residual(8, 2, {}, rng);
   const nn::LeNet lenet({}, rng);
   const nn::ResNet resnet(1, {}, {}, rng);
-  using Names = std::vector<std::string>;
-  CHECK(mlp.parameter_names() == Names{"layer 1 weight", "layer 1 bias", "layer 2 weight", "layer 2 bias"});
-  CHECK(residual.parameter_names()[4] == "block 1 second weight");
-  CHECK(resnet.parameter_names()[3 + 6] == "block 2 first weight");
+  const auto names_of = [](const nn::Model& model) {
+    std::vector<std::string> names;
+    for (const nn::Parameter& p : model.parameters()) names.push_back(p.name);
+    return names;
+  };
+  CHECK(names_of(mlp) ==
+        std::vector<std::string>{"layer 1 weight", "layer 1 bias", "layer 2 weight", "layer 2 bias"});
+  CHECK(names_of(lenet)[0] == "layer 1 weight");
+  CHECK(names_of(lenet)[9] == "layer 5 bias");
+  CHECK(names_of(normed)[4] == "layer 3 weight");
+  CHECK(names_of(normed)[7] == "norm 1 beta");
+  CHECK(names_of(residual)[4] == "block 1 second weight");
+  CHECK(names_of(resnet)[3 + 6] == "block 2 first weight");
   for (const nn::Model* model :
        std::initializer_list<const nn::Model*>{&mlp, &normed, &residual, &lenet, &resnet}) {
     INFO(model->name());
-    const Names names = model->parameter_names();
-    const std::vector<Tensor> parameters = model->parameters();
-    REQUIRE(names.size() == parameters.size());
+    const std::vector<std::string> names = names_of(*model);
     CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string which = names[i].substr(names[i].rfind(' ') + 1);
-      const bool is_one = parameters[i].size() == 0 || parameters[i].to_floats()[0] == 1;
-      const bool is_gamma = is_one && parameters[i].shape().rank() == 1;
-      CHECK((which == "weight") == (parameters[i].shape().rank() > 1));
+    for (const auto& [name, value] : model->parameters()) {
+      const std::string which = name.substr(name.rfind(' ') + 1);
+      const bool is_one = value.size() == 0 || value.to_floats()[0] == 1;
+      const bool is_gamma = is_one && value.shape().rank() == 1;
+      CHECK((which == "weight") == (value.shape().rank() > 1));
       CHECK((which == "gamma") == is_gamma);
     }
   }
@@ -230,8 +237,9 @@ TEST_CASE("convolutional models: gradients of every parameter are those of finit
       Tape batch_statistics;  // also where the differences are taken
       return cross_entropy(model(x), labels);
     };
-    const GradientReport report = check_gradients(
-        loss, model.parameters(), {.step = 0x1p-24, .entries = entries});  // a larger step meets kinks
+    const GradientReport report =
+        check_gradients(loss, tensors(model.parameters()),
+                        {.step = 0x1p-24, .entries = entries});  // a larger step meets kinks
     INFO(model.name() << ": " << report);
     CHECK(report.error < 1e-6);
   };
@@ -246,7 +254,7 @@ struct Training {
   std::vector<float> weights;
 };
 Training trained(const nn::Model& model, const Recipe& recipe, std::int64_t size, int steps, float lr) {
-  Sgd optimizer(model.parameters(), {.lr = lr, .momentum = 0.9f}, recipe);
+  Sgd optimizer(tensors(model.parameters()), {.lr = lr, .momentum = 0.9f}, recipe);
   LossScaler scaler(recipe.scaling);
   const Tensor x = images(20, size * size);
   std::vector<std::int32_t> labels;

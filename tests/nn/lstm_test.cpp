@@ -197,8 +197,10 @@ TEST_CASE("LanguageModel: parameters and their names, and gradients of finite di
   Rng rng(7);
   const nn::LanguageModel model(10, 5, f64_recipe, rng);
   CHECK(model.name() == "lstm language model of 10 words, 5 wide");
-  const std::vector<Tensor> p = model.parameters();
-  CHECK(p.size() == model.parameter_names().size());
+  const std::vector<Tensor> p = tensors(model.parameters());
+  CHECK(model.parameters()[0].name == "embedding table");
+  CHECK(model.parameters()[1].name == "lstm from_input");
+  CHECK(model.parameters()[5].name == "out bias");
   CHECK(p[0].shape() == Shape{10, 5});
   CHECK(p[4].shape() == Shape{5, 10});
   const auto loss = [&] { return cross_entropy(model(tokens, 4), next); };
@@ -212,7 +214,7 @@ TEST_CASE("LanguageModel: learns a text by heart, in FP32 and with FP16 and a sc
   for (const Recipe& recipe : {recipes::fp32, recipes::fp16_dynamic}) {
     Rng rng(8);
     const nn::LanguageModel model(10, 16, recipe, rng);
-    Adam optimizer(model.parameters(), {.lr = 0.02f}, recipe);
+    Adam optimizer(tensors(model.parameters()), {.lr = 0.02f}, recipe);
     LossScaler scaler(recipe.scaling);
     double loss = 0;
     for (int step = 0; step < 150; ++step) {
@@ -233,15 +235,15 @@ TEST_CASE("LanguageModel: learns a text by heart, in FP32 and with FP16 and a sc
 TEST_CASE("LanguageModel: a watch names the layer where an infinity begins") {
   Rng rng(9);
   const nn::LanguageModel model(10, 5, recipes::fp16_master, rng);
-  for (const std::size_t i : {0u, 1u}) kernels::fill(model.parameters()[i].view(), 300);
-  Watch watch(train::names_in(model));
+  for (const std::size_t i : {0u, 1u}) kernels::fill(model.parameters()[i].value.view(), 300);
+  NonfiniteTracer tracer(nn::names_in(model));
   {
-    Tape tape(&watch);
+    Tape tape(&tracer);
     tape.backward(cross_entropy(model(tokens, 4), next));
   }
-  REQUIRE(watch.first());
-  CHECK(watch.first()->op == "linear");
-  CHECK(watch.first()->where == "lstm");
+  REQUIRE(tracer.first());
+  CHECK(tracer.first()->op == "linear");
+  CHECK(tracer.first()->where == "lstm");
 }
 
 }  // namespace

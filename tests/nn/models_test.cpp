@@ -63,7 +63,7 @@ TEST_CASE("Mlp: linear layers with relu between them, none after the last") {
   for (const Recipe& recipe : {f64_recipe, recipes::fp32, recipes::fp16_master}) {
     Rng rng(1);
     const nn::Mlp model({20, 9, 7, 4}, recipe, rng);
-    const std::vector<Tensor> p = model.parameters();
+    const std::vector<Tensor> p = tensors(model.parameters());
     REQUIRE(p.size() == 6);
     const Tensor y = model(images(5, 20));
     CHECK(y.shape() == Shape{5, 4});
@@ -82,7 +82,7 @@ TEST_CASE("Autoencoder: linear layers with a sigmoid after each") {
   for (const Recipe& recipe : {f64_recipe, recipes::fp32, recipes::fp16_master}) {
     Rng rng(2);
     const nn::Autoencoder model({20, 6, 20}, recipe, rng);
-    const std::vector<Tensor> p = model.parameters();
+    const std::vector<Tensor> p = tensors(model.parameters());
     REQUIRE(p.size() == 4);
     check_model(
         model, images(3, 20),
@@ -97,7 +97,7 @@ TEST_CASE("ResidualMlp: each block adds W2 relu(W1 x) to x") {
   for (const Recipe& recipe : {f64_recipe, recipes::fp32, recipes::fp16_master}) {
     Rng rng(3);
     const nn::ResidualMlp model(6, 2, recipe, rng);
-    const std::vector<Tensor> p = model.parameters();
+    const std::vector<Tensor> p = tensors(model.parameters());
     REQUIRE(p.size() == 2 * (1 + 2 * 2 + 1));
     check_model(
         model, images(3, 784),
@@ -118,10 +118,10 @@ TEST_CASE("models: gradients of every parameter are those of finite differences"
   const auto check = [](const nn::Model& model, const Tensor& x) {
     const std::vector<std::int32_t> labels{1, 0, 3};
     const auto loss = [&] { return cross_entropy(model(x), labels); };
-    const GradientReport report = check_gradients(loss, model.parameters(), {.entries = 25});
+    const GradientReport report = check_gradients(loss, tensors(model.parameters()), {.entries = 25});
     INFO(model.name() << ": " << report);
     CHECK(report.error < 1e-6);
-    for (const Tensor& p : model.parameters()) CHECK_FALSE(static_cast<bool>(p.grad()));
+    for (const Tensor& p : tensors(model.parameters())) CHECK_FALSE(static_cast<bool>(p.grad()));
   };
   Rng rng(4);
   check(nn::Mlp({20, 9, 7, 4}, f64_recipe, rng), images(3, 20));
@@ -136,7 +136,7 @@ TEST_CASE("models: the images get no gradient, every parameter does") {
   Tape tape;
   tape.backward(cross_entropy(model(x), std::vector<std::int32_t>{1, 0, 3}));
   CHECK_FALSE(static_cast<bool>(x.grad()));
-  for (const Tensor& p : model.parameters()) {
+  for (const Tensor& p : tensors(model.parameters())) {
     REQUIRE(static_cast<bool>(p.grad()));
     CHECK(p.grad().shape() == p.shape());
     CHECK(p.grad().dtype() == DType::f16);
@@ -148,7 +148,7 @@ TEST_CASE("models: the same rng gives the same model under every recipe, but for
     Rng first(6), second(6);
     const auto wide = make(recipes::fp32, first);
     const auto narrow = make(recipes::fp16_master, second);
-    const std::vector<Tensor> a = wide.parameters(), b = narrow.parameters();
+    const std::vector<Tensor> a = tensors(wide.parameters()), b = tensors(narrow.parameters());
     REQUIRE(a.size() == b.size());
     for (std::size_t i = 0; i < a.size(); ++i) CHECK(cast(a[i], DType::f16).to_floats() == b[i].to_floats());
   };
@@ -170,7 +170,7 @@ TEST_CASE("copy_parameters takes over the values, rounded to the other's format"
   Rng rng(8);
   const nn::Mlp wide({20, 9, 4}, recipes::fp32, rng), narrow({20, 9, 4}, recipes::fp16_master, rng);
   nn::copy_parameters(wide, narrow);
-  const std::vector<Tensor> from = wide.parameters(), to = narrow.parameters();
+  const std::vector<Tensor> from = tensors(wide.parameters()), to = tensors(narrow.parameters());
   for (std::size_t i = 0; i < from.size(); ++i)
     CHECK(to[i].to_floats() == cast(from[i], DType::f16).to_floats());
   nn::copy_parameters(narrow, wide);
@@ -182,7 +182,7 @@ TEST_CASE("copy_parameters takes over the values, rounded to the other's format"
   CHECK_SAYS("copy_parameters: (20, 9) into (20, 8)",
              nn::copy_parameters(wide, nn::Mlp({20, 8, 4}, {}, rng)));
   // A master copy would undo it in the next step.
-  const Sgd owner(narrow.parameters(), {}, recipes::fp16_master);
+  const Sgd owner(tensors(narrow.parameters()), {}, recipes::fp16_master);
   CHECK_SAYS("belongs to an optimizer", nn::copy_parameters(wide, narrow));
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("recipe: the levels O0 to O3") {
   CHECK(describe(recipes::o1) == "f32, autocast f16, S dynamic from 65536");
   CHECK(describe(recipes::o2) == "f16, master f32, batch norm f32, S dynamic from 65536");
   CHECK(describe(recipes::o3) == "f16, no master, state f16");
-  CHECK(describe({.fp32_norm = true}) == "f32");
+  CHECK(describe({.fp32_norm_parameters = true}) == "f32");
 }
 
 TEST_CASE("recipe: an unknown name is refused with the choices") {

@@ -472,7 +472,9 @@ TEST_CASE("the state of another optimizer is refused, and nothing is changed by 
   CHECK(snapshot(adam) == before);
 }
 
-TEST_CASE("with fp32_norm a parameter that is FP32 is its own master, beside FP16 ones that have masters") {
+TEST_CASE(
+    "with fp32_norm_parameters a parameter that is FP32 is its own master, beside FP16 ones that have "
+    "masters") {
   Recipe recipe = recipes::o2;
   recipe.scaling = NoScaling{};
   const Tensor weight = parameter({1, 2}, DType::f16), gamma = parameter({1.0001f, 3});

@@ -52,8 +52,10 @@ class Custom : public nn::Model {
     layers_.emplace_back(12, outputs, recipe, rng);
   }
   Tensor operator()(const Tensor& images) const override { return forward_(layers_, images); }
-  std::vector<Tensor> parameters() const override {
-    return {layers_[0].weight, layers_[0].bias, layers_[1].weight, layers_[1].bias};
+  std::vector<nn::Parameter> parameters() const override {
+    std::vector<nn::Parameter> list = layers_[0].parameters("layer 1");
+    append(list, {layers_[1].parameters("layer 2")});
+    return list;
   }
   std::string name() const override { return "custom"; }
 

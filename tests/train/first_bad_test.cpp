@@ -251,7 +251,7 @@ TEST_CASE("an infinite weight of an autoencoder's last layer is no image") {
   Plan plan = small_plan(data, recipes::fp16_master, 3);
   plan.model = [](const Recipe& recipe, Rng& rng) {
     auto model = std::make_unique<Custom>(recipe, rng, logits_of, 784);
-    const Tensor weight = model->parameters()[2];  // (12, 784)
+    const Tensor weight = model->parameters()[2].value;  // (12, 784)
     weight.data<half>()[785] = half(static_cast<float>(infinity));
     return model;
   };

@@ -242,9 +242,9 @@ Recorded record(const Recipe& recipe, typename Kind::Options options, int steps)
   Rng rng(1), again(1);
   const nn::Mlp model({784, 12, 10}, recipe, rng);
   auto wide = std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 12, 10}, recipes::fp32, again);
-  const std::vector<Tensor> followed = wide->parameters();
+  const std::vector<Tensor> followed = tensors(wide->parameters());
   train::Shadow shadow(std::move(wide));
-  Kind optimizer(model.parameters(), options, recipe);
+  Kind optimizer(tensors(model.parameters()), options, recipe);
   LossScaler scaler(recipe.scaling);
   Recorded result;
   for (int step = 1; step <= steps; ++step) {
@@ -258,25 +258,25 @@ Recorded record(const Recipe& recipe, typename Kind::Options options, int steps)
     UnscaleResult check = scaler.unscale(gradients);
     static_cast<void>(clip_norm(gradients, 0.5f));
     const double scale = scaler.last_factor().item();
-    train::CloseLook look(step, scale, train::Task::classify, model, batch, &shadow, optimizer);
+    train::StepHistograms histograms(step, scale, train::Task::classify, model, batch, &shadow, optimizer);
     result = {};
-    for (const Tensor& p : model.parameters()) result.own.push_back(p.grad().to_doubles());
+    for (const Tensor& p : tensors(model.parameters())) result.own.push_back(p.grad().to_doubles());
     result.before = optimizer.master().to_floats();
     const Tensor before = Tensor::from(optimizer.master().shape(), result.before, recipe.master);
     const DeviceValue<kernels::StepOutcome> taken = optimizer.step(gradients, check);
-    look.add_updates(optimizer, gradients);
+    histograms.add_updates(optimizer, gradients);
     result.updates = optimizer.exact_updates(gradients, before);
     result.after = optimizer.master().to_floats();
     result.report = taken.read();
-    result.sizes = look.sizes();
-    result.parameters = model.parameters();
+    result.sizes = histograms.sizes();
+    result.parameters = tensors(model.parameters());
     scaler.update(std::move(check));
     optimizer.zero_grad();
     // The shadow's gradients once more, by itself: it still has the weights from before the step.
     for (const Tensor& p : followed) p.clear_grad();
     Rng third(1);
     nn::Mlp copy({784, 12, 10}, recipes::fp32, third);
-    std::vector<Tensor> copied = copy.parameters();
+    std::vector<Tensor> copied = tensors(copy.parameters());
     for (std::size_t i = 0; i < copied.size(); ++i) {
       const std::vector<float> values = followed[i].to_floats();
       std::copy(values.begin(), values.end(), copied[i].data<float>());

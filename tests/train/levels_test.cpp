@@ -75,7 +75,7 @@ TEST_CASE("levels: every model trains under O1 and O2 as it does under O0") {
       const Run again = load_run(run.path);
       CHECK(again.header.recipe == recipe);
       CHECK(again.header.recipe.autocast == recipe.autocast);
-      CHECK(again.header.recipe.fp32_norm == recipe.fp32_norm);
+      CHECK(again.header.recipe.fp32_norm_parameters == recipe.fp32_norm_parameters);
     }
   }
 }

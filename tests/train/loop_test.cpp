@@ -111,7 +111,7 @@ TEST_CASE("the learning rate follows its schedule, step by step, and the log tel
 
   Rng rng = Rng(plan.seed).split(0);
   const nn::Mlp by_hand({784, 12, 10}, plan.recipe, rng);
-  Sgd optimizer(by_hand.parameters(), {}, plan.recipe);
+  Sgd optimizer(tensors(by_hand.parameters()), {}, plan.recipe);
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(data.train, plan.batch, Rng(plan.seed).split(1).seed());
   REQUIRE(run.steps.size() == 8);

@@ -23,7 +23,7 @@ void put(const Tensor& t, std::initializer_list<float> values) {
 }
 
 void backward(const nn::Model& model, const data::Batch& batch) {
-  for (const Tensor& p : model.parameters()) p.clear_grad();
+  for (const Tensor& p : tensors(model.parameters())) p.clear_grad();
   Tape tape;
   tape.backward(train::loss_of(Task::classify, model, batch));
 }
@@ -35,7 +35,7 @@ data::Batch one_image() {
 
 TEST_CASE("flushed: by hand, with a black pixel that is zero in FP32 too") {
   const auto model = model_of(recipes::fp16_master);
-  const std::vector<Tensor> p = model->parameters();
+  const std::vector<Tensor> p = tensors(model->parameters());
   put(p[0], {0, 0, 0, 0, 0, 0});
   put(p[1], {0, 0});
   const data::Batch batch = one_image();
@@ -53,7 +53,7 @@ TEST_CASE("flushed: by hand, with a black pixel that is zero in FP32 too") {
 
 TEST_CASE("flushed: the shadow follows the weights, whatever it held before") {
   const auto model = model_of(recipes::fp16_master);
-  const std::vector<Tensor> p = model->parameters();
+  const std::vector<Tensor> p = tensors(model->parameters());
   put(p[0], {0, 0, 0, 0, 0, 0});
   put(p[1], {0, 20});
   const data::Batch batch = one_image();
@@ -82,8 +82,8 @@ TEST_CASE("flushed: an FP32 model has lost nothing, and gradients that were scal
   CHECK(shadow.flushed(Task::classify, *exact, batch) == 0);
 
   const auto narrow = model_of(recipes::fp16_master);
-  put(narrow->parameters()[0], {0, 0, 0, 0, 0, 0});
-  put(narrow->parameters()[1], {0, 0});
+  put(narrow->parameters()[0].value, {0, 0, 0, 0, 0, 0});
+  put(narrow->parameters()[1].value, {0, 0});
   shadow.follow(*narrow);
   {
     Tape tape;
@@ -97,12 +97,12 @@ TEST_CASE("flushed: a look changes neither the model nor its gradients") {
   const data::Batch batch = one_image();
   backward(*model, batch);
   const std::vector<double> weights = values_of(*model);
-  const std::vector<float> gradient = model->parameters()[0].grad().to_floats();
+  const std::vector<float> gradient = model->parameters()[0].value.grad().to_floats();
   Shadow shadow(model_of(recipes::fp32));
   shadow.follow(*model);
   static_cast<void>(shadow.flushed(Task::classify, *model, batch));
   CHECK(values_of(*model) == weights);
-  CHECK(model->parameters()[0].grad().to_floats() == gradient);
+  CHECK(model->parameters()[0].value.grad().to_floats() == gradient);
 }
 
 TEST_CASE("flushed: the shadow drops what the run drops") {

@@ -88,7 +88,7 @@ inline train::Plan small_plan(const data::Split& data, const Recipe& recipe = {}
 
 inline std::vector<double> values_of(const nn::Model& model) {
   std::vector<double> values;
-  for (const Tensor& p : model.parameters()) {
+  for (const Tensor& p : tensors(model.parameters())) {
     const std::vector<double> more = p.to_doubles();
     values.insert(values.end(), more.begin(), more.end());
   }

@@ -51,7 +51,7 @@ TEST_CASE("to look changes nothing in the run") {
 
   Rng rng = Rng(plan.seed).split(0);
   const nn::Mlp by_hand({784, 12, 10}, plan.recipe, rng);
-  Sgd optimizer(by_hand.parameters(), {.lr = 1e4f}, plan.recipe);
+  Sgd optimizer(tensors(by_hand.parameters()), {.lr = 1e4f}, plan.recipe);
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(data.train, plan.batch, Rng(plan.seed).split(1).seed());
   for (const train::LogRecord& step : run.steps) {

@@ -87,15 +87,15 @@ TEST_CASE("a recipe may keep its gradients in f32: then several passes add up th
   recipe.gradient = DType::f32;
   Rng rng(1);
   const nn::Mlp model({784, 10}, recipe, rng);
-  Sgd optimizer(model.parameters(), {.lr = 0.1f}, recipe);
+  Sgd optimizer(tensors(model.parameters()), {.lr = 0.1f}, recipe);
   const data::Batch batch = made_up_batch();
   std::vector<std::vector<float>> passes;
   for (int pass = 0; pass < 2; ++pass) {
     Tape tape;
     tape.backward(train::loss_of(train::Task::classify, model, batch));
-    passes.push_back(model.parameters()[0].grad().to_floats());
+    passes.push_back(model.parameters()[0].value.grad().to_floats());
   }
-  CHECK(model.parameters()[0].grad().dtype() == DType::f32);
+  CHECK(model.parameters()[0].value.grad().dtype() == DType::f32);
   for (std::size_t i = 0; i < passes[0].size(); ++i) REQUIRE(passes[1][i] == 2 * passes[0][i]);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("small gradients vanish in FP16, and survive when the loss is scaled")
     const Tensor small = scale(train::loss_of(train::Task::reconstruct, model, batch), 0x1p-12f);
     tape.backward(scale(small, loss_scale));
     std::int64_t count = 0, size = 0;
-    for (const Tensor& p : model.parameters()) {
+    for (const Tensor& p : tensors(model.parameters())) {
       for (const float g : p.grad().to_floats()) count += g == 0;
       size += p.size();
     }
@@ -127,7 +127,7 @@ TEST_CASE("the gradient of a scaled loss is the scaled gradient, exactly, when n
     const nn::Mlp model({784, 10}, recipes::fp32, rng);
     Tape tape;
     tape.backward(scale(train::loss_of(train::Task::classify, model, made_up_batch()), scale_by));
-    return model.parameters()[0].grad().to_floats();
+    return model.parameters()[0].value.grad().to_floats();
   };
   const std::vector<float> plain = gradient(1), scaled = gradient(65536);
   for (std::size_t i = 0; i < plain.size(); ++i) REQUIRE(scaled[i] == 65536 * plain[i]);
@@ -136,7 +136,7 @@ TEST_CASE("the gradient of a scaled loss is the scaled gradient, exactly, when n
 TEST_CASE("after a step the FP16 weights are the FP32 masters, rounded") {
   Rng rng(1);
   const nn::Mlp model({784, 12, 10}, recipes::fp16_dynamic, rng);
-  Adam optimizer(model.parameters(), {.lr = 1e-3f}, recipes::fp16_dynamic);
+  Adam optimizer(tensors(model.parameters()), {.lr = 1e-3f}, recipes::fp16_dynamic);
   LossScaler scaler(NoScaling{});
   {
     Tape tape;
@@ -155,7 +155,7 @@ TEST_CASE("after a step the FP16 weights are the FP32 masters, rounded") {
   }
   CHECK(finer > 1000);  // the master remembers what the weight does not
   std::vector<float> of_model;
-  for (const Tensor& p : model.parameters()) {
+  for (const Tensor& p : tensors(model.parameters())) {
     const std::vector<float> more = p.to_floats();
     of_model.insert(of_model.end(), more.begin(), more.end());
   }
@@ -163,7 +163,7 @@ TEST_CASE("after a step the FP16 weights are the FP32 masters, rounded") {
 }
 
 void check_steady_step(const nn::Model& model, const Recipe& recipe, const data::Batch& batch, int count) {
-  Adam optimizer(model.parameters(), {.lr = 1e-3f}, recipe);
+  Adam optimizer(tensors(model.parameters()), {.lr = 1e-3f}, recipe);
   LossScaler scaler(recipe.scaling);
   PoolStatistics before;
   int large_before = 0;

@@ -23,7 +23,7 @@ class FirstPixels : public nn::Model {
     }
     return Tensor::from({B, outputs_}, out);
   }
-  std::vector<Tensor> parameters() const override { return {}; }
+  std::vector<nn::Parameter> parameters() const override { return {}; }
   std::string name() const override { return "first pixels"; }
 
  private:
@@ -112,7 +112,7 @@ TEST_CASE("measuring records nothing and asks for no gradient") {
   const double value = train::measure(Task::classify, model, split.test);
   CHECK(value >= 0);
   CHECK(value <= 100);
-  for (const Tensor& p : model.parameters()) CHECK_FALSE(static_cast<bool>(p.grad()));
+  for (const Tensor& p : tensors(model.parameters())) CHECK_FALSE(static_cast<bool>(p.grad()));
 }
 
 TEST_CASE("metrics have names, and a better side") {

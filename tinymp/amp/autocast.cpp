@@ -1,5 +1,6 @@
 #include <kernels/kernels.h>
 #include <tinymp/amp/autocast.h>
+#include <tinymp/nn/module.h>
 #include <tinymp/ops/ops.h>
 #include <algorithm>
 #include <optional>

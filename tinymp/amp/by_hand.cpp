@@ -3,11 +3,9 @@
 namespace tinymp {
 
 void cast_layers(const nn::Model& model, DType format) {
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::vector<std::string> names = model.parameter_names();
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const bool of_norm = names[i].ends_with(" gamma") || names[i].ends_with(" beta");
-    parameters[i].round_to(of_norm && is_narrow(format) ? DType::f32 : format);
+  for (const nn::Parameter& p : model.parameters()) {
+    const bool of_norm = p.name.ends_with(" gamma") || p.name.ends_with(" beta");
+    p.value.round_to(of_norm && is_narrow(format) ? DType::f32 : format);
   }
 }
 

@@ -8,7 +8,7 @@
 /// optimizer divides by it (docs: "Using AMP in MXNet", and before it net.cast).
 ///
 ///   cast_layers(net, DType::f16);                                     net.cast("float16")
-///   Sgd sgd(net.parameters(), {.lr = 0.1f}, recipes::fp16_master);    multi_precision=True
+///   Sgd sgd(tensors(net.parameters()), {.lr = 0.1f}, recipes::fp16_master);    multi_precision=True
 ///   RescaledGrad trainer(sgd, 1 / S);                                 rescale_grad=1/S
 ///   ...
 ///   Tape tape;
@@ -19,8 +19,8 @@
 namespace tinymp {
 
 /// Rounds every parameter to `format`, but for the gamma and beta of a norm, which stay FP32, as they do in
-/// MXNet; an optimizer of such a model wants fp32_norm in its recipe. Throws Error when one has the
-/// parameters already: its masters would not follow.
+/// MXNet; an optimizer of such a model wants fp32_norm_parameters in its recipe. Throws Error when one has
+/// the parameters already: its masters would not follow.
 void cast_layers(const nn::Model& model, DType format);
 
 /// A step whose gradients are multiplied by `rescale_grad`, and not looked at: one that is infinite goes into

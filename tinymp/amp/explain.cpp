@@ -16,11 +16,11 @@ class Writer final : public Observer {
     for (const Tensor& x : inputs) {
       found.in.push_back(x.dtype());
       if (const std::string name = name_of(x); !name.empty())
-        found.of += (found.of.empty() ? "" : ", ") + name;
+        found.names += (found.names.empty() ? "" : ", ") + name;
       shares = shares || x.view().memory == output.view().memory;
     }
     if (!shares) found.bytes = output.size() * static_cast<std::int64_t>(size_of(output.dtype()));
-    if (op.name == "cast") names_[output.id()] = found.of;  // a copy is called as the original
+    if (op.name == "cast") names_[output.id()] = found.names;  // a copy is called as the original
     kept_.push_back(output);
     ops.push_back(std::move(found));
   }
@@ -60,7 +60,7 @@ std::string table_of(const std::vector<ExplainedOp>& ops) {
   std::int64_t bytes = 0;
   for (const ExplainedOp& op : ops) {
     lines.push_back({op.op, formats(op.in), concat(op.out), op.sums ? concat(*op.sums) : "", concat(op.shape),
-                     concat(op.bytes), op.of});
+                     concat(op.bytes), op.names});
     bytes += op.bytes;
   }
   lines.push_back({"all", "", "", "", "", concat(bytes), ""});

@@ -12,7 +12,7 @@ namespace tinymp {
 
 struct ExplainedOp {
   std::string op;           ///< "linear"; "batch_norm: mean" is a part of what follows
-  std::string of{};         ///< the named tensors that go in: "layer 1 weight, layer 1 bias"
+  std::string names{};      ///< the named tensors that go in: "layer 1 weight, layer 1 bias"
   std::vector<DType> in{};  ///< of each input
   DType out = DType::f32;
   std::optional<DType> sums{};  ///< of the running sum, where there is one

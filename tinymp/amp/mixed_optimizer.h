@@ -8,7 +8,7 @@
 /// Mixed precision by wrapping the optimizer, as TensorFlow 1.14 has it: the FP32 program stays as it is, but
 /// for one line.
 ///
-///   Sgd sgd(model.parameters(), {.lr = 0.1f});
+///   Sgd sgd(tensors(model.parameters()), {.lr = 0.1f});
 ///   MixedOptimizer optimizer(sgd);                     tf...enable_mixed_precision_graph_rewrite(sgd)
 ///   ...
 ///   optimizer.minimize([&] { return cross_entropy(model(images), labels); });

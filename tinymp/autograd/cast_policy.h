@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tinymp/tensor/tensor.h>
-#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -53,12 +52,12 @@ Recast recast(std::string_view op, const Tensors&... operands) {
   return cast_policy()->recast(op, all);
 }
 
-/// Of an op that takes as many as it is given.
-Recast recast(std::string_view op, const std::vector<Tensor>& operands);
-
-/// Whoever gives parameters new values says so - optimizers do - and whoever keeps copies compares: the count
-/// of such changes, of all threads.
-void parameters_changed();
-std::uint64_t parameter_changes();
+/// For an op that takes any number of operands.
+inline Recast recast(std::string_view op, const std::vector<Tensor>& operands) {
+  if (cast_policy() == nullptr) return {};
+  std::vector<const Tensor*> all;
+  for (const Tensor& x : operands) all.push_back(&x);
+  return cast_policy()->recast(op, all);
+}
 
 }  // namespace tinymp

@@ -39,7 +39,7 @@ Tensor weighted_sum(const Tensor& y, const std::vector<double>& weights) {
   for (std::size_t i = 0; i < values.size(); ++i) total += weights[i] * values[i];
   return record("weighted_sum", {y}, Tensor::from(Shape{}, std::span<const double>(&total, 1)),
                 [y, weights](const Tensor&, const Needs&) {
-                  Tensor dy(y.shape(), y.dtype(), y.device());
+                  Tensor dy = Tensor::like(y);
                   visit_dtype(y.dtype(), [&]<class T> {
                     std::transform(weights.begin(), weights.end(), dy.data<T>(), [](double w) {
                       if constexpr (std::same_as<T, double>) {

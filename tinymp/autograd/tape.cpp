@@ -92,7 +92,7 @@ void Tape::backward(const Tensor& loss) {
          "backward(): the loss was not computed under this tape out of anything that requires a gradient");
   has_run_ = true;
 
-  Tensor one(loss.shape(), loss.dtype(), loss.device());
+  Tensor one = Tensor::like(loss);
   kernels::fill(one.view(), 1);
   loss.set_grad(one);
   walk();

@@ -29,15 +29,15 @@ using Backward = std::function<std::vector<Tensor>(const Tensor& dy, const Needs
 
 /// What an op is called, and in which format it keeps a running sum, where it has one.
 struct Op {
-  Op(const char* its_name, std::optional<DType> its_sums = {}) : name(its_name), sums(its_sums) {}
-  Op(std::string its_name, std::optional<DType> its_sums = {}) : name(std::move(its_name)), sums(its_sums) {}
+  Op(const char* name, std::optional<DType> sums = {}) : name(name), sums(sums) {}
+  Op(std::string name, std::optional<DType> sums = {}) : name(std::move(name)), sums(sums) {}
 
   std::string name;
   std::optional<DType> sums;
 };
 
-/// Is shown all that is computed under a tape, as it comes into being: watch.h looks for infinities,
-/// amp/explain.h writes down the formats.
+/// Is shown all that is computed under a tape, as it comes into being: nonfinite_tracer.h looks for
+/// infinities, amp/explain.h writes down the formats.
 class Observer {
  public:
   virtual void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) = 0;

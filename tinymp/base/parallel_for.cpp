@@ -88,9 +88,9 @@ struct Loop {
 };
 
 /// Threads that sleep between loops. The caller of run() works too, so n threads mean n - 1 workers.
-class Pool {
+class ThreadPool {
  public:
-  explicit Pool(int workers) {
+  explicit ThreadPool(int workers) {
     try {
       for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {
@@ -101,7 +101,7 @@ class Pool {
     }
   }
 
-  ~Pool() { stop(); }
+  ~ThreadPool() { stop(); }
 
   int workers() const { return static_cast<int>(workers_.size()); }
 
@@ -192,7 +192,7 @@ std::atomic<int>& thread_count() {
 }
 
 std::mutex pool_mutex;  // one loop at a time; a second caller runs its loop alone
-std::unique_ptr<Pool> pool;
+std::unique_ptr<ThreadPool> pool;
 
 }  // namespace
 
@@ -215,7 +215,7 @@ void detail::parallel_ranges(std::int64_t n, std::int64_t grain, RangeBody body,
     for (std::int64_t begin = 0; begin < n; begin += grain) body(context, begin, std::min(n, begin + grain));
     return;
   }
-  if (!pool || pool->workers() != threads() - 1) pool = std::make_unique<Pool>(threads() - 1);
+  if (!pool || pool->workers() != threads() - 1) pool = std::make_unique<ThreadPool>(threads() - 1);
   Loop loop{n, grain, body, context, {}, {}, {}, {}};
   pool->run(loop);
   if (loop.error) std::rethrow_exception(loop.error);

@@ -26,7 +26,7 @@ void stage(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t row
 
 BatchNorm::BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions how) : options(how) {
   expect(width > 0, "BatchNorm: a width of ", width, "; it must be above 0");
-  const DType format = recipe.fp32_norm ? wide(recipe.compute) : recipe.compute;
+  const DType format = recipe.fp32_norm_parameters ? wide(recipe.compute) : recipe.compute;
   gamma = filled({width}, format, 1).set_requires_grad(true);
   beta = filled({width}, format, 0).set_requires_grad(true);
   running_mean = filled({width}, wide(recipe.compute), 0);
@@ -43,11 +43,15 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
   expect_norm_parameters("BatchNorm", x, gamma);
   expect(x.shape().rank() >= 2 && gamma.shape() == Shape{x.shape().cols()}, "BatchNorm: x", x.shape(),
          " does not fit a layer of width ", gamma.size(), ": x is (B,O) or (B,H,W,O)");
-  Tensor y(x.shape(), x.dtype(), x.device());
+  Tensor y = Tensor::like(x);
   kernels::batch_norm(x.view(),
                       {running_mean.view(), running_variance.view(), static_cast<double>(options.epsilon)},
                       gamma.view(), beta.view(), y.view());
   return y;
+}
+
+std::vector<Parameter> BatchNorm::parameters(const std::string& layer) const {
+  return {{layer + " gamma", gamma}, {layer + " beta", beta}};
 }
 
 }  // namespace tinymp::nn

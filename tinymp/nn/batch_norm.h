@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/nn/module.h>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/ops/ops.h>
 
@@ -13,13 +14,15 @@ namespace tinymp::nn {
 /// skipped moves nothing. (In PyTorch forward moves them: one infinity in a skipped step, and they are
 /// infinite for good.) Where no optimizer has gamma, forward moves them.
 struct BatchNorm {
-  Tensor gamma, beta;                     ///< (O), recipe.compute or, with fp32_norm, FP32; 1 and 0 at first
+  Tensor gamma, beta;  ///< (O), recipe.compute or, with fp32_norm_parameters, FP32; 1 and 0 at first
   Tensor running_mean, running_variance;  ///< (O), FP32 (f64 of f64); 0 and 1 at first. No parameters
   BatchNormOptions options;
 
   BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions options = {});
 
   Tensor operator()(const Tensor& x) const;
+  std::vector<Parameter> parameters(
+      const std::string& layer) const;  ///< "norm 1": "norm 1 gamma", "... beta"
 };
 
 }  // namespace tinymp::nn

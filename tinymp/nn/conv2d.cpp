@@ -17,4 +17,10 @@ Tensor Conv2d::operator()(const Tensor& x) const {
   return bias ? conv2d(x, weight, bias, options) : conv2d(x, weight, options);
 }
 
+std::vector<Parameter> Conv2d::parameters(const std::string& layer) const {
+  std::vector<Parameter> list{{layer + " weight", weight}};
+  if (bias) list.push_back({layer + " bias", bias});
+  return list;
+}
+
 }  // namespace tinymp::nn

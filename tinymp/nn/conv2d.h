@@ -21,6 +21,8 @@ struct Conv2d {
   Conv2d(const Sizes& sizes, const Recipe& recipe, Rng& rng, float gain = gain_default);
 
   Tensor operator()(const Tensor& x) const;
+  std::vector<Parameter> parameters(
+      const std::string& layer) const;  ///< "in": "in weight", and "in bias" if any
 };
 
 }  // namespace tinymp::nn

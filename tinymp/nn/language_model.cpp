@@ -18,12 +18,10 @@ Tensor LanguageModel::operator()(std::span<const std::int32_t> tokens, std::int6
   return out_(lstm_(embedding(table_, tokens), steps));
 }
 
-std::vector<Tensor> LanguageModel::parameters() const {
-  return {table_, lstm_.from_input, lstm_.from_state, lstm_.bias, out_.weight, out_.bias};
-}
-
-std::vector<std::string> LanguageModel::parameter_names() const {
-  return {"embedding table", "lstm from_input", "lstm from_state", "lstm bias", "out weight", "out bias"};
+std::vector<Parameter> LanguageModel::parameters() const {
+  std::vector<Parameter> list{{"embedding table", table_}};
+  append(list, {lstm_.parameters("lstm"), out_.parameters("out")});
+  return list;
 }
 
 std::string LanguageModel::name() const {

@@ -17,8 +17,7 @@ class LanguageModel : public Module {
   /// cross_entropy of them and the tokens that did follow is the loss; its exponential the perplexity.
   Tensor operator()(std::span<const std::int32_t> tokens, std::int64_t steps) const;
 
-  std::vector<Tensor> parameters() const override;
-  std::vector<std::string> parameter_names() const override;
+  std::vector<Parameter> parameters() const override;
   std::string name() const override;
 
  private:

@@ -9,4 +9,8 @@ LayerNorm::LayerNorm(std::int64_t width, const Recipe& recipe, LayerNormOptions 
   beta = filled({width}, recipe.compute, 0).set_requires_grad(true);
 }
 
+std::vector<Parameter> LayerNorm::parameters(const std::string& layer) const {
+  return {{layer + " gamma", gamma}, {layer + " beta", beta}};
+}
+
 }  // namespace tinymp::nn

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/nn/module.h>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/ops/ops.h>
 
@@ -14,6 +15,8 @@ struct LayerNorm {
   LayerNorm(std::int64_t width, const Recipe& recipe, LayerNormOptions options = {});
 
   Tensor operator()(const Tensor& x) const { return layer_norm(x, gamma, beta, options); }
+  std::vector<Parameter> parameters(
+      const std::string& layer) const;  ///< "norm 1": "norm 1 gamma", "... beta"
 };
 
 }  // namespace tinymp::nn

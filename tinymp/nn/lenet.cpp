@@ -21,9 +21,11 @@ Tensor LeNet::operator()(const Tensor& images) const {
   return out_(fourth_(z, Activation::relu));
 }
 
-std::vector<Tensor> LeNet::parameters() const {
-  return {first_.weight, first_.bias,    second_.weight, second_.bias, third_.weight,
-          third_.bias,   fourth_.weight, fourth_.bias,   out_.weight,  out_.bias};
+std::vector<Parameter> LeNet::parameters() const {
+  std::vector<Parameter> list = first_.parameters("layer 1");
+  append(list, {second_.parameters("layer 2"), third_.parameters("layer 3"), fourth_.parameters("layer 4"),
+                out_.parameters("layer 5")});
+  return list;
 }
 
 }  // namespace tinymp::nn

@@ -14,7 +14,7 @@ class LeNet : public Model {
  public:
   LeNet(const Recipe& recipe, Rng& rng);
   Tensor operator()(const Tensor& images) const override;  ///< (B,784) -> (B,10) logits
-  std::vector<Tensor> parameters() const override;
+  std::vector<Parameter> parameters() const override;
   std::string name() const override { return "lenet"; }
 
  private:

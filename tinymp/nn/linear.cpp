@@ -13,4 +13,8 @@ Linear::Linear(std::int64_t inputs, std::int64_t outputs, const Recipe& recipe, 
   bias = uniform({outputs}, bound, recipe.compute, rng);
 }
 
+std::vector<Parameter> Linear::parameters(const std::string& layer) const {
+  return {{layer + " weight", weight}, {layer + " bias", bias}};
+}
+
 }  // namespace tinymp::nn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/base/rng.h>
+#include <tinymp/nn/module.h>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/ops/ops.h>
 
@@ -25,6 +26,9 @@ struct Linear {
   Tensor operator()(const Tensor& x, std::optional<Activation> f = {}) const {
     return linear(x, weight, bias, {accumulate, f});
   }
+
+  std::vector<Parameter> parameters(
+      const std::string& layer) const;  ///< "layer 2": "layer 2 weight", "... bias"
 };
 
 }  // namespace tinymp::nn

@@ -41,4 +41,8 @@ Tensor Lstm::operator()(const Tensor& x, std::int64_t steps) const {
   return reshape(concat_columns(said), {texts * steps, hidden()});
 }
 
+std::vector<Parameter> Lstm::parameters(const std::string& layer) const {
+  return {{layer + " from_input", from_input}, {layer + " from_state", from_state}, {layer + " bias", bias}};
+}
+
 }  // namespace tinymp::nn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/base/rng.h>
+#include <tinymp/nn/module.h>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/ops/ops.h>
 
@@ -32,6 +33,8 @@ struct Lstm {
   /// h after every step, (B T,H), of inputs (B T,I): T = `steps` rows for each of B texts, one text behind
   /// the other. What the inputs give to z is one product for all steps.
   Tensor operator()(const Tensor& x, std::int64_t steps) const;
+
+  std::vector<Parameter> parameters(const std::string& layer) const;  ///< "lstm": "lstm from_input", ...
 };
 
 }  // namespace tinymp::nn

@@ -5,11 +5,6 @@ namespace {
 
 constexpr std::int64_t pixels = 784, classes = 10;  ///< of MNIST and its like
 
-void append(std::vector<Tensor>& parameters, const Linear& layer) {
-  parameters.push_back(layer.weight);
-  parameters.push_back(layer.bias);
-}
-
 Tensor as_input(const Tensor& images, const Linear& layer) { return cast(images, layer.weight.dtype()); }
 
 }  // namespace
@@ -20,10 +15,11 @@ Stack::Stack(std::vector<std::int64_t> all, const Recipe& recipe, Rng& rng) : wi
     layers.emplace_back(widths[i], widths[i + 1], recipe, rng);
 }
 
-std::vector<Tensor> Stack::parameters() const {
-  std::vector<Tensor> parameters;
-  for (const Linear& layer : layers) append(parameters, layer);
-  return parameters;
+std::vector<Parameter> Stack::parameters() const {
+  std::vector<Parameter> list;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    append(list, {layers[i].parameters(concat("layer ", i + 1))});
+  return list;
 }
 
 std::string Stack::name() const {
@@ -53,22 +49,11 @@ Tensor BatchNormMlp::operator()(const Tensor& images) const {
   return x;
 }
 
-std::vector<Tensor> BatchNormMlp::parameters() const {
-  std::vector<Tensor> parameters = stack_.parameters();
-  for (const BatchNorm& norm : norms_) {
-    parameters.push_back(norm.gamma);
-    parameters.push_back(norm.beta);
-  }
-  return parameters;
-}
-
-std::vector<std::string> BatchNormMlp::parameter_names() const {
-  std::vector<std::string> names;
-  for (std::size_t i = 1; i <= stack_.layers.size(); ++i)
-    for (const char* which : {" weight", " bias"}) names.push_back(concat("layer ", i, which));
-  for (std::size_t i = 1; i <= norms_.size(); ++i)
-    for (const char* which : {" gamma", " beta"}) names.push_back(concat("norm ", i, which));
-  return names;
+std::vector<Parameter> BatchNormMlp::parameters() const {
+  std::vector<Parameter> list = stack_.parameters();
+  for (std::size_t i = 0; i < norms_.size(); ++i)
+    append(list, {norms_[i].parameters(concat("norm ", i + 1))});
+  return list;
 }
 
 std::vector<Tensor> BatchNormMlp::buffers() const {
@@ -109,25 +94,15 @@ Tensor ResidualMlp::operator()(const Tensor& images) const {
   return out_(relu(x));
 }
 
-std::vector<Tensor> ResidualMlp::parameters() const {
-  std::vector<Tensor> parameters;
-  append(parameters, in_);
-  for (const Block& block : blocks_) {
-    append(parameters, block.first);
-    append(parameters, block.second);
+std::vector<Parameter> ResidualMlp::parameters() const {
+  std::vector<Parameter> list = in_.parameters("in");
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const std::string block = concat("block ", i + 1);
+    append(list,
+           {blocks_[i].first.parameters(block + " first"), blocks_[i].second.parameters(block + " second")});
   }
-  append(parameters, out_);
-  return parameters;
-}
-
-std::vector<std::string> ResidualMlp::parameter_names() const {
-  std::vector<std::string> layers{"in"}, names;
-  for (std::size_t i = 1; i <= blocks_.size(); ++i)
-    for (const char* which : {" first", " second"}) layers.push_back(concat("block ", i, which));
-  layers.emplace_back("out");
-  for (const std::string& layer : layers)
-    for (const char* which : {" weight", " bias"}) names.push_back(layer + which);
-  return names;
+  append(list, {out_.parameters("out")});
+  return list;
 }
 
 std::string ResidualMlp::name() const {

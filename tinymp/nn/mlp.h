@@ -11,8 +11,8 @@ struct Stack {
   std::vector<Linear> layers;
 
   Stack(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng);
-  std::vector<Tensor> parameters() const;
-  std::string name() const;  ///< "784-64-10"
+  std::vector<Parameter> parameters() const;  ///< "layer 1 weight", "layer 1 bias", "layer 2 weight", ...
+  std::string name() const;                   ///< "784-64-10"
 };
 
 /// Linear layers with relu between them.      (B,784) -> (B,C) logits
@@ -21,7 +21,7 @@ class Mlp : public Model {
   Mlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng)
       : stack_(std::move(widths), recipe, rng) {}
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override { return stack_.parameters(); }
+  std::vector<Parameter> parameters() const override { return stack_.parameters(); }
   std::string name() const override { return "mlp " + stack_.name(); }
 
  private:
@@ -33,8 +33,7 @@ class BatchNormMlp : public Model {
  public:
   BatchNormMlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng, Accumulation sums = {});
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override;
-  std::vector<std::string> parameter_names() const override;  ///< "layer 1 bias", "norm 1 gamma"
+  std::vector<Parameter> parameters() const override;  ///< "layer 1 bias", "norm 1 gamma"
   std::vector<Tensor> buffers() const override;
   std::string name() const override { return "batch norm mlp " + stack_.name(); }
 
@@ -50,7 +49,7 @@ class Autoencoder : public Model {
   Autoencoder(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng)
       : stack_(std::move(widths), recipe, rng) {}
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override { return stack_.parameters(); }
+  std::vector<Parameter> parameters() const override { return stack_.parameters(); }
   std::string name() const override { return "autoencoder " + stack_.name(); }
 
  private:
@@ -64,9 +63,7 @@ class ResidualMlp : public Model {
  public:
   ResidualMlp(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng);  // (B,784) -> (B,10)
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override;
-  std::vector<std::string> parameter_names()
-      const override;  ///< "in weight", "block 3 second weight", "out bias"
+  std::vector<Parameter> parameters() const override;  ///< "in weight", "block 3 second weight", "out bias"
   std::string name() const override;
 
  private:

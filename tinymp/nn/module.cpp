@@ -1,22 +1,41 @@
 #include <kernels/kernels.h>
-#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/nn/module.h>
+#include <atomic>
+#include <map>
 
-namespace tinymp::nn {
+namespace tinymp {
+namespace {
 
-std::vector<std::string> Module::parameter_names() const {
-  std::vector<std::string> names;
-  int layer = 0;
-  for (const Tensor& p : parameters()) {
-    const bool is_weight = p.shape().rank() > 1;
-    layer += is_weight || layer == 0;
-    names.push_back(concat("layer ", layer, is_weight ? " weight" : " bias"));
-  }
-  return names;
+std::atomic<std::uint64_t> changes = 0;
+
+}  // namespace
+
+void parameters_changed() { changes.fetch_add(1, std::memory_order_relaxed); }
+std::uint64_t parameter_changes() { return changes.load(std::memory_order_relaxed); }
+
+namespace nn {
+
+std::vector<Tensor> tensors(const std::vector<Parameter>& parameters) {
+  std::vector<Tensor> values;
+  for (const Parameter& p : parameters) values.push_back(p.value);
+  return values;
+}
+
+void append(std::vector<Parameter>& list, std::initializer_list<std::vector<Parameter>> layers) {
+  for (const std::vector<Parameter>& layer : layers) list.insert(list.end(), layer.begin(), layer.end());
+}
+
+std::function<std::string(const Tensor&)> names_in(const Module& model) {
+  std::map<const void*, std::string> names;
+  for (const Parameter& p : model.parameters()) names[p.value.id()] = p.name;
+  return [names](const Tensor& x) {
+    const auto found = names.find(x.id());
+    return found == names.end() ? std::string() : found->second;
+  };
 }
 
 void copy_parameters(const Module& from, const Module& to) {
-  const std::vector<Tensor> source = from.parameters(), target = to.parameters();
+  const std::vector<Tensor> source = tensors(from.parameters()), target = tensors(to.parameters());
   expect(source.size() == target.size(), "copy_parameters: ", from.name(), " and ", to.name(), " differ");
   for (std::size_t i = 0; i < source.size(); ++i) {
     expect(source[i].shape() == target[i].shape(), "copy_parameters: ", source[i].shape(), " into ",
@@ -37,8 +56,9 @@ void copy_parameters(const Module& from, const Module& to) {
 }
 
 void move_to(const Module& model, Device device) {
-  for (const Tensor& p : model.parameters()) p.move_to(device);
+  for (const Parameter& p : model.parameters()) p.value.move_to(device);
   for (const Tensor& b : model.buffers()) b.move_to(device);
 }
 
-}  // namespace tinymp::nn
+}  // namespace nn
+}  // namespace tinymp

@@ -1,25 +1,47 @@
 #pragma once
 
 #include <tinymp/tensor/tensor.h>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
-namespace tinymp::nn {
+namespace tinymp {
 
-/// What every model has, whatever it is given: parameters and their names, for optimizers, copies and
-/// reports.
+/// Counts how often any thread gave parameters new values. Optimizers and copy_parameters() report it;
+/// autocast compares the count to know when its cached copies are stale.
+void parameters_changed();
+std::uint64_t parameter_changes();
+
+namespace nn {
+
+/// A weight, a bias, or what else an optimizer moves. The name says which layer it belongs to and which of
+/// the layer's tensors it is: "layer 2 weight". Logs and reports use it.
+struct Parameter {
+  std::string name;
+  Tensor value;
+};
+
+/// The values alone, as optimizers take them.
+std::vector<Tensor> tensors(const std::vector<Parameter>& parameters);
+
+/// Adds the parameters of further layers at the end of `list`.
+void append(std::vector<Parameter>& list, std::initializer_list<std::vector<Parameter>> layers);
+
+/// What every model has, whatever it is given: named parameters, for optimizers, copies and reports.
 class Module {
  public:
   virtual ~Module() = default;
-  /// Every weight and bias, in a fixed order.
-  virtual std::vector<Tensor> parameters() const = 0;
-  /// What reports call them, in the same order: a layer and which of its tensors, "layer 2 weight". As it
-  /// stands here it counts the weights, and calls what follows a weight its bias.
-  virtual std::vector<std::string> parameter_names() const;
+  /// Every weight and bias, in a fixed order. No two have the same name.
+  virtual std::vector<Parameter> parameters() const = 0;
   /// What training leaves behind besides them, in a fixed order: the running averages of batch norm.
   virtual std::vector<Tensor> buffers() const { return {}; }
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"
 };
+
+/// Finds the name of a parameter by its tensor; "" for any other tensor.
+std::function<std::string(const Tensor&)> names_in(const Module& model);
 
 /// Moves parameters and buffers. Throws Error when an optimizer has the parameters already.
 void move_to(const Module& model, Device device);
@@ -28,4 +50,5 @@ void move_to(const Module& model, Device device);
 /// FP32 shadow follows. Throws Error when the models' shapes differ, and when `to` has an optimizer already.
 void copy_parameters(const Module& from, const Module& to);
 
-}  // namespace tinymp::nn
+}  // namespace nn
+}  // namespace tinymp

@@ -13,6 +13,12 @@ ResNet::Layer::Layer(std::int64_t inputs, std::int64_t outputs, std::int64_t str
            recipe, rng, gain_he),
       norm(outputs, recipe, norms) {}
 
+std::vector<Parameter> ResNet::Layer::parameters(const std::string& layer) const {
+  std::vector<Parameter> list = conv.parameters(layer);
+  append(list, {norm.parameters(layer)});
+  return list;
+}
+
 ResNet::Block::Block(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe,
                      Rng& rng, BatchNormOptions norms)
     : first(inputs, outputs, stride, recipe, rng, norms), second(outputs, outputs, 1, recipe, rng, norms) {}
@@ -64,24 +70,15 @@ std::vector<const ResNet::Layer*> ResNet::layers() const {
   return all;
 }
 
-std::vector<Tensor> ResNet::parameters() const {
-  std::vector<Tensor> parameters;
-  for (const Layer* layer : layers()) {
-    for (const Tensor& p : {layer->conv.weight, layer->norm.gamma, layer->norm.beta}) parameters.push_back(p);
+std::vector<Parameter> ResNet::parameters() const {
+  std::vector<Parameter> list = in_.parameters("in");
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const std::string block = concat("block ", i + 1);
+    append(list,
+           {blocks_[i].first.parameters(block + " first"), blocks_[i].second.parameters(block + " second")});
   }
-  parameters.push_back(out_.weight);
-  parameters.push_back(out_.bias);
-  return parameters;
-}
-
-std::vector<std::string> ResNet::parameter_names() const {
-  std::vector<std::string> layers{"in"}, names;
-  for (std::size_t i = 1; i <= blocks_.size(); ++i)
-    for (const char* which : {" first", " second"}) layers.push_back(concat("block ", i, which));
-  for (const std::string& layer : layers)
-    for (const char* which : {" weight", " gamma", " beta"}) names.push_back(layer + which);
-  names.insert(names.end(), {"out weight", "out bias"});
-  return names;
+  append(list, {out_.parameters("out")});
+  return list;
 }
 
 std::vector<Tensor> ResNet::buffers() const {

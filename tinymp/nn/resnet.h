@@ -23,9 +23,8 @@ class ResNet : public Model {
          BatchNormOptions norms = {});
   /// (B, size size channels) or (B,size,size,channels) -> (B,10) logits
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override;
   /// "in weight", "in gamma", "block 9 second beta", "out bias": the blocks of all stages, counted through
-  std::vector<std::string> parameter_names() const override;
+  std::vector<Parameter> parameters() const override;
   std::vector<Tensor> buffers() const override;
   std::string name() const override;  ///< "resnet20"
 
@@ -35,6 +34,7 @@ class ResNet : public Model {
     Layer(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe, Rng& rng,
           BatchNormOptions norms);
     Tensor operator()(const Tensor& x) const { return norm(conv(x)); }
+    std::vector<Parameter> parameters(const std::string& layer) const;
     Conv2d conv;
     BatchNorm norm;
   };

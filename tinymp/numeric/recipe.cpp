@@ -8,7 +8,7 @@ struct Named {
   std::string_view name;
   Recipe recipe;
 };
-constexpr std::array<Named, 9> kRecipes{{
+constexpr std::array<Named, 9> named_recipes{{
     {"fp32", recipes::fp32},
     {"fp16_weights", recipes::fp16_weights},
     {"fp16_master", recipes::fp16_master},
@@ -24,13 +24,13 @@ constexpr std::array<Named, 9> kRecipes{{
 
 std::vector<std::string> recipe_names() {
   std::vector<std::string> names;
-  for (const Named& known : kRecipes) names.emplace_back(known.name);
+  for (const Named& known : named_recipes) names.emplace_back(known.name);
   return names;
 }
 
 Recipe recipe_from_name(const std::string& name) {
   std::string choices;
-  for (const Named& known : kRecipes) {
+  for (const Named& known : named_recipes) {
     if (name == known.name) return known.recipe;
     choices += concat(choices.empty() ? "" : ", ", known.name);
   }
@@ -49,7 +49,7 @@ std::string describe(const Recipe& recipe) {
   if (recipe.accumulate != usual.accumulate) add("accumulate", recipe.accumulate);
   if (recipe.state != usual.state) add("state", recipe.state);
   if (recipe.autocast != usual.autocast) add("autocast", recipe.autocast);
-  if (recipe.fp32_norm && recipe.compute != DType::f32) add("batch norm", DType::f32);
+  if (recipe.fp32_norm_parameters && recipe.compute != DType::f32) add("batch norm", DType::f32);
   const std::string scaling = describe(recipe.scaling);
   return scaling.empty() ? text : concat(text, ", ", scaling);
 }

@@ -17,7 +17,7 @@ struct Recipe {
   DType state = DType::f32;       ///< the optimizer's moments
   /// What matmuls and convolutions run in, beside FP32 weights: amp/autocast.h. f32: nothing is cast.
   DType autocast = DType::f32;
-  bool fp32_norm = false;  ///< batch norm's gamma and beta are FP32; its statistics always are
+  bool fp32_norm_parameters = false;  ///< batch norm's gamma and beta are FP32; its statistics always are
   LossScaling scaling = NoScaling{};
   bool operator==(const Recipe&) const = default;
 };
@@ -41,7 +41,8 @@ inline constexpr Recipe o0{};  ///< FP32
 /// FP32 weights, autocast.
 inline constexpr Recipe o1{.autocast = f16, .scaling = DynamicScaling{}};
 /// FP16 weights with FP32 masters, FP32 batch norm.
-inline constexpr Recipe o2{.compute = f16, .gradient = f16, .fp32_norm = true, .scaling = DynamicScaling{}};
+inline constexpr Recipe o2{
+    .compute = f16, .gradient = f16, .fp32_norm_parameters = true, .scaling = DynamicScaling{}};
 /// FP16 throughout, S = 1.
 inline constexpr Recipe o3{.compute = f16, .gradient = f16, .master = f16, .state = f16};
 }  // namespace recipes

@@ -53,7 +53,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Batc
     return kernels::Normalizer{statistics.mean.view(), statistics.variance.view(),
                                static_cast<double>(epsilon)};
   };
-  Tensor y(x.shape(), x.dtype(), x.device());
+  Tensor y = Tensor::like(x);
   kernels::batch_norm(x.view(), normalizer(), gamma.view(), beta.view(), y.view());
   return record(
       "batch_norm", {x, gamma, beta}, y,
@@ -62,12 +62,12 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Batc
         kernels::batch_norm_sums(x.view(), normalizer(), dy.view(), sums, dgamma.view(), dbeta.view());
         Tensor dx;
         if (needs(0)) {
-          dx = Tensor(x.shape(), x.dtype(), x.device());
+          dx = Tensor::like(x);
           kernels::batch_norm_dx(x.view(), normalizer(), gamma.view(), dy.view(), dgamma.view(), dbeta.view(),
                                  dx.view());
         }
         const auto narrow = [&](const Tensor& wide_sum) {
-          Tensor rounded(gamma.shape(), gamma.dtype(), gamma.device());
+          Tensor rounded = Tensor::like(gamma);
           kernels::cast(wide_sum.view(), rounded.view());
           return rounded;
         };

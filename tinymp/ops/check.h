@@ -29,6 +29,11 @@ inline void expect_same_shape(std::string_view op, const Tensor& a, const Tensor
   expect(a.shape() == b.shape(), op, ": shapes ", a.shape(), " and ", b.shape(), " differ");
 }
 
+/// Throws Error unless x is a matrix.
+inline void expect_rows(std::string_view op, const Tensor& x) {
+  expect(x.shape().rank() == 2, op, ": x", x.shape(), " does not fit: x is (B,C)");
+}
+
 /// Throws Error where sums cannot be kept so.
 inline void expect_sums(std::string_view op, const Accumulation& sums) {
   expect(sums.format == DType::f32 || sums.format == DType::f16, op, ": sums are kept in f32 or f16, not ",

@@ -22,7 +22,7 @@ Tensor columns(const Tensor& x, std::int64_t from, std::int64_t count) {
   expect(from >= 0 && count >= 0 && count <= x.shape()[1] - from, "columns: ", count, " columns from ", from,
          " on do not lie inside x", x.shape());
   return record("columns", {x}, columns_of(x, from, count), [x, from, count](const Tensor& dy, const Needs&) {
-    Tensor dx(x.shape(), x.dtype(), x.device());
+    Tensor dx = Tensor::like(x);
     if (count < x.shape()[1]) kernels::fill(dx.view(), 0);
     kernels::copy_columns(dy.view(), 0, dx.view(), from, count);
     return std::vector{dx};

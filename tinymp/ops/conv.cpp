@@ -45,11 +45,11 @@ Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options)
       [x, w, window, biased, accumulate = options.accumulate](const Tensor& dy, const Needs& needs) {
         std::vector<Tensor> grads(biased ? 3 : 2);
         if (needs(0)) {
-          grads[0] = Tensor(x.shape(), x.dtype(), x.device());
+          grads[0] = Tensor::like(x);
           kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate);
         }
         if (needs(1)) {
-          grads[1] = Tensor(w.shape(), w.dtype(), w.device());
+          grads[1] = Tensor::like(w);
           kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate);
         }
         if (biased && needs(2)) {
@@ -86,7 +86,7 @@ Tensor subsample(const Tensor& x, std::int64_t stride, std::int64_t channels) {
   Tensor y({x.shape()[0], every(x.shape()[1]), every(x.shape()[2]), channels}, x.dtype(), x.device());
   kernels::subsample(x.view(), stride, y.view());
   return record("subsample", {x}, y, [x, stride](const Tensor& dy, const Needs&) {
-    Tensor dx(x.shape(), x.dtype(), x.device());
+    Tensor dx = Tensor::like(x);
     kernels::subsample_backward(dy.view(), stride, dx.view());
     return std::vector{dx};
   });

@@ -14,7 +14,7 @@ Tensor dropout(const Tensor& x, float p, std::uint64_t seed, const Tensor& step)
   expect(step.shape() == Shape{} && step.dtype() == DType::f64, "dropout: the step is ", step.dtype(),
          step.shape(), "; it is one value in f64");
   const auto dropped = [=](const Tensor& t) {
-    Tensor y(t.shape(), t.dtype(), t.device());
+    Tensor y = Tensor::like(t);
     kernels::dropout(t.view(), p, seed, step.view(), y.view());
     return y;
   };

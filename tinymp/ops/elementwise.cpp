@@ -9,11 +9,11 @@ namespace tinymp {
 //  dx = f'(x) dy, out of y, or of x where y would not do: kernels/formulas/unary.h
 Tensor unary(const char* op, kernels::Unary f, const Tensor& x) {
   if (const Recast as = recast(op, x)) return unary(op, f, as[0]);
-  Tensor y(x.shape(), x.dtype(), x.device());
+  Tensor y = Tensor::like(x);
   kernels::unary(f, x.view(), y.view());
   const Tensor kept = kernels::keeps_input(f) ? x : y;
   return record(op, {x}, y, [f, kept](const Tensor& dy, const Needs&) {
-    Tensor dx(kept.shape(), kept.dtype(), kept.device());
+    Tensor dx = Tensor::like(kept);
     kernels::unary_backward(f, kept.view(), dy.view(), dx.view());
     return std::vector{dx};
   });
@@ -24,7 +24,7 @@ Tensor add(const Tensor& a, const Tensor& b) {
   if (const Recast as = recast("add", a, b)) return add(as[0], as[1]);
   expect_same_dtype("add", a, b);
   expect_same_shape("add", a, b);
-  Tensor y(a.shape(), a.dtype(), a.device());
+  Tensor y = Tensor::like(a);
   kernels::add(a.view(), b.view(), y.view());
   return record("add", {a, b}, y, [](const Tensor& dy, const Needs&) { return std::vector{dy, dy}; });
 }
@@ -34,12 +34,12 @@ Tensor subtract(const Tensor& a, const Tensor& b) {
   if (const Recast as = recast("subtract", a, b)) return subtract(as[0], as[1]);
   expect_same_dtype("subtract", a, b);
   expect_same_shape("subtract", a, b);
-  Tensor y(a.shape(), a.dtype(), a.device());
+  Tensor y = Tensor::like(a);
   kernels::subtract(a.view(), b.view(), y.view());
   return record("subtract", {a, b}, y, [](const Tensor& dy, const Needs& needs) {
     std::vector<Tensor> grads{dy, Tensor()};
     if (needs(1)) {
-      grads[1] = Tensor(dy.shape(), dy.dtype(), dy.device());
+      grads[1] = Tensor::like(dy);
       kernels::scale(dy.view(), -1, grads[1].view());
     }
     return grads;
@@ -52,7 +52,7 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
   expect_same_dtype("multiply", a, b);
   expect_same_shape("multiply", a, b);
   const auto product = [](const Tensor& p, const Tensor& q) {
-    Tensor y(p.shape(), p.dtype(), p.device());
+    Tensor y = Tensor::like(p);
     kernels::multiply(p.view(), q.view(), y.view());
     return y;
   };
@@ -65,7 +65,7 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
 Tensor scale(const Tensor& x, float factor) {
   if (const Recast as = recast("scale", x)) return scale(as[0], factor);
   const auto times = [factor](const Tensor& t) {
-    Tensor scaled(t.shape(), t.dtype(), t.device());
+    Tensor scaled = Tensor::like(t);
     kernels::scale(t.view(), static_cast<double>(factor), scaled.view());
     return scaled;
   };
@@ -79,7 +79,7 @@ Tensor scale(const Tensor& x, const Tensor& factor) {
   expect(factor.size() == 1 && factor.dtype() == wide(x.dtype()), "scale: the factor of a ", x.dtype(),
          " tensor is ", factor.dtype(), factor.shape(), "; it is one value in ", wide(x.dtype()));
   const auto times = [factor](const Tensor& t) {
-    Tensor scaled(t.shape(), t.dtype(), t.device());
+    Tensor scaled = Tensor::like(t);
     kernels::scale_by(t.view(), factor.view(), scaled.view());
     return scaled;
   };

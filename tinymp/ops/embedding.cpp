@@ -43,7 +43,7 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> tokens) {
   kernels::embedding(table.view(), Indices(tokens, table.device()).view(), y.view());
   const std::vector<std::int32_t> kept(tokens.begin(), tokens.end());
   return record("embedding", {table}, y, [table, kept](const Tensor& dy, const Needs&) {
-    Tensor dtable(table.shape(), table.dtype(), table.device());
+    Tensor dtable = Tensor::like(table);
     const Occurrences found(kept, table.shape()[0]);
     const Indices begins(found.begins, table.device()), places(found.places, table.device());
     kernels::embedding_backward(dy.view(), begins.view(), places.view(), dtable.view());

@@ -40,21 +40,21 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Laye
   const auto normalizer = [mean, variance, epsilon = options.epsilon] {
     return kernels::Normalizer{mean.view(), variance.view(), static_cast<double>(epsilon)};
   };
-  Tensor y(x.shape(), x.dtype(), x.device());
+  Tensor y = Tensor::like(x);
   kernels::layer_norm(x.view(), normalizer(), gamma.view(), beta.view(), y.view());
   return record(
       "layer_norm", {x, gamma, beta}, y,
       [x, gamma, normalizer, sums = options.sums, format](const Tensor& dy, const Needs& needs) {
         std::vector<Tensor> grads(3);
         if (needs(0)) {
-          grads[0] = Tensor(x.shape(), x.dtype(), x.device());
+          grads[0] = Tensor::like(x);
           kernels::layer_norm_dx(x.view(), normalizer(), gamma.view(), dy.view(), sums, grads[0].view());
         }
         if (!needs(1) && !needs(2)) return grads;
         const Tensor dgamma(gamma.shape(), format, x.device()), dbeta(gamma.shape(), format, x.device());
         kernels::layer_norm_sums(x.view(), normalizer(), dy.view(), sums, dgamma.view(), dbeta.view());
         const auto narrow = [&](const Tensor& wide_sum) {
-          Tensor rounded(gamma.shape(), gamma.dtype(), gamma.device());
+          Tensor rounded = Tensor::like(gamma);
           kernels::cast(wide_sum.view(), rounded.view());
           return rounded;
         };

@@ -19,7 +19,7 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels)
   kernels::cross_entropy(logits.view(), kept.view(), top.view(), log_sum.view(), loss.view());
   return record({"cross_entropy", format}, {logits}, loss,
                 [logits, top, log_sum, kept](const Tensor& dy, const Needs&) {
-                  Tensor dx(logits.shape(), logits.dtype(), logits.device());
+                  Tensor dx = Tensor::like(logits);
                   kernels::cross_entropy_backward(logits.view(), kept.view(), top.view(), log_sum.view(),
                                                   dy.view(), dx.view());
                   return std::vector{dx};
@@ -38,7 +38,7 @@ Tensor mse(const Tensor& x, const Tensor& target) {
   Tensor loss(Shape{}, wide(x.dtype()), x.device());
   kernels::mse(x.view(), target.view(), loss.view());
   return record({"mse", loss.dtype()}, {x}, loss, [x, target](const Tensor& dy, const Needs&) {
-    Tensor dx(x.shape(), x.dtype(), x.device());
+    Tensor dx = Tensor::like(x);
     kernels::mse_backward(x.view(), target.view(), dy.view(), dx.view());
     return std::vector{dx};
   });

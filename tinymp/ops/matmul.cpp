@@ -85,7 +85,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
                 [x, w, bias, y = f ? y : Tensor(), sums, f](const Tensor& dy, const Needs& needs) {
                   Tensor dz = dy;
                   if (f) {
-                    dz = Tensor(y.shape(), y.dtype(), y.device());
+                    dz = Tensor::like(y);
                     kernels::unary_backward(*f, y.view(), dy.view(), dz.view());
                   }
                   std::vector<Tensor> grads = product_gradients(x, w, dz, needs, sums);
@@ -102,7 +102,7 @@ Tensor add_bias(const Tensor& x, const Tensor& bias) {
   expect_same_dtype("add_bias", x, bias);
   expect(x.shape().rank() >= 2 && bias.shape() == Shape{x.shape().cols()}, "add_bias: x", x.shape(),
          " + bias", bias.shape(), " does not fit: x is (B,O) or (B,H,W,O), bias is (O)");
-  Tensor y(x.shape(), x.dtype(), x.device());
+  Tensor y = Tensor::like(x);
   kernels::add_bias(x.view(), bias.view(), y.view());
   return record("add_bias", {x, bias}, y, [bias](const Tensor& dy, const Needs& needs) {
     std::vector<Tensor> grads{dy, Tensor()};

@@ -29,7 +29,7 @@ Tensor average(const char* op, const Tensor& x, const Window& window) {
   const Tensor y = output(op, x, window);
   kernels::avg_pool2d(x.view(), window, y.view());
   return record({op, wide(x.dtype())}, {x}, y, [x, window](const Tensor& dy, const Needs&) {
-    Tensor dx(x.shape(), x.dtype(), x.device());
+    Tensor dx = Tensor::like(x);
     kernels::avg_pool2d_backward(dy.view(), window, dx.view());
     return std::vector{dx};
   });
@@ -45,7 +45,7 @@ Tensor max_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride) {
   const Tensor y = output("max_pool2d", x, window);
   kernels::max_pool2d(x.view(), window, y.view());
   return record("max_pool2d", {x}, y, [x, window](const Tensor& dy, const Needs&) {
-    Tensor dx(x.shape(), x.dtype(), x.device());
+    Tensor dx = Tensor::like(x);
     kernels::max_pool2d_backward(x.view(), dy.view(), window, dx.view());
     return std::vector{dx};
   });

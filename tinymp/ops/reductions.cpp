@@ -12,7 +12,7 @@ Tensor divided_sum(const char* op, const Tensor& x, double divisor) {
   Tensor y(Shape{}, wide(x.dtype()), x.device());
   kernels::sum(x.view(), divisor, y.view());
   return record({op, y.dtype()}, {x}, y, [x, divisor](const Tensor& dy, const Needs&) {
-    Tensor dx(x.shape(), x.dtype(), x.device());
+    Tensor dx = Tensor::like(x);
     kernels::broadcast(dy.view(), divisor, dx.view());
     return std::vector{dx};
   });

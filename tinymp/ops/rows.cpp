@@ -8,17 +8,12 @@
 namespace tinymp {
 namespace {
 
-void expect_rows(std::string_view op, const Tensor& x) {
-  expect(x.shape().rank() == 2, op, ": x", x.shape(), " does not fit: x is (B,C)");
-}
-
 void expect_fits(std::string_view op, const Tensor& x, const Tensor& by) {
   expect_same_dtype(op, x, by);
   expect(x.shape().rank() == 2 && by.shape() == Shape{x.shape()[0]}, op, ": x", x.shape(), " by ", by.shape(),
          " does not fit: x is (B,C), by is (B)");
 }
 
-Tensor like(const Tensor& x) { return Tensor(x.shape(), x.dtype(), x.device()); }
 Tensor one_a_row(const Tensor& x) { return Tensor({x.shape()[0]}, x.dtype(), x.device()); }
 
 }  // namespace
@@ -32,7 +27,7 @@ Tensor row_max(const Tensor& x) {
   const Tensor y = one_a_row(x);
   kernels::row_max(x.view(), y.view());
   return record("row_max", {x}, y, [x](const Tensor& dy, const Needs&) {
-    const Tensor dx = like(x);
+    const Tensor dx = Tensor::like(x);
     kernels::row_max_backward(x.view(), dy.view(), dx.view());
     return std::vector{dx};
   });
@@ -47,7 +42,7 @@ Tensor row_sum(const Tensor& x, Accumulation sums) {
   const Tensor y = one_a_row(x);
   kernels::row_sums(x.view(), sums, y.view());
   return record({"row_sum", sums_of(x, sums.format)}, {x}, y, [x](const Tensor& dy, const Needs&) {
-    const Tensor dx = like(x);
+    const Tensor dx = Tensor::like(x);
     kernels::spread_rows(dy.view(), dx.view());
     return std::vector{dx};
   });
@@ -59,12 +54,12 @@ Tensor row_sum(const Tensor& x, Accumulation sums) {
 Tensor subtract_rows(const Tensor& x, const Tensor& by) {
   if (const Recast as = recast("subtract_rows", x, by)) return subtract_rows(as[0], as[1]);
   expect_fits("subtract_rows", x, by);
-  const Tensor y = like(x);
+  const Tensor y = Tensor::like(x);
   kernels::subtract_rows(x.view(), by.view(), y.view());
   return record("subtract_rows", {x, by}, y, [by](const Tensor& dy, const Needs& needs) {
     std::vector<Tensor> grads{dy, Tensor()};
     if (needs(1)) {
-      grads[1] = like(by);
+      grads[1] = Tensor::like(by);
       kernels::row_sums(dy.view(), {}, grads[1].view());
       kernels::scale(grads[1].view(), -1, grads[1].view());
     }
@@ -78,16 +73,16 @@ Tensor subtract_rows(const Tensor& x, const Tensor& by) {
 Tensor divide_rows(const Tensor& x, const Tensor& by) {
   if (const Recast as = recast("divide_rows", x, by)) return divide_rows(as[0], as[1]);
   expect_fits("divide_rows", x, by);
-  const Tensor y = like(x);
+  const Tensor y = Tensor::like(x);
   kernels::divide_rows(x.view(), by.view(), y.view());
   return record("divide_rows", {x, by}, y, [x, by](const Tensor& dy, const Needs& needs) {
     std::vector<Tensor> grads(2);
     if (needs(0)) {
-      grads[0] = like(x);
+      grads[0] = Tensor::like(x);
       kernels::divide_rows(dy.view(), by.view(), grads[0].view());
     }
     if (needs(1)) {
-      grads[1] = like(by);
+      grads[1] = Tensor::like(by);
       kernels::divide_rows_dby(x.view(), by.view(), dy.view(), grads[1].view());
     }
     return grads;
@@ -103,7 +98,7 @@ Tensor pick(const Tensor& x, std::span<const std::int32_t> labels) {
   const Tensor y = one_a_row(x);
   kernels::pick(x.view(), kept.view(), y.view());
   return record("pick", {x}, y, [x, kept](const Tensor& dy, const Needs&) {
-    const Tensor dx = like(x);
+    const Tensor dx = Tensor::like(x);
     kernels::pick_backward(dy.view(), kept.view(), dx.view());
     return std::vector{dx};
   });

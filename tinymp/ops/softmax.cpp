@@ -4,23 +4,16 @@
 #include <tinymp/ops/ops.h>
 
 namespace tinymp {
-namespace {
-
-void expect_rows(const char* op, const Tensor& x) {
-  expect(x.shape().rank() == 2, op, ": x", x.shape(), " does not fit: x is (B,C)");
-}
-
-}  // namespace
 
 //   y = exp(x) / sum over c of exp(x)          (B,C)
 //  dx = y (dy - sum over c of dy y)
 Tensor softmax(const Tensor& x) {
   if (const Recast as = recast("softmax", x)) return softmax(as[0]);
   expect_rows("softmax", x);
-  Tensor y(x.shape(), x.dtype(), x.device());
+  Tensor y = Tensor::like(x);
   kernels::softmax(x.view(), y.view());
   return record({"softmax", wide(x.dtype())}, {x}, y, [y](const Tensor& dy, const Needs&) {
-    Tensor dx(y.shape(), y.dtype(), y.device());
+    Tensor dx = Tensor::like(y);
     kernels::softmax_backward(y.view(), dy.view(), dx.view());
     return std::vector{dx};
   });
@@ -31,10 +24,10 @@ Tensor softmax(const Tensor& x) {
 Tensor log_softmax(const Tensor& x) {
   if (const Recast as = recast("log_softmax", x)) return log_softmax(as[0]);
   expect_rows("log_softmax", x);
-  Tensor y(x.shape(), x.dtype(), x.device());
+  Tensor y = Tensor::like(x);
   kernels::log_softmax(x.view(), y.view());
   return record({"log_softmax", wide(x.dtype())}, {x}, y, [x](const Tensor& dy, const Needs&) {
-    Tensor dx(x.shape(), x.dtype(), x.device());
+    Tensor dx = Tensor::like(x);
     kernels::log_softmax_backward(x.view(), dy.view(), dx.view());
     return std::vector{dx};
   });

@@ -1,4 +1,4 @@
-#include <tinymp/autograd/cast_policy.h>
+#include <tinymp/nn/module.h>
 #include <tinymp/optim/optimizer.h>
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@ namespace {
 /// On the CPU.
 Tensor copy_of(const Tensor& x) {
   if (x.device() != Device::cpu) return x.to(Device::cpu);
-  Tensor copy(x.shape(), x.dtype(), x.device());
+  Tensor copy = Tensor::like(x);
   kernels::cast(x.view(), copy.view());
   return copy;
 }
@@ -42,7 +42,7 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
   }
   std::int64_t total = 0;
   for (const Tensor& p : parameters_) {
-    expect(p.dtype() == recipe.compute || (recipe.fp32_norm && p.dtype() == recipe.master), name_,
+    expect(p.dtype() == recipe.compute || (recipe.fp32_norm_parameters && p.dtype() == recipe.master), name_,
            ": a parameter is ", p.dtype(), " but the recipe computes in ", recipe.compute);
     expect(p.requires_grad(), name_, ": a parameter of shape ", p.shape(), " does not require a gradient");
     expect(!p.bound_grad(), name_, ": a parameter of shape ", p.shape(),

@@ -70,8 +70,8 @@ class Optimizer {
 
  protected:
   /// `recipe` says in which formats gradients, master and moments are kept; the parameters' own is
-  /// recipe.compute. One that has the master's format (batch norm's, with fp32_norm) is its own master.
-  /// Throws Error for f64: updates are computed in FP32.
+  /// recipe.compute. One that has the master's format (batch norm's, with fp32_norm_parameters) is its own
+  /// master. Throws Error for f64: updates are computed in FP32.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   virtual kernels::UpdateRule rule() const = 0;

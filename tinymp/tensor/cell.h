@@ -8,7 +8,7 @@ namespace tinymp {
 /// What a kernel sees of a DeviceValue: one T in the memory of a device. To it what a View is to a Tensor.
 template <class T>
 struct Cell {
-  Cell(T* where, Device whose) : memory(where), device(whose) {}
+  Cell(T* memory, Device device) : memory(memory), device(device) {}
   template <class U>
   requires std::same_as<const U, T> Cell(const Cell<U>& writable)  // who may write may read
       : memory(writable.memory), device(writable.device) {}

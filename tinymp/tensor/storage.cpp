@@ -18,7 +18,7 @@ std::size_t block_size(std::size_t bytes) {
   return bytes <= three_quarters ? three_quarters : power;
 }
 
-class Pool {
+class BlockPool {
  public:
   std::byte* acquire(std::size_t size, Device device) {
     const std::lock_guard lock(mutex_);
@@ -87,8 +87,8 @@ class Pool {
 };
 
 /// Never destroyed: tensors in static storage may outlive any static object.
-Pool& pool() {
-  static Pool& instance = *new Pool;
+BlockPool& pool() {
+  static BlockPool& instance = *new BlockPool;
   return instance;
 }
 

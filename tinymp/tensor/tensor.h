@@ -24,6 +24,8 @@ class Tensor {
  public:
   Tensor() = default;  ///< no tensor at all: operator bool is false
   explicit Tensor(Shape shape, DType dtype = DType::f32, Device device = Device::cpu);  ///< not initialised
+  /// A new tensor with the shape, format and device of `x`; its values are not initialised.
+  static Tensor like(const Tensor& x) { return Tensor(x.shape(), x.dtype(), x.device()); }
   /// Each value is rounded to `dtype`. Throws Error when their number does not fit the shape.
   static Tensor from(Shape shape, std::span<const float> values, DType dtype = DType::f32);
   static Tensor from(Shape shape, std::span<const double> values);  ///< DType::f64

@@ -116,9 +116,9 @@ void describe_backward(const BadTensor& bad, double scale, Finding& found) {
 
 }  // namespace
 
-Finding describe(const Watch& watch, std::int64_t step, double scale, const RangesBefore& before,
+Finding describe(const NonfiniteTracer& tracer, std::int64_t step, double scale, const RangesBefore& before,
                  const data::ImageShape& images) {
-  const BadTensor& bad = watch.first().value();
+  const BadTensor& bad = tracer.first().value();
   Finding found;
   found.step = step;
   found.where = bad.where;
@@ -126,7 +126,7 @@ Finding describe(const Watch& watch, std::int64_t step, double scale, const Rang
   found.dtype = bad.dtype;
   found.shape = text_of(bad.shape);
   found.value = bad.contents.bad;
-  found.parameter = watch.first_bad_gradient();
+  found.parameter = tracer.first_bad_gradient();
   for (std::size_t i = 0; i < bad.inputs.size(); ++i) {
     const Contents& c = bad.inputs[i].contents;
     found.low = i == 0 ? c.low : std::min(found.low, c.low);

@@ -20,7 +20,7 @@ class Replay {
   Replay(const Plan& plan, std::unique_ptr<nn::Model> model, const FaultFinder::Moment& from)
       : plan_(plan),
         model_(std::move(model)),
-        optimizer_(plan.optimizer(model_->parameters(), plan.recipe)),
+        optimizer_(plan.optimizer(tensors(model_->parameters()), plan.recipe)),
         scaler_(plan.recipe.scaling),
         loader_(from.loader),
         schedule_(schedule_of(plan, optimizer_->learning_rate())) {
@@ -36,19 +36,17 @@ class Replay {
   const nn::Model& model() const { return *model_; }
   RangesBefore ranges() const {
     RangesBefore found;
-    const std::vector<std::string> names = model_->parameter_names();
-    const std::vector<Tensor> parameters = model_->parameters();
-    for (std::size_t i = 0; i < names.size(); ++i) found[names[i]] = contents_of(parameters[i]);
+    for (const nn::Parameter& p : model_->parameters()) found[p.name] = contents_of(p.value);
     return found;
   }
   double scale() const { return static_cast<double>(scaler_.factor()); }
 
   /// The step of the run, and what its update made of the weights.
-  std::optional<BadUpdate> step(std::int64_t number, Watch* watch) {
+  std::optional<BadUpdate> step(std::int64_t number, NonfiniteTracer* tracer) {
     std::optional<BadUpdate> bad;
-    const Look look{.watch = watch, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
+    const StepMeters meters{.tracer = tracer, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
     optimizer_->set_learning_rate(schedule_.at(number));
-    start_step(plan_, number, *model_, *optimizer_, scaler_, look, to(loader_.next(), plan_.device));
+    start_step(plan_, number, *model_, *optimizer_, scaler_, meters, to(loader_.next(), plan_.device));
     return bad;
   }
 
@@ -72,16 +70,24 @@ class Replay {
 
   BadUpdate describe_update(const char* what, const Tensor& arena, const Gradients& gradients,
                             bool rounded) const {
-    const std::vector<std::string> names = model_->parameter_names();
     std::int64_t offset = 0;
     std::size_t i = 0;
-    const std::vector<Tensor> parameters = model_->parameters();
-    while (all_finite(arena.slice(offset, parameters[i].shape()))) offset += parameters[i++].size();
-    const Shape shape = parameters[i].shape();
+    const std::vector<nn::Parameter> parameters = model_->parameters();
+    while (all_finite(arena.slice(offset, parameters[i].value.shape())))
+      offset += parameters[i++].value.size();
+    const Shape shape = parameters[i].value.shape();
     const auto part = [&](const Tensor& of) { return of.slice(offset, shape); };
 
-    BadUpdate bad{
-        names[i], optimizer_->name(), what, arena.dtype(), shape, contents_of(part(arena)), {}, {}, {}, {}};
+    BadUpdate bad{parameters[i].name,
+                  optimizer_->name(),
+                  what,
+                  arena.dtype(),
+                  shape,
+                  contents_of(part(arena)),
+                  {},
+                  {},
+                  {},
+                  {}};
     const auto place = static_cast<std::size_t>(bad.contents.bad_at);
     const auto factor = static_cast<double>(gradients.factor());
     bad.gradient = contents_of(part(gradients.tensor()));
@@ -121,19 +127,6 @@ Finding untraced(std::int64_t step, const std::string& why) {
 }
 
 }  // namespace
-
-Watch::Name names_in(const nn::Module& model) {
-  std::map<const void*, std::string> names;
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::vector<std::string> called = model.parameter_names();
-  expect(called.size() == parameters.size(), model.name(), ": ", called.size(), " names for ",
-         parameters.size(), " parameters");
-  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = called[i];
-  return [names](const Tensor& x) {
-    const auto found = names.find(x.id());
-    return found == names.end() ? std::string() : found->second;
-  };
-}
 
 FaultFinder::FaultFinder(const Plan& plan, const Running& running, Twin twin, Report report)
     : plan_(plan),
@@ -232,14 +225,14 @@ Finding FaultFinder::replay_steps(std::int64_t until, Seek seek) {
   Replay run(plan_, twin_(), *past_);
   RangesBefore before;
   for (std::int64_t t = past_->step + 1; t <= until; ++t) {
-    Watch watch(names_in(run.model()), known_);
+    NonfiniteTracer tracer(names_in(run.model()), known_);
     const double scale = run.scale();
     const bool watched = seek == Seek::passing || t == until;
     RangesBefore now = watched || t + 1 == until ? run.ranges() : RangesBefore();
-    const std::optional<BadUpdate> update = run.step(t, watched ? &watch : nullptr);
-    if (seek == Seek::passing ? is_passing(watch.first()) : watch.first().has_value()) {
-      if (seek == Seek::passing) known_ = watch.origins();
-      return describe(watch, t, scale, before, plan_.data->train.shape);
+    const std::optional<BadUpdate> update = run.step(t, watched ? &tracer : nullptr);
+    if (seek == Seek::passing ? is_passing(tracer.first()) : tracer.first().has_value()) {
+      if (seek == Seek::passing) known_ = tracer.origins();
+      return describe(tracer, t, scale, before, plan_.data->train.shape);
     }
     if (update && seek != Seek::scale) return describe(*update, t);
     before = std::move(now);

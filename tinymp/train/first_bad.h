@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/autograd/watch.h>
+#include <tinymp/autograd/nonfinite_tracer.h>
 #include <tinymp/train/loop.h>
 #include <cstdint>
 #include <functional>
@@ -29,9 +29,6 @@
 /// the run, for as long as it is watched.
 namespace tinymp::train {
 
-/// What a watch calls the parameters of a model: its own names.
-Watch::Name names_in(const nn::Module& model);
-
 class FaultFinder {
  public:
   /// What moves in a run; it must outlive the finder.
@@ -48,8 +45,8 @@ class FaultFinder {
   FaultFinder(const FaultFinder&) = delete;
   FaultFinder& operator=(const FaultFinder&) = delete;
 
-  /// The watch over step 1.
-  Watch& first_step() { return first_step_; }
+  /// The tracer over step 1.
+  NonfiniteTracer& first_step() { return first_step_; }
   /// False once the first bad one is found: then there is nothing more to look at.
   bool searching() const { return past_.has_value(); }
   /// Every step in its order, as soon as it was read back, with its count of gradients that are not finite.
@@ -90,9 +87,9 @@ class FaultFinder {
   Running running_;
   Twin twin_;
   Report report_;
-  Watch first_step_;
-  std::optional<Moment> past_;      ///< none: the first bad one is found
-  std::vector<Watch::Made> known_;  ///< the passing infinities
+  NonfiniteTracer first_step_;
+  std::optional<Moment> past_;                ///< none: the first bad one is found
+  std::vector<NonfiniteTracer::Made> known_;  ///< the passing infinities
   bool passed_first_step_ = false, passed_to_state_ = false, alarmed_ = false;  ///< reported already
   double seconds_ = 0;
 };
@@ -100,10 +97,10 @@ class FaultFinder {
 /// What the parameters held a step before, by name.
 using RangesBefore = std::map<std::string, Contents>;
 
-/// What the watch saw first, as a finding of `step` but for its kind; `scale` is S in force, `images` what a
+/// What the tracer saw first, as a finding of `step` but for its kind; `scale` is S in force, `images` what a
 /// row of the batch is.
-Finding describe(const Watch& watch, std::int64_t step, double scale = 1, const RangesBefore& before = {},
-                 const data::ImageShape& images = {});
+Finding describe(const NonfiniteTracer& tracer, std::int64_t step, double scale = 1,
+                 const RangesBefore& before = {}, const data::ImageShape& images = {});
 
 /// A parameter that its update made infinite or NaN.
 struct BadUpdate {

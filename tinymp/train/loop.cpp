@@ -86,10 +86,11 @@ void add_details(const PendingStep& step, const kernels::StepOutcome& outcome, L
 
 }  // namespace
 
-Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::unique_ptr<nn::Model>* keep) {
+Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
+        std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
   std::unique_ptr<nn::Model> model = make_model(plan, plan.recipe);
-  const std::unique_ptr<Optimizer> optimizer = plan.optimizer(model->parameters(), plan.recipe);
+  const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model->parameters()), plan.recipe);
   const Schedule schedule = schedule_of(plan, optimizer->learning_rate());
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader(plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels);
@@ -110,11 +111,13 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
   const auto start = std::chrono::steady_clock::now();
   std::vector<PendingStep> pending;
   for (std::int64_t t = 1; t <= plan.steps; ++t) {
-    const Look look{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
-                    is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
+    const StepMeters meters{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
+                            is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
-    pending.push_back(start_step(plan, t, *model, *optimizer, scaler, look, to(loader.next(), plan.device)));
-    const bool logged = t == plan.steps || is_due(t, plan.log_every) || look.counts_flushed || look.closely;
+    pending.push_back(
+        start_step(plan, t, *model, *optimizer, scaler, meters, to(loader.next(), plan.device)));
+    const bool logged =
+        t == plan.steps || is_due(t, plan.log_every) || meters.counts_flushed || meters.histograms;
     if (!logged && pending.size() < steps_ahead) continue;
     for (const PendingStep& step : pending) {
       const kernels::StepOutcome outcome = step.outcome.read();
@@ -134,7 +137,7 @@ Run run(const Plan& plan, const std::string& path, const Watcher& watch, std::un
         }
       }
       if (finder.searching()) finder.look(record, step.found.read().nonfinite);
-      if (watch) watch(plan, record);
+      if (on_step) on_step(plan, record);
     }
     pending.clear();
     finder.keep(t);

@@ -51,12 +51,12 @@ inline Schedule schedule_of(const Plan& plan, float lr) {
   return {.kind = plan.schedule, .lr = lr, .steps = plan.steps, .warmup = plan.warmup};
 }
 
-/// Watches a run as it goes, for a progress bar.
-using Watcher = std::function<void(const Plan&, const LogRecord&)>;
+/// Called after each step, in their order: for a progress bar.
+using StepCallback = std::function<void(const Plan&, const LogRecord&)>;
 
 /// Trains, writing the log to `path` as it goes, and measures the result on the test set. A run that produces
 /// NaN goes on to its end: that is a result. `keep`, when given, receives the trained model.
-Run run(const Plan& plan, const std::string& path, const Watcher& watch = {},
+Run run(const Plan& plan, const std::string& path, const StepCallback& on_step = {},
         std::unique_ptr<nn::Model>* keep = nullptr);
 
 }  // namespace tinymp::train

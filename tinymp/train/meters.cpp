@@ -5,7 +5,7 @@
 namespace tinymp::train {
 
 Shadow::Shadow(std::unique_ptr<nn::Model> model) : model_(std::move(model)) {
-  for (const Tensor& p : model_->parameters()) {
+  for (const Tensor& p : tensors(model_->parameters())) {
     expect(p.dtype() == DType::f32, "Shadow: the shadow must be FP32, this one is ", p.dtype());
   }
 }
@@ -19,7 +19,7 @@ void Shadow::backward(Task task, const data::Batch& batch) {
 
 double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch) {
   backward(task, batch);
-  const std::vector<Tensor> narrow = of.parameters(), wide = model_->parameters();
+  const std::vector<Tensor> narrow = tensors(of.parameters()), wide = tensors(model_->parameters());
   const DeviceValue<kernels::FlushCounts> found(narrow.front().device(), {});
   for (std::size_t i = 0; i < narrow.size(); ++i) {
     kernels::count_flushed(narrow[i].grad().view(), wide[i].grad().view(), found.cell());
@@ -32,7 +32,7 @@ double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch)
 std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const data::Batch& batch,
                                          double scale) {
   backward(task, batch);
-  const std::vector<Tensor> narrow = of.parameters(), wide = model_->parameters();
+  const std::vector<Tensor> narrow = tensors(of.parameters()), wide = tensors(model_->parameters());
   std::vector<GradientSizes> found;
   for (std::size_t i = 0; i < narrow.size(); ++i) {
     found.push_back(gradient_sizes(wide[i].grad(), narrow[i].grad(), scale));
@@ -41,37 +41,36 @@ std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const d
   return found;
 }
 
-CloseLook::CloseLook(std::int64_t step, double scale, Task task, const nn::Model& model,
-                     const data::Batch& batch, Shadow* shadow, const Optimizer& optimizer)
-    : sizes_{.step = step, .scale = scale},
-      master_(optimizer.master().shape(), optimizer.master().dtype(), optimizer.master().device()) {
+StepHistograms::StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model,
+                               const data::Batch& batch, Shadow* shadow, const Optimizer& optimizer)
+    : sizes_{.step = step, .scale = scale}, master_(Tensor::like(optimizer.master())) {
   kernels::cast(optimizer.master().view(), master_.view());
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::vector<std::string> names = model.parameter_names();
+  const std::vector<nn::Parameter> parameters = model.parameters();
   std::vector<GradientSizes> gradients;
   if (shadow != nullptr) {
     gradients = shadow->sizes(task, model, batch, scale);
   } else {
-    for (const Tensor& p : parameters) gradients.push_back(gradient_sizes(p.grad(), p.grad(), 1));
+    for (const Tensor& p : tensors(parameters)) gradients.push_back(gradient_sizes(p.grad(), p.grad(), 1));
   }
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    sizes_.parameters.push_back({names[i], gradients[i], {}});
+    sizes_.parameters.push_back({parameters[i].name, gradients[i], {}});
 }
 
-void CloseLook::add_updates(const Optimizer& optimizer, const Gradients& gradients) {
+void StepHistograms::add_updates(const Optimizer& optimizer, const Gradients& gradients) {
   const std::vector<float> updates = optimizer.exact_updates(gradients, master_);
   const std::vector<float> before = master_.to_floats(), after = optimizer.master().to_floats();
   std::size_t begin = 0;
   for (ParameterSizes& p : sizes_.parameters) {
     const auto count = static_cast<std::size_t>(p.gradients.sizes.values());
-    expect(begin + count <= updates.size(), "CloseLook: the optimizer has other parameters than the model");
+    expect(begin + count <= updates.size(),
+           "StepHistograms: the optimizer has other parameters than the model");
     const auto part = [&](const std::vector<float>& all) { return std::span(all).subspan(begin, count); };
     p.updates = update_sizes(part(updates), part(before), part(after), master_.dtype());
     begin += count;
   }
 }
 
-double CloseLook::flushed() const {
+double StepHistograms::flushed() const {
   const GradientSizes all = sizes_.gradients();
   return share(all.flushed, all.sizes.nonzero());
 }

@@ -30,15 +30,15 @@ class Shadow {
   std::unique_ptr<nn::Model> model_;
 };
 
-/// One step under the magnifying glass: begun between backward and the optimizer's step, ended after it. It
-/// costs an FP32 step where there is a shadow, and what it copies to the CPU about as much as the optimizer's
-/// step, so a run does this every so many steps.
-class CloseLook {
+/// The sizes of one step's gradients and updates: begun between backward and the optimizer's step, ended
+/// after it. It costs an FP32 step where there is a shadow, and what it copies to the CPU about as much as
+/// the optimizer's step, so a run does this every so many steps.
+class StepHistograms {
  public:
   /// The gradients of `model`, which are multiplied by `scale`, as FP32 has them: from the shadow, or, when
   /// the model itself is FP32 and there is none, its own.
-  CloseLook(std::int64_t step, double scale, Task task, const nn::Model& model, const data::Batch& batch,
-            Shadow* shadow, const Optimizer& optimizer);
+  StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model, const data::Batch& batch,
+                 Shadow* shadow, const Optimizer& optimizer);
   /// After a step that was taken, of all parameters of the model in their order.
   void add_updates(const Optimizer& optimizer, const Gradients& gradients);
 

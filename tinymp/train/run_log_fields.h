@@ -46,7 +46,7 @@ void fields(MaybeConst<Recipe> auto& r, F&& field) {
   field("master", r.master);
   field("state", r.state);
   field("autocast", r.autocast);
-  field("fp32_norm", r.fp32_norm);
+  field("fp32_norm", r.fp32_norm_parameters);
   field("scaling", r.scaling);
 }
 

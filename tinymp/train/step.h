@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/autograd/watch.h>
+#include <tinymp/autograd/nonfinite_tracer.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/meters.h>
 #include <cstdint>
@@ -11,12 +11,12 @@
 /// One training step: a run takes it, and whoever looks for what broke the run takes the same step again.
 namespace tinymp::train {
 
-/// What is looked at beside the step itself.
-struct Look {
-  Shadow* shadow = nullptr;     ///< null: the model is FP32 itself, or nobody asks
-  bool counts_flushed = false;  ///< needs the shadow
-  bool closely = false;
-  Watch* watch = nullptr;                           ///< for what is not finite; null: nobody watches
+/// What a step measures besides taking it.
+struct StepMeters {
+  Shadow* shadow = nullptr;           ///< null: the model is FP32 itself, or nothing is compared
+  bool counts_flushed = false;        ///< needs the shadow
+  bool histograms = false;            ///< of the sizes of gradients and updates
+  NonfiniteTracer* tracer = nullptr;  ///< finds what is not finite; null: none
   std::function<void(const Gradients&)> updated{};  ///< called when the optimizer has moved, or skipped
 };
 
@@ -33,6 +33,6 @@ struct PendingStep {
 
 /// At the learning rate that the optimizer has.
 PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                       LossScaler& scaler, const Look& look, const data::Batch& batch);
+                       LossScaler& scaler, const StepMeters& meters, const data::Batch& batch);
 
 }  // namespace tinymp::train

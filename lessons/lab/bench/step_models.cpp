@@ -72,7 +72,7 @@ std::span<const StepRecipe> step_recipes() { return recipes; }
 Training::Training(const StepModel& model, const Recipe& recipe)
     : task_(model.task),
       model_(made(model, recipe)),
-      optimizer_(model.optimizer(model_->parameters(), recipe)),
+      optimizer_(model.optimizer(tensors(model_->parameters()), recipe)),
       scaler_(recipe.scaling),
       batches_(batches_of(model)) {}
 
@@ -92,7 +92,7 @@ void Training::step() {
 
 std::int64_t Training::parameters() const {
   std::int64_t count = 0;
-  for (const Tensor& parameter : model_->parameters()) count += parameter.size();
+  for (const Tensor& parameter : tensors(model_->parameters())) count += parameter.size();
   return count;
 }
 

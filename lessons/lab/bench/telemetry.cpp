@@ -50,7 +50,7 @@ train::Plan plan_of(const data::Split& data, std::int64_t steps) {
 double seconds_of_copies(const train::Plan& plan) {
   Rng rng(plan.seed);
   const std::unique_ptr<nn::Model> model = plan.model(plan.recipe, rng);
-  const std::unique_ptr<Optimizer> optimizer = plan.optimizer(model->parameters(), plan.recipe);
+  const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model->parameters()), plan.recipe);
   const LossScaler scaler(plan.recipe.scaling);
   const data::Loader loader(plan.data->train, plan.batch, plan.seed);
   train::FaultFinder finder(

@@ -2,14 +2,13 @@
 #include <lessons/lab/clinic/hand_loop.h>
 #include <lessons/lab/clinic/separate_softmax.h>
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/autograd/watch.h>
+#include <tinymp/autograd/nonfinite_tracer.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/train/first_bad.h>
 #include <tinymp/train/meters.h>
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <map>
 
 namespace tinymp::clinic {
 namespace {
@@ -19,17 +18,6 @@ double share(std::int64_t part, std::int64_t whole) {
 }
 
 bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
-
-Watch::Name names_in(const nn::Model& model) {
-  std::map<const void*, std::string> names;
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::vector<std::string> called = model.parameter_names();
-  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = called[i];
-  return [names](const Tensor& x) {
-    const auto found = names.find(x.id());
-    return found == names.end() ? std::string() : found->second;
-  };
-}
 
 /// Two independent random streams, those of train::run.
 std::unique_ptr<nn::Model> make_model(const train::Plan& plan, const Recipe& recipe) {
@@ -43,14 +31,14 @@ class Hand {
       : plan_(plan),
         program_(program),
         model_(make_model(plan, plan.recipe)),
-        optimizer_(plan.optimizer(model_->parameters(), plan.recipe)),
+        optimizer_(plan.optimizer(tensors(model_->parameters()), plan.recipe)),
         loader_(plan.data->train, plan.batch, Rng(plan.seed).split(1).seed(), plan.pixels),
         shadow_(make_model(plan, recipes::fp32)),
         s_(first_state(plan.recipe.scaling)) {}
 
   const nn::Model& model() const { return *model_; }
   const std::optional<train::Finding>& finding() const { return finding_; }
-  const std::optional<train::CloseLook>& close_look() const { return close_; }
+  const std::optional<train::StepHistograms>& close_look() const { return close_; }
 
   train::LogRecord step(std::int64_t number) {
     batch_ = loader_.next();
@@ -90,11 +78,11 @@ class Hand {
   }
 
   void backward() {
-    watch_.emplace(names_in(*model_));
+    tracer_.emplace(names_in(*model_));
     if (is_due(record_.step, plan_.shadow_every) || is_due(record_.step, plan_.histogram_every))
       shadow_.follow(*model_);
     {
-      Tape tape(finding_ ? nullptr : &*watch_);
+      Tape tape(finding_ ? nullptr : &*tracer_);
       const Tensor loss = program_.separate_softmax
                               ? separate_softmax_loss((*model_)(batch_.images), batch_.labels)
                               : train::loss_of(plan_.task, *model_, batch_);
@@ -110,7 +98,7 @@ class Hand {
   /// What would wait for the step does not.
   void move_averages() {
     const DeviceValue<kernels::StepOutcome> taken(Device::cpu, {.taken = true, .updates = {}});
-    for (const Tensor& p : model_->parameters()) {
+    for (const Tensor& p : tensors(model_->parameters())) {
       for (const OnStep& move : p.take_on_step()) move(taken.cell());
     }
   }
@@ -193,8 +181,8 @@ class Hand {
 
   void find(const char* kind) {
     if (finding_) return;
-    if (watch_->first()) {
-      finding_ = train::describe(*watch_, record_.step, record_.scale);
+    if (tracer_->first()) {
+      finding_ = train::describe(*tracer_, record_.step, record_.scale);
     } else {
       finding_.emplace();
       finding_->step = record_.step;
@@ -220,9 +208,9 @@ class Hand {
   bool ends_here_ = false, was_zeroed_ = false;
   train::LogRecord record_;
 
-  std::optional<Watch> watch_;
+  std::optional<NonfiniteTracer> tracer_;
   std::optional<train::Finding> finding_;
-  std::optional<train::CloseLook> close_;
+  std::optional<train::StepHistograms> close_;
 };
 
 train::RunHeader header_of(const train::Plan& plan, const nn::Model& model) {

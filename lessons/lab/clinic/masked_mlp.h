@@ -12,7 +12,7 @@ class MaskedMlp : public nn::Model {
   /// widths: {784, 64, 16} of 10 classes. `hides`: what is added to the other six.
   MaskedMlp(std::vector<std::int64_t> widths, float hides, const Recipe& recipe, Rng& rng);
   Tensor operator()(const Tensor& images) const override;
-  std::vector<Tensor> parameters() const override { return net_.parameters(); }
+  std::vector<nn::Parameter> parameters() const override { return net_.parameters(); }
   std::string name() const override { return "masked " + net_.name(); }
 
  private:

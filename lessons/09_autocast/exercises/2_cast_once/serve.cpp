@@ -1,6 +1,7 @@
 #include <lessons/09_autocast/exercises/2_cast_once/actions.h>
 #include <lessons/lab/classroom/serve.h>
 #include <tinymp/amp/autocast.h>
+#include <tinymp/nn/module.h>
 #include <tinymp/ops/ops.h>
 #include <deque>
 #include <optional>

@@ -7,7 +7,6 @@
 #include <tinymp/amp/explain.h>
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <map>
 
 // ./learn explain: what one step of a model computes in which format.
 namespace tinymp::lab {
@@ -42,20 +41,13 @@ int explain_command(int argc, char** argv) {
   const Recipe recipe = recipe_from_flags(app, recipe_flags);
   Rng rng(0);
   const std::unique_ptr<nn::Model> model = model_maker(app, model_flags, shape)(recipe, rng);
-  std::map<const void*, std::string> names;
-  const std::vector<Tensor> parameters = model->parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) names[parameters[i].id()] = model->parameter_names()[i];
   const data::Batch images = grey(batch);
   const auto step = [&] {
     const Autocast region(recipe);
     return train::loss_of(task_of(model_flags), *model, images);
   };
-  const auto name = [&](const Tensor& x) {
-    const auto found = names.find(x.id());
-    return found == names.end() ? "" : found->second;
-  };
   std::cout << fitted(concat(model->name(), ", ", batch, " images, ", describe(recipe), "\n\n",
-                             table_of(explain(step, name))));
+                             table_of(explain(step, names_in(*model)))));
   return 0;
 }
 

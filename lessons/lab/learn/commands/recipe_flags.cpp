@@ -126,7 +126,7 @@ Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
   override_format(recipe.master, flags.master);
   override_format(recipe.state, flags.state);
   override_format(recipe.autocast, flags.autocast);
-  if (flags.fp32_norm) recipe.fp32_norm = true;
+  if (flags.fp32_norm) recipe.fp32_norm_parameters = true;
   if (!flags.scaling.empty() && flags.scaling != name_of(recipe.scaling))
     recipe.scaling = *scaling_named(flags.scaling);
   adjust(app, recipe.scaling);

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-/// Which op made the first infinity or NaN. A tape that is given a Watch shows it every result of an op and
-/// every gradient as they come into being, and the watch keeps the first that is not finite:
+/// Which op made the first infinity or NaN. A tape that is given a NonfiniteTracer shows it every result of
+/// an op and every gradient as they come into being, and the tracer keeps the first that is not finite:
 ///
-///   Watch watch;
-///   Tape tape(&watch);
+///   NonfiniteTracer tracer;
+///   Tape tape(&tracer);
 ///   tape.backward(loss_of(...));
-///   if (watch.first()) ... watch.first()->op, ->where, ->inputs
+///   if (tracer.first()) ... tracer.first()->op, ->where, ->inputs
 ///
 /// Looking reads every value and waits for the device: for one step in question, not for all of them.
 namespace tinymp {
@@ -52,7 +52,7 @@ struct BadTensor {
 };
 
 /// One step under observation.
-class Watch final : public Observer {
+class NonfiniteTracer final : public Observer {
  public:
   /// What a tensor is called, "" for none. The last word says which tensor of a layer: "layer 2 weight".
   using Name = std::function<std::string(const Tensor&)>;
@@ -64,7 +64,7 @@ class Watch final : public Observer {
   };
   /// `known` is no news: an infinity of an op that is known to make one. A NaN of the same op is. Where there
   /// is no news and the last result, the loss, is not finite all the same, what is known is to blame.
-  explicit Watch(Name name = {}, std::vector<Made> known = {})
+  explicit NonfiniteTracer(Name name = {}, std::vector<Made> known = {})
       : name_(std::move(name)), known_(std::move(known)) {}
 
   const std::optional<BadTensor>& first() const { return first_; }

@@ -1,4 +1,4 @@
-#include <tinymp/autograd/watch.h>
+#include <tinymp/autograd/nonfinite_tracer.h>
 #include <tinymp/numeric/convert.h>
 #include <algorithm>
 #include <bit>
@@ -54,14 +54,14 @@ bool all_finite(const Tensor& x) {
   });
 }
 
-std::string Watch::name_of(const Tensor& x) const {
+std::string NonfiniteTracer::name_of(const Tensor& x) const {
   const auto copy = copies_.find(x.id());
   return copy != copies_.end() ? copy->second : name_ ? name_(x) : "";
 }
 
 /// Where an op stands: in the layer whose parameters it is given, or after the last such layer.
-const std::string& Watch::follow(const std::string& op, const std::vector<Tensor>& inputs,
-                                 const Tensor& output) {
+const std::string& NonfiniteTracer::follow(const std::string& op, const std::vector<Tensor>& inputs,
+                                           const Tensor& output) {
   std::string place = layer_.empty() ? "before the first layer" : "after " + layer_;
   for (const Tensor& x : inputs) {
     if (const std::string name = name_of(x); !name.empty()) layer_ = place = layer_of(name);
@@ -74,7 +74,8 @@ const std::string& Watch::follow(const std::string& op, const std::vector<Tensor
 
 /// What of it this op made itself. Where infinities go around, to hand one on is to make nothing; to make a
 /// NaN of it is something.
-Watch::Made Watch::made_by(const std::vector<BadTensor::Input>& inputs, const Contents& output) const {
+NonfiniteTracer::Made NonfiniteTracer::made_by(const std::vector<BadTensor::Input>& inputs,
+                                               const Contents& output) const {
   const auto bad = [](const BadTensor::Input& x) { return !x.contents.finite(); };
   const auto nan = [](const BadTensor::Input& x) { return x.contents.has_nan; };
   const bool goes_around = !origins_.empty() && std::ranges::any_of(inputs, bad);
@@ -82,13 +83,13 @@ Watch::Made Watch::made_by(const std::vector<BadTensor::Input>& inputs, const Co
   return {ops_, false, output.has_nan && std::ranges::none_of(inputs, nan)};
 }
 
-bool Watch::is_known(const Made& made) const {
+bool NonfiniteTracer::is_known(const Made& made) const {
   return std::ranges::any_of(known_, [&](const Made& known) {
     return known.op == made.op && known.infinity >= made.infinity && known.nan >= made.nan;
   });
 }
 
-void Watch::forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+void NonfiniteTracer::forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
   ++ops_;
   const std::string& place = follow(op.name, inputs, output);
   last_is_finite_ = all_finite(output);
@@ -114,8 +115,8 @@ void Watch::forward(const Op& op, const std::vector<Tensor>& inputs, const Tenso
   kept = std::move(found);
 }
 
-void Watch::backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
-                     const Tensor& dy, const std::vector<Tensor>& gradients) {
+void NonfiniteTracer::backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
+                               const Tensor& dy, const std::vector<Tensor>& gradients) {
   if (!first_ && !last_is_finite_) first_ = first_known_;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].requires_grad()) continue;

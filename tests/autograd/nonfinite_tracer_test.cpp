@@ -1,4 +1,4 @@
-#include <tinymp/autograd/watch.h>
+#include <tinymp/autograd/nonfinite_tracer.h>
 
 #include <tests/catch.h>
 #include <tinymp/autograd/tape.h>
@@ -19,7 +19,7 @@ Tensor leaf(Shape shape, const Floats& values, DType dtype = DType::f32) {
   return Tensor::from(shape, values, dtype).set_requires_grad(true);
 }
 
-Watch::Name named(const Tensor& x, const std::string& name) {
+NonfiniteTracer::Name named(const Tensor& x, const std::string& name) {
   return [x, name](const Tensor& asked) { return asked.id() == x.id() ? name : std::string(); };
 }
 
@@ -55,21 +55,21 @@ TEST_CASE("contents: the range of what is finite, and the first infinity, or els
   }
 }
 
-TEST_CASE("a watch calls the cast of a named tensor by its name, and so its gradient") {
+TEST_CASE("a tracer calls the cast of a named tensor by its name, and so its gradient") {
   const Tensor w = leaf({2, 2}, {300, 0, 0, 300}), x = Tensor::from({2, 2}, Floats{300, 0, 0, 1}, DType::f16);
-  Watch watch(named(w, "layer 4 weight"));
+  NonfiniteTracer tracer(named(w, "layer 4 weight"));
   {
-    Tape tape(&watch);
+    Tape tape(&tracer);
     matmul(x, cast(w, DType::f16));
   }
-  REQUIRE(watch.first());
-  CHECK(watch.first()->op == "matmul");
-  CHECK(watch.first()->where == "layer 4");
-  CHECK(watch.first()->inputs[1].name == "layer 4 weight");
-  CHECK(watch.first()->inputs[0].name.empty());
+  REQUIRE(tracer.first());
+  CHECK(tracer.first()->op == "matmul");
+  CHECK(tracer.first()->where == "layer 4");
+  CHECK(tracer.first()->inputs[1].name == "layer 4 weight");
+  CHECK(tracer.first()->inputs[0].name.empty());
 
   const Tensor small = leaf({2, 2}, {0x1p-10f, 0, 0, 1});
-  Watch later(named(small, "layer 4 weight"));
+  NonfiniteTracer later(named(small, "layer 4 weight"));
   {
     Tape tape(&later);
     const Tensor big = Tensor::from({2, 2}, Floats{60000, 0, 60000, 0}, DType::f16);
@@ -82,16 +82,16 @@ TEST_CASE("a watch calls the cast of a named tensor by its name, and so its grad
   CHECK(later.first_bad_gradient() == "layer 4 weight");
 }
 
-TEST_CASE("a watch keeps the first result that is not finite, what made it, and where it stands") {
+TEST_CASE("a tracer keeps the first result that is not finite, what made it, and where it stands") {
   const Tensor w = leaf({2, 2}, {300, 0, 0, 300}, DType::f16);
-  Watch watch(named(w, "layer 4 weight"));
-  Tape tape(&watch);
+  NonfiniteTracer tracer(named(w, "layer 4 weight"));
+  Tape tape(&tracer);
   const Tensor x = Tensor::from({1, 2}, Floats{200, -100}, DType::f16);
   const Tensor y = matmul(x, w);      // 60000, -30000
   const Tensor z = add(y, y);         // infinity, -60000
   static_cast<void>(sum(add(z, z)));  // more infinities, and their difference
-  REQUIRE(watch.first());
-  const BadTensor& bad = *watch.first();
+  REQUIRE(tracer.first());
+  const BadTensor& bad = *tracer.first();
   CHECK(bad.origin == Origin::forward);
   CHECK(bad.op == "add");
   CHECK(bad.where == "after layer 4");
@@ -102,47 +102,48 @@ TEST_CASE("a watch keeps the first result that is not finite, what made it, and 
   REQUIRE(bad.inputs.size() == 2);
   CHECK(bad.inputs[0].contents.low == -30000);
   CHECK(bad.inputs[0].contents.high == 60000);
-  CHECK(watch.origins() == std::vector<Watch::Made>{{.op = 2, .infinity = true}, {.op = 4, .nan = true}});
-  CHECK(watch.first_bad_gradient().empty());
+  CHECK(tracer.origins() ==
+        std::vector<NonfiniteTracer::Made>{{.op = 2, .infinity = true}, {.op = 4, .nan = true}});
+  CHECK(tracer.first_bad_gradient().empty());
 }
 
 TEST_CASE("an op of a named tensor stands in its layer - ops that are not recorded are watched too") {
   const Tensor w = leaf({2, 1}, {60000, 60000}, DType::f16);
   {
-    Watch watch(named(w, "block 3 second weight"));
-    Tape tape(&watch);
+    NonfiniteTracer tracer(named(w, "block 3 second weight"));
+    Tape tape(&tracer);
     static_cast<void>(matmul(Tensor::from({1, 2}, Floats{1, 1}, DType::f16), w));
-    REQUIRE(watch.first());
-    CHECK(watch.first()->op == "matmul");
-    CHECK(watch.first()->where == "block 3 second");
-    CHECK(watch.first()->inputs[1].name == "block 3 second weight");
-    CHECK(watch.first()->inputs[1].contents.high == 60000);
+    REQUIRE(tracer.first());
+    CHECK(tracer.first()->op == "matmul");
+    CHECK(tracer.first()->where == "block 3 second");
+    CHECK(tracer.first()->inputs[1].name == "block 3 second weight");
+    CHECK(tracer.first()->inputs[1].contents.high == 60000);
   }
-  Watch watch;
-  Tape tape(&watch);
+  NonfiniteTracer tracer;
+  Tape tape(&tracer);
   static_cast<void>(cast(Tensor::from({2}, Floats{1, -1e9f}), DType::f16));
   CHECK(tape.size() == 0);
-  REQUIRE(watch.first());
-  CHECK(watch.first()->op == "cast");
-  CHECK(watch.first()->where == "before the first layer");
-  CHECK(watch.first()->inputs[0].dtype == DType::f32);
-  CHECK(watch.first()->inputs[0].contents.low == -1e9f);
-  CHECK(watch.first()->contents.bad == -infinity);
+  REQUIRE(tracer.first());
+  CHECK(tracer.first()->op == "cast");
+  CHECK(tracer.first()->where == "before the first layer");
+  CHECK(tracer.first()->inputs[0].dtype == DType::f32);
+  CHECK(tracer.first()->inputs[0].contents.low == -1e9f);
+  CHECK(tracer.first()->contents.bad == -infinity);
 }
 
 TEST_CASE("what comes in infinite was made by nobody") {
   const Tensor w = leaf({2, 2}, {1, 2, 3, 4});
-  Watch watch(named(w, "layer 1 weight"));
-  Tape tape(&watch);
+  NonfiniteTracer tracer(named(w, "layer 1 weight"));
+  Tape tape(&tracer);
   static_cast<void>(matmul(Tensor::from({3, 2}, Floats{1, 2, 3, infinity, 5, 6}), w));
-  REQUIRE(watch.first());
-  CHECK(watch.first()->origin == Origin::input);
-  CHECK(watch.first()->op == "matmul");
-  CHECK(watch.first()->shape == Shape{3, 2});
-  CHECK(watch.first()->contents.bad_at == 3);
+  REQUIRE(tracer.first());
+  CHECK(tracer.first()->origin == Origin::input);
+  CHECK(tracer.first()->op == "matmul");
+  CHECK(tracer.first()->shape == Shape{3, 2});
+  CHECK(tracer.first()->contents.bad_at == 3);
 
   const Tensor broken = leaf({2, 2}, {1, nan, 3, 4});
-  Watch other(named(broken, "layer 1 weight"));
+  NonfiniteTracer other(named(broken, "layer 1 weight"));
   Tape inner(&other);
   static_cast<void>(matmul(Tensor::from({1, 2}, Floats{1, 2}), broken));
   REQUIRE(other.first());
@@ -152,29 +153,29 @@ TEST_CASE("what comes in infinite was made by nobody") {
 
 TEST_CASE("infinities that are known are no news - a NaN that is made of one is, and so is another op's") {
   const Tensor x = leaf({2}, {60000, 1}, DType::f16);
-  const auto step = [&](Watch& watch, bool subtract) {
-    Tape tape(&watch);
+  const auto step = [&](NonfiniteTracer& tracer, bool subtract) {
+    Tape tape(&tracer);
     const Tensor masked = add(x, x);            // op 1: infinity
     const Tensor minus = scale(masked, -1.0f);  // hands it on
     static_cast<void>(sum(subtract ? add(masked, minus) : minus));
     static_cast<void>(scale(x, 2.0f));  // infinity again, by an op of its own
   };
-  Watch first;
+  NonfiniteTracer first;
   step(first, false);
   CHECK(first.first()->op == "add");
   CHECK(first.origins() ==
-        std::vector<Watch::Made>{{.op = 1, .infinity = true}, {.op = 4, .infinity = true}});
+        std::vector<NonfiniteTracer::Made>{{.op = 1, .infinity = true}, {.op = 4, .infinity = true}});
 
-  Watch all_known({}, first.origins());
+  NonfiniteTracer all_known({}, first.origins());
   step(all_known, false);
   CHECK_FALSE(all_known.first());
-  Watch one_known({}, {{.op = 1, .infinity = true}});
+  NonfiniteTracer one_known({}, {{.op = 1, .infinity = true}});
   step(one_known, false);
   REQUIRE(one_known.first());
   CHECK(one_known.first()->op == "scale");
   CHECK(one_known.first()->origin == Origin::forward);
 
-  Watch nan_made({}, first.origins());
+  NonfiniteTracer nan_made({}, first.origins());
   step(nan_made, true);
   REQUIRE(nan_made.first());
   CHECK(nan_made.first()->op == "add");
@@ -182,36 +183,36 @@ TEST_CASE("infinities that are known are no news - a NaN that is made of one is,
 }
 
 TEST_CASE("an infinity and a NaN of the same op are known apart") {
-  const auto step = [](Watch& watch, const Floats& made) {
-    Tape tape(&watch);
+  const auto step = [](NonfiniteTracer& tracer, const Floats& made) {
+    Tape tape(&tracer);
     const Tensor result = Tensor::from({static_cast<std::int64_t>(made.size())}, made);
     static_cast<void>(record("odd", {leaf({1}, {1})}, result, {}));
   };
   for (const Floats& before : {Floats{infinity}, Floats{nan}, Floats{infinity, nan}}) {
-    Watch first;
+    NonfiniteTracer first;
     step(first, before);
     for (const Floats& later : {Floats{infinity}, Floats{nan}, Floats{infinity, nan}}) {
-      Watch watch({}, first.origins());
-      step(watch, later);
+      NonfiniteTracer tracer({}, first.origins());
+      step(tracer, later);
       const bool all_known =
           before.size() == 2 || (later.size() == 1 && std::isnan(later[0]) == std::isnan(before[0]));
-      CHECK(watch.first().has_value() != all_known);
+      CHECK(tracer.first().has_value() != all_known);
     }
   }
 }
 
 TEST_CASE("a loss that is lost without any news is laid to what is known") {
-  const auto step = [](Watch& watch, bool reaches_loss) {
-    Tape tape(&watch);
+  const auto step = [](NonfiniteTracer& tracer, bool reaches_loss) {
+    Tape tape(&tracer);
     const Tensor x = leaf({2}, {60000, 1}, DType::f16);
     const Tensor masked = add(x, x);
     tape.backward(sum(reaches_loss ? masked : x));
   };
-  const std::vector<Watch::Made> known{{.op = 1, .infinity = true}};
-  Watch harmless({}, known);
+  const std::vector<NonfiniteTracer::Made> known{{.op = 1, .infinity = true}};
+  NonfiniteTracer harmless({}, known);
   step(harmless, false);
   CHECK_FALSE(harmless.first());
-  Watch lost({}, known);
+  NonfiniteTracer lost({}, known);
   step(lost, true);
   REQUIRE(lost.first());
   CHECK(lost.first()->origin == Origin::forward);
@@ -220,65 +221,65 @@ TEST_CASE("a loss that is lost without any news is laid to what is known") {
 
 TEST_CASE("backward: the op whose gradient is not finite, what came in, and the first parameter it reaches") {
   const Tensor w = leaf({1, 1}, {2}, DType::f16);
-  Watch watch(named(w, "layer 1 weight"));
-  Tape tape(&watch);
+  NonfiniteTracer tracer(named(w, "layer 1 weight"));
+  Tape tape(&tracer);
   const Tensor y = matmul(Tensor::from({1, 1}, Floats{1}, DType::f16), w);
   const Tensor z = scale(scale(y, 0x1p-10f), 0x1p10f);
   tape.backward(scale(sum(z), 1024));
-  REQUIRE(watch.first());
-  CHECK(watch.first()->origin == Origin::backward);
-  CHECK(watch.first()->op == "scale");
-  CHECK(watch.first()->where == "after layer 1");
-  CHECK(watch.first()->contents.bad == infinity);
-  REQUIRE(watch.first()->inputs.size() == 1);
-  CHECK(watch.first()->inputs[0].contents.high == 1024);
-  CHECK(watch.first_bad_gradient() == "layer 1 weight");
+  REQUIRE(tracer.first());
+  CHECK(tracer.first()->origin == Origin::backward);
+  CHECK(tracer.first()->op == "scale");
+  CHECK(tracer.first()->where == "after layer 1");
+  CHECK(tracer.first()->contents.bad == infinity);
+  REQUIRE(tracer.first()->inputs.size() == 1);
+  CHECK(tracer.first()->inputs[0].contents.high == 1024);
+  CHECK(tracer.first_bad_gradient() == "layer 1 weight");
 }
 
 TEST_CASE("backward: a sum of gradients that overflows, and one that does not fit where it is kept") {
   const Tensor x = leaf({1}, {1}, DType::f16);
   {
-    Watch watch(named(x, "layer 1 weight"));
-    Tape tape(&watch);
+    NonfiniteTracer tracer(named(x, "layer 1 weight"));
+    Tape tape(&tracer);
     tape.backward(scale(sum(add(x, x)), 40000));  // each is handed 40000; the two together are too much
-    REQUIRE(watch.first());
-    CHECK(watch.first()->op == "add");
-    CHECK(watch.first()->where == "layer 1 weight");
-    CHECK(watch.first()->inputs[0].contents.high == 40000);
+    REQUIRE(tracer.first());
+    CHECK(tracer.first()->op == "add");
+    CHECK(tracer.first()->where == "layer 1 weight");
+    CHECK(tracer.first()->inputs[0].contents.high == 40000);
   }
   const Tensor wide = leaf({1}, {1});
   wide.bind_grad(Tensor({1}, DType::f16));
-  Watch watch(named(wide, "layer 1 weight"));
-  Tape tape(&watch);
+  NonfiniteTracer tracer(named(wide, "layer 1 weight"));
+  Tape tape(&tracer);
   tape.backward(scale(sum(wide), 1e6f));
-  REQUIRE(watch.first());
-  CHECK(watch.first()->op == "cast");
-  CHECK(watch.first()->dtype == DType::f16);
-  CHECK(watch.first()->inputs[0].contents.high == 1e6);
+  REQUIRE(tracer.first());
+  CHECK(tracer.first()->op == "cast");
+  CHECK(tracer.first()->dtype == DType::f16);
+  CHECK(tracer.first()->inputs[0].contents.high == 1e6);
 }
 
 TEST_CASE("batch norm shows its statistics: an infinite variance makes a finite output") {
   const Tensor gamma = leaf({1}, {1}, DType::f16), beta = leaf({1}, {0}, DType::f16);
-  Watch watch(named(gamma, "norm 1 gamma"));
-  Tape tape(&watch);
+  NonfiniteTracer tracer(named(gamma, "norm 1 gamma"));
+  Tape tape(&tracer);
   const Tensor x = Tensor::from({4, 1}, Floats{-200, 200, -200, 200}, DType::f16);
   const Tensor y = batch_norm(x, gamma, beta, {.sums = {.format = DType::f16}});
   CHECK(all_finite(y));
-  REQUIRE(watch.first());
-  CHECK(watch.first()->op == "batch_norm: variance summed in f16");
-  CHECK(watch.first()->inputs[0].contents.low == -200);
+  REQUIRE(tracer.first());
+  CHECK(tracer.first()->op == "batch_norm: variance summed in f16");
+  CHECK(tracer.first()->inputs[0].contents.low == -200);
 }
 
 TEST_CASE("a tape inside a watched one is not watched, and nothing is watched without") {
-  Watch watch;
-  const Tape outer(&watch);
+  NonfiniteTracer tracer;
+  const Tape outer(&tracer);
   {
     const Tape inner;
     static_cast<void>(cast(Tensor::from({1}, Floats{1e9f}), DType::f16));
   }
-  CHECK_FALSE(watch.first());
+  CHECK_FALSE(tracer.first());
   static_cast<void>(cast(Tensor::from({1}, Floats{1e9f}), DType::f16));
-  CHECK(watch.first());
+  CHECK(tracer.first());
 }
 
 }  // namespace
