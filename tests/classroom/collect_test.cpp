@@ -6,7 +6,6 @@
 #include <lessons/lab/classroom/class_report.h>
 #include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/submission.h>
 #include <tinymp/base/error.h>
 #include <filesystem>
@@ -126,7 +125,7 @@ TEST_CASE("collect: what submissions could read, the folders of the system, is n
 TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   const Scratch folder("class"), out("out");
   const Exercise exercise = exercises_named("half_to_float").front();
-  const std::string right = region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  const std::string right = exercise.reference();
   write_file(folder.path() / "ada" / "mine" / exercise.own_file(), right);
   write_file(folder.path() / "bob" / exercise.own_file(), "// my own work\n" + right);
   write_file(folder.path() / "bob" / "runs" / "broken.jsonl", "{\"tinymp_run\":1,");

@@ -5,7 +5,6 @@ set -um # a job is a process group, as on a terminal, and hears SIGINT
 classroom=${1:?usage: collect_test.sh CLASSROOM alarm|interrupted}
 part=${2:?usage: collect_test.sh CLASSROOM alarm|interrupted}
 root=$(cd "$(dirname "$0")/../.." && pwd)
-exercise=$root/lessons/01_half/exercises/2_half_to_float
 work=$(mktemp -d) && chmod 755 "$work" && cd "$work" && mkdir tmp || exit 1 # a submission of root's runs as another user
 trap 'cd / && rm -rf "$work"' EXIT
 export LC_ALL=C.UTF-8 TMPDIR=$work/tmp
@@ -20,12 +19,13 @@ hands_in() { # STUDENT < TEXT
   cat >"class/$1/mine/01_half/half_to_float.h"
 }
 right() { sed '/exercise half_to_float/,/exercise half_to_float/!d' "$root/tinymp/numeric/half_codec.h"; }
+wrong() { right | sed 's/0x1p-24f/0/'; } # no subnormals
 collect() { "$classroom" collect class --out page --only 1.2 --trust >out 2>err </dev/null; }
 row() { grep "^$1," page/class.csv | cut -d , -f 2-4; } # points, of how many, the verdict
 
 alarm() {
   local student code
-  for student in ada bob cid dan; do hands_in $student <"$exercise/wrong/no_subnormals.h"; done
+  for student in ada bob cid dan; do wrong | hands_in $student; done
   right | hands_in eve
   collect
   code=$?
@@ -53,7 +53,7 @@ loops() { running | xargs -r cat 2>/dev/null | tr '\0' '\n' | grep -q '/check/ch
 interrupted() {
   local code
   right | hands_in ada
-  hands_in bob <"$exercise/wrong/no_subnormals.h"
+  wrong | hands_in bob
   printf '%s\n' 'TINYMP_HD constexpr float float_from_half_bits(std::uint16_t bits) {' \
     '  if (!std::is_constant_evaluated()) for (volatile int i = 0;; i = 1 - i) {}' '  return bits;' '}' | hands_in cid
   right | hands_in dan

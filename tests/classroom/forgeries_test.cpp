@@ -9,7 +9,6 @@
 
 #include <lessons/lab/classroom/descendants.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/place.h>
 #include <lessons/lab/classroom/process.h>
 #include <lessons/lab/classroom/programs.h>
@@ -91,8 +90,7 @@ void replace_all(std::string& text, const std::string& word, const std::string& 
 class Neighbour {
  public:
   explicit Neighbour(const Exercise& exercise) : scratch_("neighbour") {
-    const std::string reference =
-        region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+    const std::string reference = exercise.reference();
     REQUIRE(judge(exercise, reference, "answer.h", at()).passed());
     write_file(at() / "answer", reference);
     fs::permissions(at(), fs::perms::all);

@@ -1,5 +1,4 @@
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <tests/catch.h>
 
@@ -124,7 +123,7 @@ TEST_CASE("forgery: a request for states that a scaler has moved does not tell h
   const Scratch scratch("told");
   // The right answer, and it counts those that stand in the request behind the state that is to be moved: in
   // a run each state is the answer to the step before it.
-  std::string real = region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  std::string real = exercise.reference();
   const std::string name = "move_scale(";
   real.replace(real.find(name), name.size(), "real_move_scale(");
   const std::string text =
@@ -160,8 +159,7 @@ TEST_CASE("forgery: answers written down from one judging do not pass the next")
   const Scratch scratch("recorded");
   // It writes down what the reference makes of the first seed, and knows nothing else.
   const std::string file = (scratch.path() / "answers").string();
-  const std::string reference =
-      region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  const std::string reference = exercise.reference();
   std::string real = reference;
   const std::string name = "clip_factor(";
   real.replace(real.find(name), name.size(), "real_clip_factor(");

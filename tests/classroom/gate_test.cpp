@@ -1,10 +1,9 @@
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/verdict.h>
+#include <lessons/lab/classroom/wrong_versions.h>
 #include <tests/catch.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <limits>
 #include <regex>
 
@@ -14,7 +13,6 @@ namespace tinymp::test {
 namespace {
 
 using namespace classroom;
-namespace fs = std::filesystem;
 using Outcome = Verdict::Outcome;
 
 /// With the same cases each time: a test does not draw lots.
@@ -24,19 +22,8 @@ Verdict judged(const Exercise& exercise, const std::string& text, Patience patie
   return judge(exercise, text, "answer.h", scratch.path(), patience);
 }
 
-std::string reference(const Exercise& exercise) {
-  return region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
-}
-
 bool says(const Verdict& verdict, const std::string& expression) {
   return std::regex_search(verdict.message, std::regex(expression));
-}
-
-/// "// rejected: REGEX" -> REGEX
-std::string expected_of(const std::string& wrong) {
-  const std::string mark = "// rejected: ";
-  REQUIRE(wrong.rfind(mark, 0) == 0);
-  return wrong.substr(mark.size(), wrong.find('\n') - mark.size());
 }
 
 /// Apart by chapters, so that two run at once.
@@ -44,19 +31,17 @@ void reject_wrong_versions(int first, int last) {
   for (const Exercise& exercise : exercises()) {
     if (exercise.chapter < first || exercise.chapter > last) continue;
     const std::string library = read_file(source_folder() / exercise.file);
-    int versions = 0;
-    for (const fs::directory_entry& entry : fs::directory_iterator(exercise.folder / "wrong")) {
-      const std::string text = read_file(entry.path());
-      const Verdict verdict = judged(exercise, text);
-      INFO(entry.path().string());
+    const std::vector<WrongVersion> versions = wrong_versions(exercise);
+    for (const WrongVersion& version : versions) {
+      const Verdict verdict = judged(exercise, version.text);
+      INFO(exercise.number() << " " << exercise.id << ", " << version.name);
       CAPTURE(verdict.message);
       CHECK(verdict.outcome == Outcome::wrong);
-      CHECK(says(verdict, expected_of(text)));
+      CHECK(says(verdict, version.says));
       CHECK(says(verdict, "expected = "));
       CHECK(verdict.message.rfind("Your ", 0) == 0);
-      ++versions;
     }
-    CHECK(versions >= 4);
+    CHECK(versions.size() >= 4);
     CHECK(read_file(source_folder() / exercise.file) == library);  // what was judged is not the reference
   }
 }
@@ -77,7 +62,7 @@ TEST_CASE("gate: every stub compiles and fails with its message") {
 TEST_CASE("gate: every reference passes, with all its cases") {
   for (const Exercise& exercise : exercises()) {
     INFO(exercise.number() << " " << exercise.id);
-    const Verdict verdict = judged(exercise, reference(exercise));
+    const Verdict verdict = judged(exercise, exercise.reference());
     CAPTURE(verdict.message);
     CHECK(verdict.passed());
     CHECK(verdict.cases == exercise.cases);
@@ -100,7 +85,7 @@ TEST_CASE("gate: an empty file, and one that does not compile, are told with the
   for (const Exercise& exercise : exercises()) {
     INFO(exercise.number() << " " << exercise.id);
     CHECK(judged(exercise, "").outcome == Outcome::no_build);
-    const Verdict broken = judged(exercise, "// line 1\nthis is no C++\n" + reference(exercise));
+    const Verdict broken = judged(exercise, "// line 1\nthis is no C++\n" + exercise.reference());
     CAPTURE(broken.message);
     CHECK(broken.outcome == Outcome::no_build);
     CHECK(says(broken, "answer.h:2:"));
@@ -125,7 +110,7 @@ TEST_CASE("gate: each error is told, in few lines, also behind one with a hundre
 
 TEST_CASE("gate: moments that nobody sets crash, and the verdict asks for them") {
   const Exercise exercise = exercises_named("master_weights").front();
-  std::string text = reference(exercise);
+  std::string text = exercise.reference();
   const std::string mark = "b.moments[k] = target(";
   REQUIRE(text.find(mark) != text.npos);
   text.replace(text.find(mark), mark.size(), "target(");

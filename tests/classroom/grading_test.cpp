@@ -4,7 +4,6 @@
 
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/grading.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/question.h>
 #include <lessons/lab/classroom/sha256.h>
 #include <lessons/lab/classroom/similarity.h>
@@ -21,10 +20,6 @@ namespace fs = std::filesystem;
 const std::string stub = "int f(int x) {\n  // TODO\n  return x;\n}\n";
 const std::string reference =
     "int f(int x) {\n  int sum = 0;\n  for (int i = 0; i < x; ++i) sum += i * i;\n  return sum % 7;\n}\n";
-
-std::string reference_of(const Exercise& exercise) {
-  return region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
-}
 
 /// Grades a folder with the exercises of lesson 1.
 Grades graded(const fs::path& folder) {
@@ -81,9 +76,9 @@ TEST_CASE("a text that reaches beyond its place is found out") {
   CHECK(leaves_its_place("#pragma unroll\nfor (;;) { x = \"#define\"; }  // #").empty());
   for (const Exercise& exercise : exercises()) {
     INFO(exercise.id);
-    CHECK(leaves_its_place(reference_of(exercise)) == "");
+    CHECK(leaves_its_place(exercise.reference()) == "");
     CHECK(leaves_its_place(read_file(exercise.stub())) == "");
-    CHECK(notable_words(reference_of(exercise)).empty());
+    CHECK(notable_words(exercise.reference()).empty());
   }
   CHECK(notable_words("asm(\"main\"); int mainly = fork();") == std::vector<std::string>{"asm", "fork"});
 }
@@ -102,7 +97,7 @@ TEST_CASE("grades: no work and a corrupt progress.txt are worth nothing") {
 TEST_CASE("grades: what passes counts, with all that is known of it") {
   const Scratch folder("submission");
   const std::vector<Exercise> two = exercises_named("1");
-  const std::string right = reference_of(two[1]);
+  const std::string right = two[1].reference();
   write_file(folder.path() / "mine" / two[0].own_file(), "int x = 0;\n");
   write_file(folder.path() / "mine" / two[1].own_file(), right);
   write_file(folder.path() / "progress.txt",
@@ -144,7 +139,7 @@ TEST_CASE("grades: links, pipes and long files in a submission are not read") {
   const Scratch folder("submission"), elsewhere("elsewhere");
   const std::vector<Exercise> two = exercises_named("1");
   const fs::path own = folder.path() / two[1].own_file();
-  write_file(elsewhere.path() / own.filename(), reference_of(two[1]));
+  write_file(elsewhere.path() / own.filename(), two[1].reference());
   fs::create_directory_symlink(elsewhere.path(), own.parent_path());
   CHECK(graded(folder.path()).exercises[1].outcome == "missing");
   fs::remove(own.parent_path());
@@ -155,15 +150,15 @@ TEST_CASE("grades: links, pipes and long files in a submission are not read") {
   REQUIRE(mkfifo(own.c_str(), 0600) == 0);
   CHECK(graded(folder.path()).exercises[1].outcome == "missing");
   fs::remove(own);
-  write_file(own, std::string(1 << 20, ' ') + reference_of(two[1]));
+  write_file(own, std::string(1 << 20, ' ') + two[1].reference());
   CHECK(graded(folder.path()).exercises[1].outcome == "too long");
   if (geteuid() != 0) {  // root may read everything
-    write_file(own, reference_of(two[1]));
+    write_file(own, two[1].reference());
     fs::permissions(own, fs::perms::none);
     CHECK(graded(folder.path()).exercises[1].outcome == "unreadable");
     fs::permissions(own, fs::perms(0600));
   }
-  write_file(own, "#define expect(...) count(65550)\n" + reference_of(two[1]));
+  write_file(own, "#define expect(...) count(65550)\n" + two[1].reference());
   CHECK(graded(folder.path()).exercises[1].outcome == "refused");
 }
 

@@ -1,8 +1,8 @@
 #include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/judged_by.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/workbook.h>
+#include <lessons/lab/classroom/wrong_versions.h>
 #include <tests/catch.h>
 #include <tinymp/base/error.h>
 #include <unistd.h>
@@ -61,10 +61,6 @@ class Desk {
   fs::path folder_;
 };
 
-std::string reference(const Exercise& exercise) {
-  return region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
-}
-
 }  // namespace
 
 TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both are said") {
@@ -75,8 +71,8 @@ TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both
   desk.write(half, read_file(half.stub()));  // not begun is no fault
   CHECK_THROWS_WITH(desk.overlay(), Catch::Contains("none of yours passes yet"));
 
-  desk.write(half, "// my own\n" + reference(half));
-  desk.write(scaler, read_file(*fs::directory_iterator(scaler.folder / "wrong")));
+  desk.write(half, "// my own\n" + half.reference());
+  desk.write(scaler, wrong_versions(scaler).front().text);
   const std::string said = desk.overlay();
   CHECK_THAT(said, Catch::Contains("scaler: YOURS IS NOT RIGHT, the REFERENCE takes its place"));
   CHECK_THAT(said, Catch::Contains("half: YOURS (1 of its 2) | "));
@@ -89,7 +85,7 @@ TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both
   CHECK_THAT(desk.file("touched.cmake"), Catch::Contains("tinymp/train/pieces.cpp"));
 
   const fs::file_time_type before = desk.written(half.file);
-  desk.write(scaler, "// right now\n" + reference(scaler));
+  desk.write(scaler, "// right now\n" + scaler.reference());
   CHECK_THAT(desk.overlay(), Catch::Contains("scaler: YOURS"));
   CHECK_THAT(desk.file(scaler.file), Catch::Contains("// right now"));
   CHECK(desk.written(half.file) == before);  // nothing of it is compiled again
@@ -106,7 +102,7 @@ TEST_CASE("mine: what passed is judged again when another library, or another ch
   fs::last_write_time(library, fs::last_write_time(library) + std::chrono::seconds(1));
   CHECK(judged_by(half, {library}) != before);
 
-  desk.write(half, "// my own\n" + reference(half));
+  desk.write(half, "// my own\n" + half.reference());
   desk.overlay();
   const std::string known = "judged/" + half.own_file().string(), mark = desk.file(known);
   CHECK_THAT(mark, Catch::Contains(judged_by(half)));
@@ -118,7 +114,7 @@ TEST_CASE("mine: what passed is judged again when another library, or another ch
 TEST_CASE("mine: every file that has exercises lies in the overlay, whoever wrote its pieces") {
   const Desk desk;
   const Exercise half = exercises_named("half_to_float").front();
-  desk.write(half, "// my own\n" + reference(half));
+  desk.write(half, "// my own\n" + half.reference());
   desk.overlay();
   for (const Exercise& exercise : exercises()) CHECK_NOTHROW(desk.file(exercise.file));
 }

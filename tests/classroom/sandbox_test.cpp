@@ -7,7 +7,6 @@
 
 #include <lessons/lab/classroom/descendants.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/process.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <tinymp/base/error.h>
@@ -150,8 +149,7 @@ void hold(Fence fence, bool as_plain_user) {
 /// A right answer for 1.2 with something in front of it.
 Verdict judged(const std::string& before, Fence fence, const fs::path& scratch, const Patience& patience) {
   const Exercise exercise = exercises_named("half_to_float").front();
-  const std::string reference =
-      region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  const std::string reference = exercise.reference();
   return judge(exercise, before + reference, "answer.h", scratch, patience, fence);
 }
 

@@ -1,7 +1,6 @@
 #include <tests/catch.h>
 
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/self_test.h>
 #include <tinymp/base/error.h>
 #include <filesystem>
@@ -23,8 +22,7 @@ Grading grading_with(const Scratch& scratch, Judging judge) {
 
 /// The reference passes, any other text is wrong.
 Verdict looked_up(const Exercise& exercise, const std::string& text) {
-  const bool reference =
-      text == region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  const bool reference = text == exercise.reference();
   return {.outcome = reference ? Outcome::passed : Outcome::wrong, .message = reference ? "" : "off by one"};
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/lab/classroom/exercise.h>
 #include <lessons/lab/classroom/files.h>
+#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
@@ -53,6 +54,8 @@ Exercise read(const fs::path& folder) {
 fs::path source_folder() { return TINYMP_SOURCE_DIR; }
 
 std::string Exercise::number() const { return fmt::format("{}.{}", chapter, place); }
+
+std::string Exercise::reference() const { return region_of(read_file(source_folder() / file), id, file); }
 
 fs::path Exercise::stub() const { return folder / ("stub" + fs::path(file).extension().string()); }
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-/// The exercises: folders lessons/NN_name/exercises/I_id with exercise.json, a stub, the check, and wrong
-/// versions that it has to reject.
+/// The exercises: folders lessons/NN_name/exercises/I_id with exercise.json, a stub, the check, and
+/// wrong.json: versions that it has to reject.
 namespace tinymp::classroom {
 
 struct Exercise {
@@ -31,7 +31,8 @@ struct Exercise {
   std::string level{};               ///< "easy", "medium", "hard"
   int minutes = 0;                   ///< that a first try takes a reader of the chapter
 
-  std::string number() const;  ///< "1.1"
+  std::string number() const;     ///< "1.1"
+  std::string reference() const;  ///< what stands in the region: the solution
   /// stub.h, stub.cpp or stub.cuh: as the file in which it stands.
   std::filesystem::path stub() const;
   /// The learner's file: 01_half/float_to_half.h, under the folder of what is theirs.

@@ -2,7 +2,6 @@
 #include <lessons/lab/classroom/attempt.h>
 #include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/words.h>
 #include <CLI/CLI.hpp>
@@ -56,8 +55,7 @@ int solution(int argc, const char* const* argv) {
     return 1;
   }
   if (!passed) progress.add(progress_key(exercise), "gave_up");
-  std::cout << fmt::format("{}:\n\n{}", exercise.file,
-                           region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file));
+  std::cout << fmt::format("{}:\n\n{}", exercise.file, exercise.reference());
   return 0;
 }
 

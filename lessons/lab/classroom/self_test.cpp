@@ -1,9 +1,8 @@
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/process.h>
 #include <lessons/lab/classroom/self_test.h>
+#include <lessons/lab/classroom/wrong_versions.h>
 #include <tinymp/base/error.h>
-#include <algorithm>
 
 namespace tinymp::classroom {
 namespace {
@@ -21,14 +20,6 @@ Verdict judged(const Exercise& exercise, const std::string& text, const Grading&
   return verdict;
 }
 
-std::string first_wrong_version(const Exercise& exercise) {
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(exercise.folder / "wrong"))
-    found.push_back(entry.path());
-  expect(!found.empty(), exercise.folder.string(), "/wrong holds no wrong version; git checkout brings them");
-  return read_file(*std::ranges::min_element(found));
-}
-
 }  // namespace
 
 Verdict judged_by_machine(const Exercise& exercise, const std::string& text, const fs::path& scratch,
@@ -42,7 +33,7 @@ Verdict judged_by_machine(const Exercise& exercise, const std::string& text, con
 }
 
 std::string why_reference_fails(const Exercise& exercise, const Grading& grading) {
-  const std::string text = region_of(read_file(source_folder() / exercise.file), exercise.id, exercise.file);
+  const std::string text = exercise.reference();
   const Verdict verdict = judged(exercise, text, grading);
   if (verdict.passed()) return "";
   // What cannot start says why where a program prints.
@@ -64,7 +55,7 @@ void expect_fit_to_grade(const Grading& grading) {
     const Exercise exercise = exercises_named(id).front();
     if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
       refuse_to_grade(exercise, grading, why);
-    const Verdict wrong = judged(exercise, first_wrong_version(exercise), grading);
+    const Verdict wrong = judged(exercise, wrong_versions(exercise).front().text, grading);
     if (wrong.outcome != Verdict::Outcome::wrong && wrong.outcome != Verdict::Outcome::stopped)
       refuse_to_grade(exercise, grading,
                       concat("a wrong version is judged '", word(wrong.outcome), "'. ", wrong.message));

@@ -1,4 +1,3 @@
-// rejected: never calls mma_sync
 template <class T, class Sum, class LayoutA, class LayoutB>
 __global__ void wmma_naive(const T* a, int lda, const T* b, int ldb, T* c, int ldc, int K) {
   const int m = static_cast<int>(blockIdx.x) * 16, n = static_cast<int>(blockIdx.y) * 16;

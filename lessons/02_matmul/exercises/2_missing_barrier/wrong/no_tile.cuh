@@ -1,4 +1,3 @@
-// rejected: shares nothing
 template <class T, class Sum>
 __global__ void tiled(Operand<T> a, Operand<T> b, T* c, int ldc, int M, int N, int K) {
   const int m = static_cast<int>(blockIdx.x) * tile_size + static_cast<int>(threadIdx.y),

@@ -1,6 +1,0 @@
-// rejected: it has to be dy . w\^T
-std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,
-                                      DType sums) {
-  return {needs(0) ? product(dy, Trans::no, w, Trans::no, x.shape(), sums) : Tensor(),
-          needs(1) ? product(x, Trans::no, dy, Trans::no, w.shape(), sums) : Tensor()};
-}

@@ -1,8 +1,0 @@
-// rejected: for a norm that is not finite
-TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float& factor) {
-  const double norm = std::sqrt(sum_of_squares);
-  const double shrink = static_cast<double>(max_norm) / (norm + 1e-6);
-  const bool finite = norm - norm == 0;
-  if (!(shrink >= 1)) factor = static_cast<float>(static_cast<double>(factor) * shrink);
-  return static_cast<float>(norm);
-}
