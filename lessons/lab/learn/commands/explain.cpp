@@ -55,7 +55,7 @@ int explain_command(int argc, char** argv) {
     return found == names.end() ? "" : found->second;
   };
   std::cout << fitted(concat(model->name(), ", ", batch, " images, ", describe(recipe), "\n\n",
-                             table_of(explain(step, name))));
+                             ops_table(explain(step, name))));
   return 0;
 }
 
