@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/09_autocast/casts.h>
 #include <lessons/09_autocast/loss.h>
+#include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/terminal.h>
 #include <tinymp/amp/explain.h>
 #include <tinymp/amp/mixed_optimizer.h>
@@ -120,9 +121,9 @@ void show_levels(Lab& lab) {
 void show_casts(Lab& lab) {
   Rng rng(0);
   lab.say("\nA residual MLP under O1");
-  say_lines(lab, table_of(ops_of(recipes::o1, nn::ResidualMlp(64, 1, recipes::o1, rng), cross_entropy)));
+  say_lines(lab, ops_table(ops_of(recipes::o1, nn::ResidualMlp(64, 1, recipes::o1, rng), cross_entropy)));
   lab.say("\nA loss of single ops under O1");
-  say_lines(lab, table_of(ops_of(recipes::o1, nn::Mlp({784, 10}, recipes::o1, rng), plain_loss)));
+  say_lines(lab, ops_table(ops_of(recipes::o1, nn::Mlp({784, 10}, recipes::o1, rng), plain_loss)));
   show_one_cast(lab);
   show_levels(lab);
 }

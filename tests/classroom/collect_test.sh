@@ -71,8 +71,8 @@ interrupted() {
   grep -q '"outcome": "wrong"' page/students/bob.json || fail 'bob.json is another'
   [ "$(find page -type f | wc -l)" = 5 ] || fail "page holds: $(find page -type f | tr '\n' ' ')"
   grep -q '2 of 4 students' page/class.html || fail 'the page does not say how many were judged'
-  grep -q '<th>ada</th><td>10</td>' page/class.html || fail 'ada is not on the page'
-  if grep -q '<th>cid</th>' page/class.html; then fail 'cid is on the page, and was not judged'; fi
+  grep -q '<th scope="row">ada</th><td>10</td>' page/class.html || fail 'ada is not on the page'
+  if grep -q '<th scope="row">cid</th>' page/class.html; then fail 'cid is on the page, and was not judged'; fi
   grep -q '^2 of 4 students were judged' err || fail 'it does not say how many were judged'
 }
 

@@ -1,5 +1,6 @@
 #include <lessons/lab/learn/words.h>
 #include <tests/catch.h>
+#include <tinymp/amp/explain.h>
 
 // Where texts for people are broken.
 namespace tinymp::test {
@@ -25,6 +26,23 @@ TEST_CASE("words: the last column of a row goes on below itself, or below the ro
   CHECK(fitted("linear  f32  (64, 10)  out weight, out bias", 16) ==
         "linear  f32\n(64, 10)\n    out weight,\n    out bias");
   CHECK(fitted("one two three  ", 8) == "one two\nthree  ");  // spaces at its end make no row
+}
+
+TEST_CASE("words: a table of ops has no rule, its bytes stand flush right and are added up") {
+  constexpr DType f16 = DType::f16, f32 = DType::f32;
+  const std::vector<ExplainedOp> ops{{.op = "cast", .in = {f32}, .out = f16, .shape = {2, 4}, .bytes = 16},
+                                     {.op = "linear",
+                                      .of = "layer 1 weight, layer 1 bias",
+                                      .in = {f16, f16, f16},
+                                      .out = f16,
+                                      .sums = f32,
+                                      .shape = {2, 3},
+                                      .bytes = 112}};
+  CHECK(lab::ops_table(ops) == R"(op      in           out  sums  shape   bytes  of
+cast    f32          f16        (2, 4)     16
+linear  f16 f16 f16  f16  f32   (2, 3)    112  layer 1 weight, layer 1 bias
+all                                       128
+)");
 }
 
 }  // namespace

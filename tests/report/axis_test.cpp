@@ -1,6 +1,5 @@
 #include <lessons/lab/report/axis.h>
 #include <lessons/lab/report/mean.h>
-#include <lessons/lab/report/svg.h>
 #include <lessons/lab/report/terminal_curves.h>
 #include <tests/catch.h>
 #include <tinymp/base/rng.h>
@@ -73,15 +72,10 @@ Panel panel_of(Scale scale, double first, double second) {
   return panel;
 }
 
-/// Drawn without a number that is none: the page has no "nan" or "inf" in it, the terminal no row too many.
+/// Drawn whole: the terminal has no row too few.
 std::string fault_of_charts(Scale scale, double low, double high) {
   const Panel panel = panel_of(scale, low, high);
-  const std::string page = svg_chart(panel), text = terminal_chart(panel, {.width = 40}, {.height = 6});
-  for (const char* const path : {" d=\"M", " x=\"", " y=\"", " y1=\""})
-    for (std::size_t at = page.find(path); at != std::string::npos; at = page.find(path, at + 1)) {
-      const std::string drawn = page.substr(at, page.find('"', at + 6) - at);
-      if (drawn.find("nan") != std::string::npos || drawn.find("inf") != std::string::npos) return drawn;
-    }
+  const std::string text = terminal_chart(panel, {.width = 40}, {.height = 6});
   return std::count(text.begin(), text.end(), '\n') < 9 ? "too few rows: " + text : "";
 }
 

@@ -46,13 +46,15 @@ check() { # FILE STATUS
     fail "$1" "expected $2 but drew $(grep -ao 'id="tinymp-status"[^<]*' "$folder/dom")"
   echo "$1: $2"
 }
-drawn='"curves":22,"panels":6,"requests":0,"errors":[]'
-check still.html "{\"mode\":\"svg\",$drawn}"
+check still.html '{"mode":"text","curves":0,"panels":6,"requests":0,"errors":[]}'
+[ "$(grep -ac '<pre class="still" role="img"' "$folder/dom")" = 6 ] || fail still.html 'a chart of characters is missing'
+grep -aq '<div class="controls" hidden' "$folder/dom" || fail still.html 'has controls that control nothing'
 if [ "$can_draw" != live ]; then
   echo '[skipped] built without dygraphs: only the still page was opened'
   exit 77
 fi
-check live.html "{\"mode\":\"dygraphs\",$drawn}"
+check live.html '{"mode":"dygraphs","curves":22,"panels":6,"requests":0,"errors":[]}'
+[ "$(grep -ac '<pre class="still"[^>]* hidden' "$folder/dom")" = 6 ] || fail live.html 'a chart of characters stays behind'
 
 # The axis makes room for the band of the seeds, not for their mean alone.
 sed 's/"high":\[[0-9.]*,/"high":[7000,/' "$folder/live.html" >"$folder/band.html"
@@ -105,6 +107,11 @@ addEventListener('load', () => setTimeout(() => {
     {bubbles: true, clientX: box.left + 400, clientY: box.top + 100}));
   const readout = section.querySelector('.readout').textContent;
   expect('reading values: ' + readout, /^step \d+0\.\d+/.test(readout));
+  const width = () => canvas.getBoundingClientRect().width, wide = width(), seen = picture();
+  dispatchEvent(new Event('beforeprint'));
+  expect('paper is narrower: ' + width(), width() < 700 && picture() !== seen);
+  dispatchEvent(new Event('afterprint'));
+  expect('a screen is not: ' + width(), width() === wide && canvas.width === wide * devicePixelRatio);
   const hidden = document.createElement('div');
   hidden.id = 'exercised';
   hidden.textContent = said.join(' | ') + ' | errors ' + JSON.stringify(window.tinymp.errors);

@@ -1,5 +1,5 @@
-#include <lessons/lab/report/covered.h>
 #include <lessons/lab/report/html.h>
+#include <lessons/lab/report/sentences.h>
 #include <lessons/lab/report/terminal_curves.h>
 #include <tests/catch.h>
 #include <tests/report/curve_of.h>

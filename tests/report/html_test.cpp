@@ -1,7 +1,6 @@
+#include <lessons/lab/report/curve_style.h>
 #include <lessons/lab/report/html.h>
 #include <lessons/lab/report/html_text.h>
-#include <lessons/lab/report/look.h>
-#include <lessons/lab/report/page_data.h>
 #include <lessons/lab/report/terminal_curves.h>
 #include <tests/catch.h>
 #include <tests/data/files.h>
@@ -139,35 +138,59 @@ TEST_CASE("a page says in words what it shows") {
   CHECK(count(page, "<section") == 3);
 }
 
-TEST_CASE("every curve is drawn as SVG too, for paper and for where dygraphs is missing") {
+TEST_CASE("every panel is drawn with characters too, for where dygraphs is missing or no script runs") {
   const std::string page = html_report("Report", all_sections(), {.live = false});
-  CHECK(count(page, "class=\"line\"") == 23);
-  CHECK(count(page, "class=\"line\" d=\"\"") == 1);  // the loss that never was finite
-  CHECK(page.find("These charts are still") != std::string::npos);
+  CHECK(count(page, "<pre class=\"still\" role=\"img\" aria-label=\"") == 6);
+  CHECK(count(page, "<div class=\"live\" hidden>") == 6);
+  const std::string chart = between(page, "<pre class=\"still\"", "</pre>");
+  CHECK(chart.find("+---") != std::string::npos);
+  CHECK(chart.find("\n  o FP32  ") != std::string::npos);
+  CHECK(chart.find("Training loss, ") == std::string::npos);  // the title is the panel's
+  CHECK(page.find("The charts are drawn with characters: dygraphs was not there") != std::string::npos);
+  CHECK(page.find("Install libjs-dygraphs") != std::string::npos);
   CHECK(page.find("dygraphs, https") == std::string::npos);
-  CHECK(html_report("Report", all_sections(), {.live = true}).find("These charts are still") ==
-        (dygraphs_js().empty() ? page.find("These charts are still") : std::string::npos));
-  // A gap of the loss lifts the pen: the curve of the run that broke at step 12 is one stroke that stops
-  // there.
+  CHECK(count(page, "<noscript>") == 0);
+  if (!dygraphs_js().empty()) {
+    const std::string live = html_report("Report", all_sections());
+    CHECK(count(live, "<pre class=\"still\"") == 6);
+    CHECK(count(live, "<noscript>") == 1);
+    CHECK(live.find("Install libjs-dygraphs") == std::string::npos);
+  }
+  CHECK(count(page, ">nan") + count(page, "\"nan") + count(page, "nan,") + count(page, "nan ") == 0);
+}
+
+TEST_CASE("what the page draws has a gap where a loss is not a number") {
   ReportSection gap = sample::small_gradients();
   for (Run& run : gap.runs) run.steps[200].loss = std::nan("");
-  const std::string gaps = html_report("Report", std::vector<ReportSection>{gap}, {.live = false});
-  const std::string line = between(gaps, "class=\"line\" d=\"", "\"");
-  CHECK(count(line, "M") == 2);
-  CHECK(count(between(gaps, "class=\"band\" d=\"", "\""), "Z") == 2);
-  CHECK(count(page, ">nan") + count(page, "\"nan") + count(page, "nan,") + count(page, "nan ") == 0);
+  const nlohmann::json series = data_of(
+      html_report("Report", std::vector<ReportSection>{gap}))["sections"][0]["panels"][0]["series"][0];
+  CHECK(series["mean"][199].is_number());
+  for (const char* const values : {"mean", "low", "high"}) CHECK(series[values][200].is_null());
+  CHECK(series["mean"][201].is_number());
+}
+
+TEST_CASE("the numbers of a page keep six digits, whole ones without a point, names any bytes") {
+  ReportSection section = sample::small_updates();
+  section.runs.resize(1);
+  section.runs[0].header.name = "\xff\"\n";
+  section.runs[0].steps[0].loss = 1.0 / 3;
+  section.runs[0].steps[1].loss = 2;
+  const std::string page = html_report("Report", std::vector<ReportSection>{section});
+  const std::string data = between(page, "id=\"tinymp-data\">", "</script>");
+  CHECK(data.find("\"mean\":[0.333333,2,") != std::string::npos);
+  CHECK(data_of(page)["sections"][0]["names"][0] == "\xEF\xBF\xBD\"\n");
 }
 
 TEST_CASE("sixteen curves and more can be told apart without colour") {
   std::set<std::string> lines;
-  for (std::size_t i = 0; i < looks; ++i) {
-    const Look l = look(i);
-    lines.insert(tinymp::concat(l.dash, "|", l.marker, "|", l.hollow));
+  for (std::size_t i = 0; i < curve_styles; ++i) {
+    const CurveStyle style = curve_style(i);
+    lines.insert(tinymp::concat(style.dash, "|", style.marker, "|", style.hollow));
   }
-  CHECK(looks >= 16);
-  CHECK(lines.size() == looks);
-  CHECK(std::string(look(7).dash) == look(0).dash);
-  CHECK(std::string(look(7).marker) == look(1).marker);
+  CHECK(curve_styles >= 16);
+  CHECK(lines.size() == curve_styles);
+  CHECK(std::string(curve_style(7).dash) == curve_style(0).dash);
+  CHECK(std::string(curve_style(7).marker) == curve_style(1).marker);
   for (const bool unicode : {false, true}) {
     std::set<std::string> markers;
     for (std::size_t i = 0; i < 16; ++i) {

@@ -1,5 +1,5 @@
 #include <lessons/lab/report/html.h>
-#include <lessons/lab/report/sizes_html.h>
+#include <lessons/lab/report/html_parts.h>
 #include <lessons/lab/report/sizes_terminal.h>
 #include <tests/catch.h>
 #include <tests/report/sample_runs.h>

@@ -1,6 +1,4 @@
 #include <tinymp/amp/explain.h>
-#include <algorithm>
-#include <array>
 #include <map>
 
 namespace tinymp {
@@ -36,15 +34,6 @@ class Writer final : public Observer {
   std::vector<Tensor> kept_;  ///< so that no two results have one id
 };
 
-constexpr std::size_t columns = 7;
-using Line = std::array<std::string, columns>;
-
-std::string formats(const std::vector<DType>& all) {
-  std::string text;
-  for (const DType dtype : all) text += concat(text.empty() ? "" : " ", dtype);
-  return text;
-}
-
 }  // namespace
 
 std::vector<ExplainedOp> explain(const std::function<Tensor()>& program,
@@ -53,31 +42,6 @@ std::vector<ExplainedOp> explain(const std::function<Tensor()>& program,
   const Tape tape(&writer);
   program();
   return std::move(writer.ops);
-}
-
-std::string table_of(const std::vector<ExplainedOp>& ops) {
-  std::vector<Line> lines{{"op", "in", "out", "sums", "shape", "bytes", "of"}};
-  std::int64_t bytes = 0;
-  for (const ExplainedOp& op : ops) {
-    lines.push_back({op.op, formats(op.in), concat(op.out), op.sums ? concat(*op.sums) : "", concat(op.shape),
-                     concat(op.bytes), op.names});
-    bytes += op.bytes;
-  }
-  lines.push_back({"all", "", "", "", "", concat(bytes), ""});
-  Line widest;
-  for (std::size_t c = 0; c < columns; ++c)
-    for (const Line& line : lines) widest[c].resize(std::max(widest[c].size(), line[c].size()), ' ');
-  std::string text;
-  for (const Line& line : lines) {
-    std::string row;
-    for (std::size_t c = 0; c < columns; ++c) {
-      const std::string space(widest[c].size() - line[c].size(), ' ');
-      row += c + 2 == columns ? space + line[c] : line[c] + space;  // bytes are numbers: flush right
-      row += "  ";
-    }
-    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
 }
 
 }  // namespace tinymp

@@ -24,7 +24,4 @@ struct ExplainedOp {
 std::vector<ExplainedOp> explain(const std::function<Tensor()>& program,
                                  const std::function<std::string(const Tensor&)>& name = {});
 
-/// As a table, a line an op, the bytes added up at its end.
-std::string table_of(const std::vector<ExplainedOp>& ops);
-
 }  // namespace tinymp

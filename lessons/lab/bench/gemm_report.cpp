@@ -1,4 +1,5 @@
 #include <lessons/lab/bench/gemm.h>
+#include <lessons/lab/report/number.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cstdio>
@@ -11,13 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string number(double x, const char* format) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, x);
-  return text;
-}
-std::string share(double x) { return x > 0 ? number(100 * x, "%.1f %%") : "-"; }
-std::string decimals(double x) { return x > 0 ? number(x, x < 1 ? "%.4f" : x < 100 ? "%.3f" : "%.1f") : "-"; }
+std::string share(double x) { return x > 0 ? report::fixed(100 * x, 1) + " %" : "-"; }
+std::string decimals(double x) { return x > 0 ? report::fixed(x, x < 1 ? 4 : x < 100 ? 3 : 1) : "-"; }
 
 Json or_null(double x) { return x > 0 ? Json(x) : Json(nullptr); }
 

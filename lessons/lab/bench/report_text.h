@@ -1,7 +1,7 @@
 #pragma once
 
 #include <lessons/lab/bench/race.h>
-#include <cstdio>
+#include <lessons/lab/report/number.h>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -10,22 +10,11 @@ namespace tinymp::kernels::bench {
 
 /// Three digits: "0.0123", "4.56", "123", "1234"; "-" for what was not measured (0).
 inline std::string digits(double x) {
-  if (!(x > 0)) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", x < 0.1 ? 4 : x < 1 ? 3 : x < 10 ? 2 : x < 100 ? 1 : 0, x);
-  return text;
+  return x > 0 ? report::fixed(x, x < 0.1 ? 4 : x < 1 ? 3 : x < 10 ? 2 : x < 100 ? 1 : 0) : "-";
 }
-inline std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
-  return share > 0 ? text : "-";
-}
+inline std::string percent(double share) { return share > 0 ? report::fixed(100 * share, 0) + " %" : "-"; }
 /// How many times as fast: "1.07x".
-inline std::string times(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2fx", ratio);
-  return ratio > 0 ? text : "-";
-}
+inline std::string times(double ratio) { return ratio > 0 ? report::fixed(ratio, 2) + "x" : "-"; }
 inline double quotient(double a, double b) { return a > 0 && b > 0 ? a / b : 0; }
 
 inline nlohmann::ordered_json or_null(double x) {

@@ -3,7 +3,9 @@
 #include <lessons/lab/classroom/class_report.h>
 #include <lessons/lab/classroom/plain_name.h>
 #include <lessons/lab/report/html.h>
+#include <lessons/lab/report/html_parts.h>
 #include <lessons/lab/report/html_text.h>
+#include <lessons/lab/report/number.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <map>
@@ -14,7 +16,7 @@ namespace {
 
 using report::escape_html;
 
-std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+std::string percent(double share) { return report::fixed(100 * share, 0) + " %"; }
 
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -22,16 +24,7 @@ using Rows = std::vector<std::vector<std::string>>;
 std::string table(const std::string& title, const Rows& rows, const std::string& note = "") {
   std::string text = "<section class=\"question\">\n<h2>" + escape_html(title) + "</h2>\n";
   if (!note.empty()) text += "<p>" + escape_html(note) + "</p>\n";
-  text += "<div class=\"table card\"><table>\n<thead><tr>";
-  for (const std::string& head : rows.front()) text += "<th>" + head + "</th>";
-  text += "</tr></thead>\n<tbody>\n";
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    text += "<tr>";
-    for (std::size_t k = 0; k < rows[i].size(); ++k)
-      text += fmt::format("<{0}>{1}</{0}>", k == 0 ? "th" : "td", rows[i][k]);
-    text += "</tr>\n";
-  }
-  return text + "</tbody>\n</table></div>\n</section>\n";
+  return text + report::table_html({rows.front(), {}, Rows(rows.begin() + 1, rows.end())}) + "</section>\n";
 }
 
 /// A path as an address: all but letters, digits and -._~/ by their bytes.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lessons/lab/report/number.h>
 #include <lessons/lab/report/section.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/data/text.h>
@@ -142,8 +143,7 @@ Interval interval_of(const std::vector<double>& values);
 /// a - b and a / b, seed by seed.
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
-/// "83.0", or "NaN"; `digits` after the point.
-std::string fixed(double value, int digits);
+using report::fixed;
 /// "-0.02 to 0.01", or "0.01" where both ends are written alike.
 std::string range(double low, double high, int digits);
 /// "83.0 (82.1 .. 84.2)", or "83.0" for one value, "NaN" for NaN.

@@ -31,10 +31,6 @@ constexpr double within_95[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365
 
 }  // namespace
 
-std::string fixed(double value, int digits) {
-  return std::isnan(value) ? "NaN" : fmt::format("{:.{}f}", value, digits);
-}
-
 std::string range(double low, double high, int digits) {
   const std::string from = fixed(low, digits), to = fixed(high, digits);
   return from == to ? from : from + " to " + to;

@@ -1,8 +1,12 @@
 #include <unistd.h>
 
 #include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/table.h>
 #include <lessons/lab/report/terminal.h>
+#include <tinymp/amp/explain.h>
+#include <tinymp/base/error.h>
 #include <algorithm>
+#include <limits>
 
 namespace tinymp::lab {
 namespace {
@@ -66,6 +70,22 @@ std::string fitted(std::string_view text) { return fitted(text, report::terminal
 std::string fitted_for_errors(std::string_view text) {
   if (isatty(STDERR_FILENO) != 1) return std::string(text);
   return fitted(text, report::terminal_width(STDERR_FILENO));
+}
+
+std::string ops_table(const std::vector<ExplainedOp>& ops) {
+  constexpr report::Align left = report::Align::left, right = report::Align::right;
+  report::Table table{{}, {left, left, left, left, left, right, left}, {}};
+  table.rows.push_back({"op", "in", "out", "sums", "shape", "bytes", "of"});
+  std::int64_t bytes = 0;
+  for (const ExplainedOp& op : ops) {
+    std::string in;
+    for (const DType dtype : op.in) in += concat(in.empty() ? "" : " ", dtype);
+    table.rows.push_back({op.op, in, concat(op.out), op.sums ? concat(*op.sums) : "", concat(op.shape),
+                          concat(op.bytes), op.of});
+    bytes += op.bytes;
+  }
+  table.rows.push_back({"all", "", "", "", "", concat(bytes), ""});
+  return report::format_table(table, {.width = std::numeric_limits<int>::max()});
 }
 
 }  // namespace tinymp::lab

@@ -2,6 +2,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+namespace tinymp {
+struct ExplainedOp;  // tinymp/amp/explain.h
+}
 
 /// Texts for people, as they fit the terminal.
 namespace tinymp::lab {
@@ -17,5 +22,8 @@ std::string fitted(std::string_view text);
 
 /// ... for standard error. Where that is no terminal the text stays as it is: in a log a message is one line.
 std::string fitted_for_errors(std::string_view text);
+
+/// What explain() found, a line an op, the bytes added up at its end.
+std::string ops_table(const std::vector<ExplainedOp>& ops);
 
 }  // namespace tinymp::lab

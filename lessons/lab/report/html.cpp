@@ -1,15 +1,10 @@
-#include <lessons/lab/report/covered.h>
-#include <lessons/lab/report/findings.h>
+#include <lessons/lab/report/assets.h>
+#include <lessons/lab/report/curve_style.h>
 #include <lessons/lab/report/html.h>
+#include <lessons/lab/report/html_parts.h>
 #include <lessons/lab/report/html_text.h>
-#include <lessons/lab/report/look.h>
-#include <lessons/lab/report/number.h>
-#include <lessons/lab/report/page_assets.h>
-#include <lessons/lab/report/page_data.h>
-#include <lessons/lab/report/provenance_html.h>
-#include <lessons/lab/report/sizes_html.h>
-#include <lessons/lab/report/svg.h>
-#include <lessons/lab/report/table_html.h>
+#include <lessons/lab/report/sentences.h>
+#include <lessons/lab/report/terminal_curves.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cerrno>
@@ -79,6 +74,15 @@ std::string caption(const Panel& panel, bool is_first) {
                 "<output class=\"readout\"></output></figcaption>\n");
 }
 
+/// The terminal's chart without its title: what a page shows until its script draws, and where none does. In
+/// ASCII, for in a browser Braille patterns may be wider than other characters.
+std::string still_chart(const Panel& panel, bool is_wide) {
+  const TerminalStyle style{.unicode = false, .colour = false, .width = is_wide ? 100 : 52};
+  const std::string chart = terminal_chart(panel, style, {.height = is_wide ? 14 : 8});
+  return concat("<pre class=\"still\" role=\"img\" aria-label=\"", escape_html(describe_panel(panel)), "\">",
+                escape_html(chart.substr(chart.find('\n') + 1)), "</pre>");
+}
+
 /// Why a curve stops, and why one is not seen, in words.
 std::string notes_html(const Panel& panel) {
   std::string text;
@@ -96,14 +100,14 @@ std::string section_html(const ReportSection& given, const PageSection& section)
   std::string text = "<section class=\"question\">\n<h2>" + escape_html(question) + "</h2>\n";
   if (!given.verdict.empty()) text += "<p class=\"verdict\">" + escape_html(given.verdict) + "</p>\n";
   if (section.groups.empty()) return text + "</section>\n";
-  text += table_html(section);
+  text += summary_html(section);
   for (const std::string& finding : finding_lines(section.groups))
     text += "<p class=\"finding\">" + escape_html(finding) + "</p>\n";
   if (!section.panels.empty()) text += controls_html(section) + "<div class=\"panels\">\n";
   for (const Panel& panel : section.panels) {
-    text += "<figure class=\"panel card\">\n" + caption(panel, &panel == section.panels.data()) +
-            "<div class=\"static\">" + svg_chart(panel) + "</div><div class=\"live\" hidden></div>\n" +
-            notes_html(panel) + "</figure>\n";
+    const bool is_first = &panel == section.panels.data();
+    text += "<figure class=\"panel card\">\n" + caption(panel, is_first) + still_chart(panel, is_first) +
+            "<div class=\"live\" hidden></div>\n" + notes_html(panel) + "</figure>\n";
   }
   if (!section.panels.empty()) text += "</div>\n";
   return text + sizes_html(section.groups) + provenance_html(section.groups) + "</section>\n";
@@ -165,12 +169,12 @@ std::string html_report(const std::string& title, std::span<const ReportSection>
                      escape_html(title) + "</h1>\n<p class=\"lede\">" + escape_html(lede(sections)) +
                      "</p>\n";
   if (!options.note.empty()) text += "<p class=\"notice\">" + escape_html(options.note) + "</p>\n";
-  if (!live) {
-    text +=
-        "<p class=\"notice\">These charts are still: dygraphs was not there when tinymp was built, so there "
-        "is no "
-        "zoom. Install libjs-dygraphs and build again for live ones.</p>\n";
-  }
+  text +=
+      live ? "<noscript><p class=\"notice\">The charts are drawn with characters: this page's script, which "
+             "draws them live, may not run here.</p></noscript>\n"
+           : "<p class=\"notice\">The charts are drawn with characters: dygraphs was not there when tinymp "
+             "was "
+             "built. Install libjs-dygraphs and build again for live ones, to zoom in.</p>\n";
   return text + "</header>\n<main>\n" + body + "</main>\n" + foot_html(page_data(pages), live);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/lab/report/dygraphs.h>
+#include <lessons/lab/report/assets.h>
 #include <lessons/lab/report/section.h>
 #include <span>
 #include <string>
@@ -10,7 +10,8 @@
 namespace tinymp::report {
 
 struct HtmlOptions {
-  /// Live charts (zoom, smoothing, log scale). Without dygraphs the charts are still, and the page says so.
+  /// Live charts (zoom, smoothing, log scale). Without dygraphs, and where no script runs, the page shows the
+  /// terminal's charts and says why.
   bool live = !dygraphs_js().empty();
   std::string note{};  ///< a line under the title
 };

@@ -21,6 +21,10 @@ std::string fixed_digits(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:#.{}g}", value, digits) : nonfinite(value);
 }
 
+std::string fixed(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : nonfinite(value);
+}
+
 std::string percent(double share) {
   if (!std::isfinite(share)) return nonfinite(share);
   const double value = 100 * share;

@@ -8,6 +8,7 @@ namespace tinymp::report {
 
 std::string short_number(double value, int digits = 3);  ///< significant digits: "0.0735", "93.9", "1.2e-07"
 std::string fixed_digits(double value, int digits = 4);  ///< the same, keeping zeros at the end: "0.04200"
+std::string fixed(double value, int digits);             ///< `digits` after the point: "83.0"
 std::string percent(double share);     ///< 0.8312 -> "83 %", 0.0042 -> "0.4 %", 0.0001 -> "<0.1 %"
 std::string scale_text(double scale);  ///< a loss scale: "1024", "65536", "2^24", "0.25", "2^-10"
 std::string duration(double seconds);  ///< "0.4 s", "12 s", "3 min 20 s", "2 h 05 min"

@@ -1,8 +1,8 @@
-// Draws the panels of a report. The page is whole without this: each panel holds a still chart, which is replaced here
-// by a live one when dygraphs is part of the page.
+// Draws the panels of a report. The page is whole without this: each panel holds a chart of characters, which is replaced
+// here by a live one when dygraphs is part of the page.
 (function () {
   'use strict';
-  const status = {mode: 'svg', curves: 0, panels: 0, requests: 0, errors: []};
+  const status = {mode: 'text', curves: 0, panels: 0, requests: 0, errors: []};
   window.tinymp = status;
   window.addEventListener('error', (event) => status.errors.push(String(event.message)));
   document.addEventListener('securitypolicyviolation', (event) => status.errors.push('blocked ' + event.blockedURI));
@@ -213,7 +213,8 @@
         : option('logscale') ? decadeTicks(low, high, pixels)
         : window.Dygraph.numericTicks(low, high, pixels, option, graph, values);
 
-    figure.querySelector('.static').hidden = true;
+    const still = figure.querySelector('.still');
+    still.hidden = true;
     const place = figure.querySelector('.live');
     place.hidden = false;
     const options = Object.assign(theme(), {
@@ -233,7 +234,7 @@
     });
     const graph = new window.Dygraph(place, rowsOf(panel, 0), options);
     place.setAttribute('role', 'img');
-    place.setAttribute('aria-label', figure.querySelector('.static svg').getAttribute('aria-label'));
+    place.setAttribute('aria-label', still.getAttribute('aria-label'));
     return {graph, panel, drawn, theme};
   }
 
@@ -260,12 +261,10 @@
       graph.updateOptions({dateWindow: section.whole.slice(), valueRange: null}));
 
     const figures = every('.panel', element);
-    if (live) {
-      content.panels.forEach((panel, i) => {
-        for (const series of panel.series) series.runs = stretches(panel, series);
-        section.panels.push(makePanel(section, panel, figures[i]));
-      });
-    }
+    content.panels.forEach((panel, i) => {
+      for (const series of panel.series) series.runs = stretches(panel, series);
+      section.panels.push(makePanel(section, panel, figures[i]));
+    });
 
     const controls = element.querySelector('.controls');
     if (!controls) return section;
@@ -273,14 +272,11 @@
     every('.chips input', controls).forEach((box) => box.addEventListener('change', () => {
       const curve = Number(box.closest('label').dataset.curve);
       section.visible[curve] = box.checked;
-      every('.static .curve[data-curve="' + curve + '"]', element).forEach((group) =>
-        group.toggleAttribute('hidden', !box.checked));
       together(({graph, panel}) => panel.series.forEach((series, i) => {
         if (series.curve === curve) graph.setVisibility(i, box.checked);
       }));
     }));
     const tools = controls.querySelector('.tools');
-    tools.hidden = !live;
     tools.querySelector('.smooth').addEventListener('input', (event) => {
       section.weight = Number(event.target.value);
       together(({graph, panel}) => {
@@ -307,18 +303,29 @@
   }
 
   const elements = every('section.question');
-  const sections = data.sections.map((content, i) => makeSection(content, elements[i]));
-  const redress = () => sections.forEach((section) =>
-    section.panels.forEach(({graph, theme}) => graph.updateOptions(theme())));
-  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redress);
+  const sections = live ? data.sections.map((content, i) => makeSection(content, elements[i])) : [];
+  const everyGraph = (change) => sections.forEach((section) => section.panels.forEach(change));
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+    everyGraph(({graph, theme}) => graph.updateOptions(theme())));
+
+  // Paper is light and narrower than a screen (page.css), and finer.
+  const dressFor = (paper) => {
+    document.documentElement.classList.toggle('paper', paper);
+    everyGraph(({graph, theme}) => {
+      graph.updateOptions(Object.assign(theme(), {pixelRatio: paper ? 3 : null}), true);
+      graph.resize();
+    });
+  };
+  window.addEventListener('beforeprint', () => dressFor(true));
+  window.addEventListener('afterprint', () => dressFor(false));
 
   // ---- what was drawn, for tests ---------------------------------------------------------------------------------
   const drawnLive = () => sections.reduce((sum, section) =>
     sum + section.panels.reduce((count, panel) => count + panel.drawn.size, 0), 0);
   window.addEventListener('load', () => setTimeout(() => {
-    status.mode = live ? 'dygraphs' : 'svg';
+    status.mode = live ? 'dygraphs' : 'text';
     status.panels = every('.panel').length;
-    status.curves = live ? drawnLive() : every('.static .curve path.line[d^="M"]').length;
+    status.curves = drawnLive();
     status.requests = performance.getEntriesByType('resource').length;
     const note = document.getElementById('tinymp-status');
     note.textContent = JSON.stringify(status);

@@ -1,14 +1,17 @@
 #include <fmt/format.h>
 
-#include <lessons/lab/report/look.h>
-#include <lessons/lab/report/page_data.h>
-#include <tinymp/base/error.h>
+#include <lessons/lab/report/curve_style.h>
+#include <lessons/lab/report/html_parts.h>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 namespace tinymp::report {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_points = 4000;
 
@@ -40,65 +43,73 @@ const char* name_of(Quantity quantity) {
   return "flushed";
 }
 
-/// Six digits are more than a screen can show and keep the page small.
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null"; }
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+/// Six digits are more than a screen can show and keep the page small; a whole number has no ".0".
+Json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  const std::string text = fmt::format("{:.6g}", value);
+  double rounded = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  const bool whole = std::abs(rounded) < 1e15 && rounded == std::floor(rounded);
+  return whole ? Json(static_cast<std::int64_t>(rounded)) : Json(rounded);
 }
 
-/// [a,b,...] of what `item` makes from each element.
-template <class List, class Item>
-std::string list(const List& elements, Item item) {
-  std::string text;
-  for (const auto& element : elements) text += (text.empty() ? "" : ",") + item(element);
-  return "[" + text + "]";
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(number(value));
+  return list;
 }
 
-std::string styles() {
-  std::vector<Look> all;
-  for (std::size_t i = 0; i < looks; ++i) all.push_back(look(i));
-  return list(all, [](const Look& l) {
-    std::string dash = l.dash;
+Json styles() {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < curve_styles; ++i) {
+    const CurveStyle style = curve_style(i);
+    std::string dash = style.dash;
     std::replace(dash.begin(), dash.end(), ' ', ',');
-    return concat("{\"colour\":\"", l.colour, "\",\"dash\":[", dash, "],\"marker\":\"", l.marker,
-                  "\",\"hollow\":", l.hollow ? "true" : "false", "}");
-  });
-}
-
-std::string series_json(const Panel& panel, std::size_t which) {
-  const Curve curve = thin(panel.curves[which], panel.quantity, most_points);
-  std::string text = concat("{\"curve\":", panel.group[which], ",\"step\":", list(curve.step, number),
-                            ",\"mean\":", list(curve.mean, number));
-  if (curve.seeds > 1)
-    text += ",\"low\":" + list(curve.low, number) + ",\"high\":" + list(curve.high, number);
-  const auto end_json = [](const CurveEnd& end) {
-    return "{\"step\":" + number(end.step) + ",\"value\":" + number(end.value) + "}";
-  };
-  return text + ",\"ends\":" + list(curve.ends, end_json) + "}";
-}
-
-std::string panel_json(const Panel& panel) {
-  std::vector<std::size_t> which;
-  for (std::size_t i = 0; i < panel.curves.size(); ++i) which.push_back(i);
-  return concat("{\"quantity\":\"", name_of(panel.quantity), "\",\"scale\":\"", name_of(panel.scale),
-                "\",\"series\":", list(which, [&](std::size_t i) { return series_json(panel, i); }), "}");
-}
-
-std::string section_json(const PageSection& section) {
-  double last = 1;
-  for (const Panel& panel : section.panels) {
-    for (const Curve& curve : panel.curves) last = std::max(last, curve.step.back());
+    list.push_back({{"colour", style.colour},
+                    {"dash", Json::parse("[" + dash + "]")},
+                    {"marker", style.marker},
+                    {"hollow", style.hollow}});
   }
-  return concat("{\"names\":", list(section.groups, [](const Group& group) { return quoted(group.name); }),
-                ",\"steps\":", number(last), ",\"panels\":", list(section.panels, panel_json), "}");
+  return list;
+}
+
+Json series_json(const Panel& panel, std::size_t which) {
+  const Curve curve = thin(panel.curves[which], panel.quantity, most_points);
+  Json json = {{"curve", panel.group[which]}, {"step", numbers(curve.step)}, {"mean", numbers(curve.mean)}};
+  if (curve.seeds > 1) {
+    json["low"] = numbers(curve.low);
+    json["high"] = numbers(curve.high);
+  }
+  json["ends"] = Json::array();
+  for (const CurveEnd& end : curve.ends)
+    json["ends"].push_back({{"step", number(end.step)}, {"value", number(end.value)}});
+  return json;
+}
+
+Json section_json(const PageSection& section) {
+  Json json = {{"names", Json::array()}, {"steps", 1}, {"panels", Json::array()}};
+  double last = 1;
+  for (const Group& group : section.groups) json["names"].push_back(group.name);
+  for (const Panel& panel : section.panels) {
+    Json series = Json::array();
+    for (std::size_t i = 0; i < panel.curves.size(); ++i) {
+      last = std::max(last, panel.curves[i].step.back());
+      series.push_back(series_json(panel, i));
+    }
+    json["panels"].push_back({{"quantity", name_of(panel.quantity)},
+                              {"scale", name_of(panel.scale)},
+                              {"series", std::move(series)}});
+  }
+  json["steps"] = number(last);
+  return json;
 }
 
 }  // namespace
 
 std::string page_data(std::span<const PageSection> sections) {
-  return concat("{\"styles\":", styles(), ",\"cross\":\"", cross_path,
-                "\",\"sections\":", list(sections, section_json), "}");
+  Json json = {{"styles", styles()}, {"cross", cross_path}, {"sections", Json::array()}};
+  for (const PageSection& section : sections) json["sections"].push_back(section_json(section));
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a name may hold any bytes
 }
 
 }  // namespace tinymp::report

@@ -1,7 +1,7 @@
+#include <lessons/lab/report/curve_style.h>
+#include <lessons/lab/report/html_parts.h>
 #include <lessons/lab/report/html_text.h>
-#include <lessons/lab/report/look.h>
 #include <lessons/lab/report/number.h>
-#include <lessons/lab/report/provenance_html.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <functional>
@@ -52,35 +52,32 @@ std::string facts(std::span<const Group> groups) {
   return text + fact("Date", values(&RunHeader::date)) + "</dl>\n";
 }
 
-std::string run_row(const Group& group, std::size_t index, const Run& run) {
-  const auto cell = [](const std::string& text) {
-    return "<td class=\"number\">" + escape_html(text) + "</td>";
-  };
-  std::string row = "<tr><th scope=\"row\">" + swatch(index) + escape_html(group.name) + "</th>";
-  row += "<td>" + escape_html(describe(run.header.recipe)) + "</td>" + cell(concat(run.header.seed));
+std::vector<std::string> run_row(const Group& group, std::size_t index, const Run& run) {
+  std::vector<std::string> row{swatch(index) + escape_html(group.name),
+                               escape_html(describe(run.header.recipe)), concat(run.header.seed)};
   if (run.result) {
-    row += cell(short_number(run.result->value, 6)) + cell(concat(run.result->taken)) +
-           cell(concat(run.result->skipped));
-    row += cell(duration(run.result->seconds));
+    for (const std::string& text : {short_number(run.result->value, 6), concat(run.result->taken),
+                                    concat(run.result->skipped), duration(run.result->seconds)})
+      row.push_back(text);
   } else {
-    row += cell("interrupted") + cell("") + cell("") + cell("");
+    row.insert(row.end(), {"interrupted", "", "", ""});
   }
-  return row + "<td><code>" + escape_html(run.path) + "</code></td></tr>\n";
+  row.push_back("<code>" + escape_html(run.path) + "</code>");
+  return row;
 }
 
 }  // namespace
 
 std::string provenance_html(std::span<const Group> groups) {
-  std::string text =
-      "<details><summary>Where these figures come from</summary>\n" + facts(groups) +
-      "<div class=\"table card\"><table><thead><tr><th scope=\"col\">run</th><th scope=\"col\">recipe</th>"
-      "<th scope=\"col\" class=\"number\">seed</th><th scope=\"col\" class=\"number\">result</th>"
-      "<th scope=\"col\" class=\"number\">steps</th><th scope=\"col\" class=\"number\">skipped</th>"
-      "<th scope=\"col\" class=\"number\">time</th><th scope=\"col\">log</th></tr></thead><tbody>\n";
+  constexpr Align left = Align::left, right = Align::right;
+  Table table{{"run", "recipe", "seed", "result", "steps", "skipped", "time", "log"},
+              {left, left, right, right, right, right, right, left},
+              {}};
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    for (const Run* run : groups[g].runs) text += run_row(groups[g], g, *run);
+    for (const Run* run : groups[g].runs) table.rows.push_back(run_row(groups[g], g, *run));
   }
-  return text + "</tbody></table></div></details>\n";
+  return "<details><summary>Where these figures come from</summary>\n" + facts(groups) + table_html(table) +
+         "</details>\n";
 }
 
 }  // namespace tinymp::report

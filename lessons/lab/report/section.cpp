@@ -1,5 +1,5 @@
-#include <lessons/lab/report/findings.h>
 #include <lessons/lab/report/section.h>
+#include <lessons/lab/report/sentences.h>
 #include <lessons/lab/report/sizes_terminal.h>
 #include <lessons/lab/report/table.h>
 #include <lessons/lab/report/terminal_curves.h>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include <lessons/lab/report/curve_style.h>
+#include <lessons/lab/report/html_parts.h>
 #include <lessons/lab/report/html_text.h>
-#include <lessons/lab/report/look.h>
 #include <lessons/lab/report/number.h>
-#include <lessons/lab/report/sizes_html.h>
 #include <tinymp/base/error.h>
 
 namespace tinymp::report {
@@ -18,7 +18,7 @@ std::string bar_html(const Bars& bars, int exponent, std::size_t index) {
   if (bars.share(exponent) == 0) return "";
   const double height = std::max(0.6, 100 * bars.share(exponent) / bars.highest());
   const double width = left_of(bars, exponent + 1) - left_of(bars, exponent);
-  const char* colour = look(index).colour;
+  const char* colour = curve_style(index).colour;
   const bool hollow = bars.region_of(exponent).is_lost;
   return fmt::format(
       "<rect class=\"bar\" x=\"{:.2f}%\" y=\"{:.2f}%\" width=\"{:.2f}%\" height=\"{:.2f}%\" "
@@ -58,22 +58,6 @@ std::string axes_html(const Bars& bars) {
   return text + "<line class=\"axis\" x1=\"0\" x2=\"100%\" y1=\"100%\" y2=\"100%\"/>";
 }
 
-std::string table_html(const Table& table) {
-  std::string text = "<div class=\"table\"><table><thead><tr>";
-  const auto tag = [&](std::size_t i) { return table.align[i] == Align::right ? " class=\"number\">" : ">"; };
-  for (std::size_t i = 0; i < table.header.size(); ++i)
-    text += concat("<th scope=\"col\"", tag(i), escape_html(pretty_power(table.header[i])), "</th>");
-  text += "</tr></thead><tbody>\n";
-  for (const auto& row : table.rows) {
-    text += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i)
-      text += concat(i == 0 ? "<th scope=\"row\"" : "<td", tag(i), escape_html(row[i]),
-                     i == 0 ? "</th>" : "</td>");
-    text += "</tr>\n";
-  }
-  return text + "</tbody></table></div>";
-}
-
 std::string words_of(const Bars& bars) {
   std::string text;
   for (const std::string& sentence : bars.words) text += (text.empty() ? "" : " ") + sentence;
@@ -93,12 +77,14 @@ std::string pretty(const std::string& text) {
   return made + text.substr(begin);
 }
 
-std::string figure_html(const Bars& bars, std::size_t index, const Table& table, const std::string& notes) {
+std::string figure_html(const Bars& bars, std::size_t index, Table table, const std::string& notes) {
+  for (std::vector<std::string>& row : table.rows)
+    for (std::string& cell : row) cell = escape_html(cell);
   return concat("<figure class=\"sizes card\">\n<figcaption>", swatch(index), "<strong>",
                 pretty(escape_html(bars.title)), "</strong><span>", escape_html(bars.of),
                 "</span></figcaption>\n<div class=\"static\">", svg_bars(bars, index), "</div>\n<p>",
                 pretty(escape_html(words_of(bars))), "</p>\n<details><summary>By parameter</summary>",
-                table_html(table), notes.empty() ? "" : "<p>" + escape_html(notes) + "</p>",
+                table_html(table, "table"), notes.empty() ? "" : "<p>" + escape_html(notes) + "</p>",
                 "</details></figure>\n");
 }
 

@@ -12,8 +12,10 @@ Align align_of(const Table& table, std::size_t column) {
 }
 
 std::vector<int> column_widths(const Table& table) {
+  const std::vector<std::string>& first =
+      table.header.empty() && !table.rows.empty() ? table.rows[0] : table.header;
   std::vector<int> widths;
-  for (const std::string& name : table.header) widths.push_back(display_width(name));
+  for (const std::string& name : first) widths.push_back(display_width(name));
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < std::min(row.size(), widths.size()); ++i) {
       widths[i] = std::max(widths[i], display_width(row[i]));
@@ -60,6 +62,15 @@ std::string row_text(const std::vector<std::string>& cells, const std::vector<in
   return text;
 }
 
+std::string rule_under(const std::vector<int>& widths, bool unicode) {
+  std::string rule;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (i > 0) rule += std::string(gap, ' ');
+    for (int c = 0; c < widths[i]; ++c) rule += unicode ? "─" : "-";
+  }
+  return rule;
+}
+
 }  // namespace
 
 std::string format_table(const Table& given, const TerminalStyle& style) {
@@ -71,13 +82,11 @@ std::string format_table(const Table& given, const TerminalStyle& style) {
   std::vector<int> widths = column_widths(table);
   fit(widths, table, style.width);
 
-  std::string rule;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (i > 0) rule += std::string(gap, ' ');
-    for (int c = 0; c < widths[i]; ++c) rule += style.unicode ? "─" : "-";
+  std::string text;
+  if (!table.header.empty()) {
+    text = bold(row_text(table.header, widths, table), style);
+    text += faint(rule_under(widths, style.unicode), style) + "\n";
   }
-  std::string text = bold(row_text(table.header, widths, table), style);
-  text += faint(rule, style) + "\n";
   for (const auto& row : table.rows) text += row_text(row, widths, table);
   return text;
 }

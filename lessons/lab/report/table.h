@@ -15,8 +15,9 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-/// Columns two spaces apart under a rule; each line ends in a newline and has no trailing spaces. In a table
-/// wider than the terminal the cells of its widest left-aligned columns go over several lines.
+/// Columns two spaces apart under a rule (no header: no rule); each line ends in a newline and has no
+/// trailing spaces. In a table wider than the terminal the cells of its widest left-aligned columns go over
+/// several lines.
 std::string format_table(const Table& table, const TerminalStyle& style);
 
 /// One row a recipe: the metric (mean over the seeds, smallest and largest beside it), the shares of lost

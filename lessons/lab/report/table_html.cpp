@@ -1,7 +1,6 @@
+#include <lessons/lab/report/curve_style.h>
+#include <lessons/lab/report/html_parts.h>
 #include <lessons/lab/report/html_text.h>
-#include <lessons/lab/report/look.h>
-#include <lessons/lab/report/table.h>
-#include <lessons/lab/report/table_html.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>
@@ -23,15 +22,6 @@ std::string lost_how(const PageSection& section, std::size_t group) {
   return "";
 }
 
-std::string cell_html(const PageSection& section, const Table& table, std::size_t row, std::size_t column) {
-  const std::string& name = table.header[column];
-  const std::string how = name == "lost" ? lost_how(section, row) : "";
-  return concat("<td data-name=\"", escape_html(name), "\"",
-                table.align[column] == Align::right ? " class=\"number\"><span>" : "><span>",
-                escape_html(pretty_power(table.rows[row][column])),
-                how.empty() ? "" : "<small>" + escape_html(how) + "</small>", "</span></td>");
-}
-
 /// The words of the table's header that need one.
 std::string glossary_html(const Table& table) {
   constexpr std::array<std::pair<const char*, const char*>, 4> words = {
@@ -49,23 +39,47 @@ std::string glossary_html(const Table& table) {
   return text.empty() ? "" : "<p class=\"glossary\">" + text + "</p>\n";
 }
 
+/// " class=\"number\"" for a column of numbers.
+const char* class_of(const Table& table, std::size_t column) {
+  return column < table.align.size() && table.align[column] == Align::right ? " class=\"number\"" : "";
+}
+
 }  // namespace
 
-std::string table_html(const PageSection& section) {
-  const Table table = groups_table(section.groups);
-  std::string text = "<div class=\"table card\"><table class=\"summary\"><thead><tr>";
-  for (std::size_t i = 0; i < table.header.size(); ++i) {
-    text += concat("<th scope=\"col\"", table.align[i] == Align::right ? " class=\"number\">" : ">",
-                   escape_html(table.header[i]), "</th>");
-  }
+std::string table_html(const Table& table, const std::string& box, const std::string& kind) {
+  const bool summary = kind == "summary";
+  std::string text = concat("<div class=\"", box, "\"><table", kind.empty() ? "" : " class=\"" + kind + "\"",
+                            "><thead><tr>");
+  for (std::size_t i = 0; i < table.header.size(); ++i)
+    text += concat("<th scope=\"col\"", class_of(table, i), ">", escape_html(pretty_power(table.header[i])),
+                   "</th>");
   text += "</tr></thead><tbody>\n";
-  for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    text +=
-        "<tr><th scope=\"row\">" + swatch(row) + "<span>" + escape_html(table.rows[row][0]) + "</span></th>";
-    for (std::size_t i = 1; i < table.header.size(); ++i) text += cell_html(section, table, row, i);
+  for (const std::vector<std::string>& row : table.rows) {
+    text += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool names_row = i == 0;
+      const std::string column =
+          summary && !names_row ? " data-name=\"" + escape_html(table.header[i]) + "\"" : "";
+      text += concat(names_row ? "<th scope=\"row\"" : "<td", column, class_of(table, i), ">", row[i],
+                     names_row ? "</th>" : "</td>");
+    }
     text += "</tr>\n";
   }
-  return text + "</tbody></table></div>\n" + glossary_html(table);
+  return text + "</tbody></table></div>\n";
+}
+
+std::string summary_html(const PageSection& section) {
+  Table table = groups_table(section.groups);
+  const std::string glossary = glossary_html(table);
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+      std::string& cell = table.rows[row][i];
+      const std::string how = table.header[i] == "lost" ? lost_how(section, row) : "";
+      cell = concat(i == 0 ? swatch(row) : "", "<span>", escape_html(i == 0 ? cell : pretty_power(cell)),
+                    how.empty() ? "" : "<small>" + escape_html(how) + "</small>", "</span>");
+    }
+  }
+  return table_html(table, "table card", "summary") + glossary;
 }
 
 }  // namespace tinymp::report

@@ -1,8 +1,7 @@
 #include <lessons/lab/report/axis.h>
 #include <lessons/lab/report/canvas.h>
-#include <lessons/lab/report/covered.h>
 #include <lessons/lab/report/mean.h>
-#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/sentences.h>
 #include <lessons/lab/report/terminal_curves.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
@@ -135,9 +134,7 @@ std::string bottom_axis(const Axis& axis, int label_width, int columns, bool uni
 std::string last_value(const Panel& panel, const Curve& curve) {
   const auto last =
       std::find_if(curve.mean.rbegin(), curve.mean.rend(), [](double v) { return std::isfinite(v); });
-  if (last == curve.mean.rend()) return "";
-  if (panel.scale == Scale::share) return percent(*last);
-  return panel.quantity == Quantity::scale ? scale_text(*last) : short_number(*last, 4);
+  return last == curve.mean.rend() ? "" : value_text(panel, *last);
 }
 
 /// Of each curve the one that is drawn on top of it all along, no more than a dot away: in ASCII a dot is a

@@ -47,7 +47,7 @@ int explain_command(int argc, char** argv) {
     return train::loss_of(task_of(model_flags), *model, images);
   };
   std::cout << fitted(concat(model->name(), ", ", batch, " images, ", describe(recipe), "\n\n",
-                             table_of(explain(step, names_in(*model)))));
+                             ops_table(explain(step, names_in(*model)))));
   return 0;
 }
 

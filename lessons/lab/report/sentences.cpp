@@ -1,5 +1,6 @@
 #include <lessons/lab/report/axis.h>
-#include <lessons/lab/report/covered.h>
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/sentences.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,51 @@ bool lies_on(const std::vector<Drawn>& upper, const std::vector<Drawn>& lower, d
 }
 
 }  // namespace
+
+std::string value_text(const Panel& panel, double value) {
+  if (panel.scale == Scale::share) return percent(value);
+  return panel.quantity == Quantity::scale ? scale_text(value) : short_number(value, 4);
+}
+
+std::string describe_panel(const Panel& panel) {
+  std::string text = panel.title + " against the step.";
+  for (const Curve& curve : panel.curves) {
+    std::vector<std::size_t> finite;
+    for (std::size_t i = 0; i < curve.mean.size(); ++i) {
+      if (std::isfinite(curve.mean[i])) finite.push_back(i);
+    }
+    text += " " + curve.name + ": ";
+    if (finite.empty()) {
+      text += "never finite.";
+      continue;
+    }
+    const std::size_t first = finite.front(), last = finite.back();
+    text +=
+        concat(value_text(panel, curve.mean[first]), " at step ", short_number(curve.step[first], 15), ", ",
+               value_text(panel, curve.mean[last]), " at step ", short_number(curve.step[last], 15));
+    if (!curve.ends.empty()) text += ", not finite from " + ends_text(curve);
+    text += ".";
+  }
+  return text;
+}
+
+std::vector<std::string> finding_lines(std::span<const Group> groups) {
+  std::vector<std::string> lines;
+  for (const Group& group : groups) {
+    std::vector<const Run*> with;
+    for (const Run* run : group.runs) {
+      if (!run->findings.empty()) with.push_back(run);
+    }
+    if (with.empty()) continue;
+    const Run& first = *with.front();
+    const std::string name = group.runs.size() == 1
+                                 ? group.name
+                                 : concat(group.name, ", seed ", first.header.seed, " (", with.size(), " of ",
+                                          group.runs.size(), " seeds have one)");
+    for (const train::Finding& finding : first.findings) lines.push_back(name + ": " + finding.sentence);
+  }
+  return lines;
+}
 
 std::vector<std::optional<std::size_t>> covered_by(std::span<const std::vector<Drawn>> curves, double near) {
   std::vector<std::optional<std::size_t>> covered(curves.size());

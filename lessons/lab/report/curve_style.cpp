@@ -1,4 +1,4 @@
-#include <lessons/lab/report/look.h>
+#include <lessons/lab/report/curve_style.h>
 #include <tinymp/base/error.h>
 #include <array>
 
@@ -29,19 +29,20 @@ constexpr std::array<Marker, 7> markers = {{{circle, false},
 
 /// From the eighth curve on colours and dashes come again, each with the next marker; from the fifteenth with
 /// the one after that.
-Look look(std::size_t index) {
+CurveStyle curve_style(std::size_t index) {
   const std::size_t line = index % dashes.size();
   const Marker& marker = markers[(index + index / dashes.size()) % markers.size()];
   return {colours[line], dashes[line], marker.path, marker.hollow};
 }
 
 std::string swatch(std::size_t index) {
-  const Look l = look(index);
+  const CurveStyle style = curve_style(index);
   return concat(
       "<svg class=\"swatch\" viewBox=\"0 0 34 12\" aria-hidden=\"true\"><path d=\"M0 6H34\" fill=\"none\" ",
-      "stroke-width=\"2\" stroke-dasharray=\"", l.dash, "\" style=\"stroke:var(", l.colour,
-      ")\"/><path transform=\"translate(17 6)\" stroke-width=\"1.6\" d=\"", l.marker,
-      "\" style=\"stroke:var(", l.colour, ");fill:var(", l.hollow ? "--card" : l.colour, ")\"/></svg>");
+      "stroke-width=\"2\" stroke-dasharray=\"", style.dash, "\" style=\"stroke:var(", style.colour,
+      ")\"/><path transform=\"translate(17 6)\" stroke-width=\"1.6\" d=\"", style.marker,
+      "\" style=\"stroke:var(", style.colour, ");fill:var(", style.hollow ? "--card" : style.colour,
+      ")\"/></svg>");
 }
 
 }  // namespace tinymp::report
