@@ -96,7 +96,7 @@ TEST_CASE("relu, sigmoid and tanh hand NaN and infinite gradients on") {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinity = std::numeric_limits<float>::infinity();
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    const auto gradient = [&](auto op, float at, float dy) {
+    const auto gradient = [&](Tensor (*op)(const Tensor&), float at, float dy) {
       const Tensor x = Tensor::from({1}, std::vector<float>{at}, dtype).set_requires_grad(true);
       Tape tape;
       const Tensor y = op(x), g = Tensor::from({1}, std::vector<float>{dy}, dtype);
