@@ -5,7 +5,7 @@
 #include <bit>
 
 /// A training step after backward, in the order of the step: unscale looks at the gradients, clip and
-/// begin_step decide, update moves the weights, update_scale moves S. cuda/step.cuh has the same functions.
+/// decide_step decide, update moves the weights, update_scale moves S. cuda/step.cuh has the same functions.
 namespace tinymp::kernels::cpu {
 namespace {
 

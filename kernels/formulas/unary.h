@@ -4,12 +4,22 @@
 #include <tinymp/numeric/exp_log.h>
 #include <cstdint>
 
-/// The element-wise functions, one text for CPU and GPU. To add one: its name in Unary, a struct, a line in
-/// visit_unary, which does not compile without it. Each derivative is written in terms of the output y, so
-/// that backward need not keep the input, but for keeps_input().
+/// The element-wise functions, one text for CPU and GPU. To add one: a struct here and its line in
+/// TINYMP_UNARY, from which come the enumerator, visit_unary() and the op (tinymp/ops/elementwise.cpp). Each
+/// derivative is written in terms of the output y, so that backward need not keep the input, but for
+/// keeps_input().
 namespace tinymp::kernels {
 
-enum class Unary : std::uint8_t { relu, sigmoid, tanh, exp, log };
+#define TINYMP_UNARY(FUNCTION) \
+  FUNCTION(relu, Relu)         \
+  FUNCTION(sigmoid, Sigmoid)   \
+  FUNCTION(tanh, Tanh)         \
+  FUNCTION(exp, Exp)           \
+  FUNCTION(log, Log)
+
+#define TINYMP_NAME(name, Formula) name,
+enum class Unary : std::uint8_t { TINYMP_UNARY(TINYMP_NAME) };
+#undef TINYMP_NAME
 
 /// Whether backward is given the input x in the place of y. e^y would be far off once y has been rounded to
 /// 16 bits.
@@ -75,23 +85,16 @@ struct Log {
   }
 };
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic error "-Wswitch"
+/// Calls body.operator()<Relu>() for Unary::relu, and so on.
 template <class F>
 void visit_unary(Unary f, F&& body) {
   switch (f) {
-    case Unary::relu:
-      return body.template operator()<Relu>();
-    case Unary::sigmoid:
-      return body.template operator()<Sigmoid>();
-    case Unary::tanh:
-      return body.template operator()<Tanh>();
-    case Unary::exp:
-      return body.template operator()<Exp>();
-    case Unary::log:
-      return body.template operator()<Log>();
+#define TINYMP_CASE(name, Formula) \
+  case Unary::name:                \
+    return body.template operator()<Formula>();
+    TINYMP_UNARY(TINYMP_CASE)
+#undef TINYMP_CASE
   }
 }
-#pragma GCC diagnostic pop
 
 }  // namespace tinymp::kernels

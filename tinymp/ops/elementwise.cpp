@@ -4,6 +4,7 @@
 #include <tinymp/ops/ops.h>
 
 namespace tinymp {
+namespace {
 
 //   y = f(x)
 //  dx = f'(x) dy, out of y, or of x where y would not do: kernels/formulas/unary.h
@@ -18,6 +19,14 @@ Tensor unary(const char* op, kernels::Unary f, const Tensor& x) {
     return std::vector{dx};
   });
 }
+
+}  // namespace
+
+// Tensor relu(const Tensor& x), and so on
+#define TINYMP_OP(name, Formula) \
+  Tensor name(const Tensor& x) { return unary(#name, kernels::Unary::name, x); }
+TINYMP_UNARY(TINYMP_OP)
+#undef TINYMP_OP
 
 //   y = a + b,  da = db = dy
 Tensor add(const Tensor& a, const Tensor& b) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <kernels/formulas/unary.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/numeric/accumulation.h>
 #include <cstdint>
@@ -39,17 +38,11 @@ Tensor multiply(const Tensor& a, const Tensor& b);     ///< a b, value by value,
 Tensor scale(const Tensor& x, float factor);           ///< factor x
 Tensor scale(const Tensor& x, const Tensor& factor);  ///< the same; factor:() is data, f32 (f64 for an f64 x)
 
-/// f(x), value by value; `op` is its name on the tape.
-Tensor unary(const char* op, kernels::Unary f, const Tensor& x);
-/// max(x, 0); NaN stays NaN
-inline Tensor relu(const Tensor& x) { return unary("relu", kernels::Unary::relu, x); }
-/// 1 / (1 + exp(-x))
-inline Tensor sigmoid(const Tensor& x) { return unary("sigmoid", kernels::Unary::sigmoid, x); }
-inline Tensor tanh(const Tensor& x) { return unary("tanh", kernels::Unary::tanh, x); }
-/// Infinite above 11.09 in FP16, above 88.7 in FP32.
-inline Tensor exp(const Tensor& x) { return unary("exp", kernels::Unary::exp, x); }
-/// The natural logarithm; -infinity at 0, NaN below.
-inline Tensor log(const Tensor& x) { return unary("log", kernels::Unary::log, x); }
+Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN
+Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + exp(-x))
+Tensor tanh(const Tensor& x);
+Tensor exp(const Tensor& x);  ///< infinite above 11.09 in FP16, above 88.7 in FP32
+Tensor log(const Tensor& x);  ///< the natural logarithm; -infinity at 0, NaN below
 
 // Rows of x:(B,C), one by one: what a softmax is made of. Each stores its result in the format of x, so in
 // FP16 exp(x), their sum and their shares are rounded, and may overflow, one after the other.
