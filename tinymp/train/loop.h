@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-/// One training run, from a plan to a log on disk. Lesson 01 spells this loop out without the meters, lesson 11
-/// for a model of words; the lessons between them call it.
+/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out without the meters, lesson 11
+/// for a model of words. The other lessons call train::run.
 namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;

@@ -81,7 +81,7 @@ std::string ops_table(const std::vector<ExplainedOp>& ops) {
     std::string in;
     for (const DType dtype : op.in) in += concat(in.empty() ? "" : " ", dtype);
     table.rows.push_back({op.op, in, concat(op.out), op.sums ? concat(*op.sums) : "", concat(op.shape),
-                          concat(op.bytes), op.of});
+                          concat(op.bytes), op.names});
     bytes += op.bytes;
   }
   table.rows.push_back({"all", "", "", "", "", concat(bytes), ""});
