@@ -7,14 +7,12 @@
 // machine that takes subnormals for zero (subnormals.cpp).
 
 #include <fmt/format.h>
-#include <kernels/cuda/executor.h>
 #include <lessons/01_half/show.h>
 #include <lessons/01_half/subnormals.h>
 #include <lessons/lab/report/progress.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/sgd.h>
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -34,26 +32,20 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
   LossScaler scaler(recipe.scaling);
   data::Loader loader(lab.data().train, 64, seed);
 
-  train::Run run{lab.log_path(lab.marked(name), seed), {}, {}, train::RunResult{}};
-  run.header = {.lesson = "01_half", .question = question, .name = lab.marked(name)};
-  run.header.recipe = recipe;
-  run.header.seed = seed;
-  run.header.model = model.name();
-  run.header.data = describe(lab.data());
-  run.header.optimizer = "sgd lr=0.1";
-  run.header.steps = lab.steps(2500, 5);
-  run.header.batch = 64;
-  run.header.metric = metric_name(train::Task::classify);
-  run.header.higher_is_better = true;
-  run.header.command = lab.options().command;
-  if (lab.device() == Device::cuda) run.header.device = kernels::executor_name();
+  const train::Plan plan = lab.complete({.question = question,
+                                         .name = name,
+                                         .recipe = recipe,
+                                         .seed = seed,
+                                         .optimizer_name = "sgd lr=0.1",
+                                         .steps = lab.steps(2500, 5)});
+  train::Run run{lab.log_path(plan.name, seed), train::header_of(plan, model), {}, train::RunResult{}};
   train::RunLog log(run.path, run.header);
   run.header = log.header();  // with commit, compiler, machine
 
-  report::Progress bar(stderr, report::pad(concat(name, ", seed ", seed), 23), run.header.steps,
+  report::Progress bar(stderr, report::pad(concat(name, ", seed ", seed), 23), plan.steps,
                        lab.options().plain);
   const auto start = std::chrono::steady_clock::now();
-  for (std::int64_t step = 1; step <= run.header.steps; ++step) {
+  for (std::int64_t step = 1; step <= plan.steps; ++step) {
     const data::Batch batch = to(loader.next(), lab.device());
     Tape tape;
     const Tensor loss =
@@ -62,13 +54,13 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
     Gradients gradients = optimizer.gradients();
     UnscaleResult check = scaler.unscale(gradients);
     optimizer.step(gradients, check);
-    if (step == 1 || step % 25 == 0 || step == run.header.steps) {
+    if (train::is_due(step, 25) || step == plan.steps) {
       run.steps.push_back({.step = step, .loss = loss.item()});  // item() waits for the device
       log.write(run.steps.back());
       bar.update(step, run.steps.back().loss);
     }
-    if (step == run.header.steps) bar.finish();
-    if (recipe == recipes::fp32 && step == run.header.steps) {
+    if (step == plan.steps) bar.finish();
+    if (recipe == recipes::fp32 && step == plan.steps) {
       show_rounding(lab, "weights", optimizer.weights());
       show_rounding(lab, "gradients", gradients.tensor());
     }
@@ -76,7 +68,7 @@ void train(Lab& lab, const std::string& name, const Recipe& recipe, std::uint64_
     optimizer.zero_grad();
   }
   run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.result->taken = run.header.steps;
+  run.result->taken = plan.steps;
   run.result->value = measure(train::Task::classify, model, lab.data().test, {}, lab.device());
   log.finish(*run.result);
   lab.add(run);
@@ -88,13 +80,11 @@ void experiment(Lab& lab) {
     train(lab, "FP32", recipes::fp32, seed);
     train(lab, "FP16 everywhere", recipes::fp16_weights, seed);
   }
-  const std::vector<double> gaps =
-      differences(lab.results(question, "FP32"), lab.results(question, "FP16 everywhere"));
-  const double gap = std::max(largest(gaps), -smallest(gaps));
+  const double gap = largest_gap(lab.results(question, "FP32"), lab.results(question, "FP16 everywhere"));
   lab.verdict(question, std::isnan(gap) ? "No answer: a run ended in NaN."
                         : gap <= 0.5 ? fmt::format("No: the two end within {:.2f} points of each other.", gap)
                                      : fmt::format("They end {:.2f} points apart.", gap));
-  lab.claim(gap <= 0.5, fmt::format("FP32 and FP16 end within {} points (0.5 allowed)", fixed(gap, 2)));
+  lab.claim_same(question, "FP32", "FP16 everywhere", "FP32 and FP16 end", 0.5);
   ask_about_subnormals(lab);
 }
 

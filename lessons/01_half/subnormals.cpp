@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <lessons/01_half/subnormals.h>
-#include <lessons/06_loss_scaling/small_gradients.h>
+#include <lessons/06_loss_scaling/autoencoder.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/half.h>
 
@@ -50,8 +50,6 @@ Tensor FlushingAutoencoder::operator()(const Tensor& images) const {
 
 namespace {
 
-const std::vector<std::int64_t> widths{784, 64, 32, 64, 784};
-
 struct Machine {
   const char* name;
   float scale;  ///< S; 0: FP32
@@ -73,9 +71,7 @@ train::Plan plan_for(Lab& lab, const Machine& machine, std::uint64_t seed) {
   }
   train::Plan plan = autoencoder_plan(lab, {machine.name, recipe}, seed);
   plan.question = question;
-  plan.model = [flushes = machine.flushes](const Recipe& r, Rng& rng) {
-    return std::make_unique<FlushingAutoencoder>(widths, r, rng, flushes);
-  };
+  plan.model = train::model_of<FlushingAutoencoder>({784, 64, 32, 64, 784}, machine.flushes);
   return plan;
 }
 

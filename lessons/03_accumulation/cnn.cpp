@@ -37,9 +37,7 @@ train::Plan cnn_plan(Lab& lab, const Curve& curve, std::uint64_t seed) {
   plan.model = [sums = curve.sums](const Recipe& recipe, Rng& rng) {
     return std::make_unique<SmallCnn>(recipe, rng, sums);
   };
-  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.05f, .momentum = 0.9f}, recipe);
-  };
+  plan.optimizer = train::optimizer_of<Sgd>({.lr = 0.05f, .momentum = 0.9f});
   plan.optimizer_name = "sgd lr=0.05 momentum=0.9";
   plan.batch = 128;
   plan.steps = lab.steps(150, 2);

@@ -1,4 +1,5 @@
-#include <lessons/03_accumulation/inference.h>
+#include <fmt/format.h>
+#include <lessons/03_accumulation/questions.h>
 #include <algorithm>
 #include <cmath>
 
@@ -47,6 +48,20 @@ void ask_twice(Lab& lab, const train::Plan& plan, const nn::Model& trained, Answ
   answers.f32.push_back(percent_of(wide, lab.data().test.labels));
   answers.f16.push_back(percent_of(other, lab.data().test.labels));
   answers.changed.push_back(100 - percent_of(other, wide));
+}
+
+void show_answers(Lab& lab, const char* model, const Answers& answers) {
+  lab.say(fmt::format("{:<24} {:>24} {:>24} {:>20}", model, spread(answers.f32, 2), spread(answers.f16, 2),
+                      spread(answers.changed, 2)));
+  lab.number(concat(model, ": accuracy with FP32 accumulators"), mean(answers.f32));
+  lab.number(concat(model, ": accuracy with FP16 accumulators"), mean(answers.f16));
+  lab.number(concat(model, ": answers changed (%)"), mean(answers.changed));
+}
+
+void claim_answers(Lab& lab, const char* model, const Answers& answers) {
+  const double points = largest_gap(answers.f32, answers.f16), allowed = 0.2;
+  lab.claim(points <= allowed, fmt::format("{}, asked with FP16 accumulators: within {} points ({} allowed)",
+                                           model, fixed(points, 2), allowed));
 }
 
 }  // namespace tinymp::lab

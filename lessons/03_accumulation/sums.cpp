@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <kernels/numerics/accumulate.h>
 #include <kernels/numerics/tensor_core.h>
-#include <lessons/03_accumulation/sums.h>
+#include <lessons/03_accumulation/questions.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/numeric/half.h>
 #include <cmath>
@@ -92,6 +92,18 @@ DotErrors show_dot_products(Lab& lab) {
     }
   }
   return at_16384;
+}
+
+void claim_dot_products(Lab& lab, const DotErrors& errors) {
+  const double f16 = 100 * smallest(errors.f16), f32 = largest(errors.f32),
+               chunked = 100 * largest(errors.chunks);
+  lab.claim(f16 >= 40, fmt::format("U(0,1), K = 16384: FP16 is off by {:.1f} % or more (40 asked)", f16),
+            Lab::Judged::in_smoke_too);
+  lab.claim(f32 <= 1e-5, fmt::format("... FP32 by at most {:.2g} (1e-5 allowed)", f32),
+            Lab::Judged::in_smoke_too);
+  lab.claim(chunked <= 0.5,
+            fmt::format("... FP16 in chunks of 64 by at most {:.2g} % (0.5 allowed)", chunked),
+            Lab::Judged::in_smoke_too);
 }
 
 }  // namespace tinymp::lab

@@ -3,23 +3,13 @@
 #include <tinymp/optim/sgd.h>
 
 namespace tinymp::lab {
-namespace {
-
-const std::vector<std::int64_t> widths{784, 128, 10};
-
-}  // namespace
-
 train::Plan plan_for(const std::string& question, const Curve& curve, std::uint64_t seed) {
-  train::Plan plan;
-  plan.question = question;
-  plan.name = curve.name;
-  plan.recipe = curve.recipe;
-  plan.seed = seed;
-  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Sgd>(std::move(parameters), sgd_options, recipe);
-  };
-  plan.optimizer_name = "sgd lr=0.1 momentum=0.9";
-  return plan;
+  return {.question = question,
+          .name = curve.name,
+          .recipe = curve.recipe,
+          .seed = seed,
+          .optimizer = train::optimizer_of<Sgd>(sgd_options),
+          .optimizer_name = "sgd lr=0.1 momentum=0.9"};
 }
 
 std::int64_t whole_batch(Lab& lab) { return lab.is_cut() ? 8192 : 4096; }
@@ -27,9 +17,7 @@ std::int64_t large_batch(Lab& lab) { return lab.options().smoke ? 256 : whole_ba
 
 train::Plan batch_norm_plan(Lab& lab, const std::string& question, const Curve& curve, std::uint64_t seed) {
   train::Plan plan = plan_for(question, curve, seed);
-  plan.model = [sums = curve.sums](const Recipe& recipe, Rng& rng) {
-    return std::make_unique<nn::BatchNormMlp>(widths, recipe, rng, sums);
-  };
+  plan.model = train::model_of<nn::BatchNormMlp>({784, 128, 10}, curve.sums);
   plan.batch = large_batch(lab);
   plan.steps = lab.steps(60, 4);
   plan.log_every = 1;
@@ -39,7 +27,7 @@ train::Plan batch_norm_plan(Lab& lab, const std::string& question, const Curve& 
 
 train::Plan matmul_plan(Lab& lab, const Curve& curve, std::uint64_t seed) {
   train::Plan plan = plan_for(matmuls, curve, seed);
-  plan.model = [](const Recipe& recipe, Rng& rng) { return std::make_unique<nn::Mlp>(widths, recipe, rng); };
+  plan.model = train::model_of<nn::Mlp>({784, 128, 10});
   plan.batch = 128;
   plan.steps = lab.steps(600, 4);
   return plan;

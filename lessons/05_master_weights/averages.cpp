@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/05_master_weights/averages.h>
+#include <lessons/05_master_weights/questions.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/numeric/convert.h>

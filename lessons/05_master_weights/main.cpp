@@ -5,11 +5,12 @@
 // half of that is absorbed, every time. Expected: with FP16 weights the model stalls far below FP32; with an
 // FP32 master copy that takes the updates, and is rounded into the FP16 model after each of them, it learns
 // just as well. Loss scaling is no cure: gradients are not what gets lost here.
+//
+// Model, optimizer and recipes stand in fine_tuning.h.
 
 #include <fmt/format.h>
-#include <lessons/05_master_weights/averages.h>
-#include <lessons/05_master_weights/watch.h>
-#include <cmath>
+#include <lessons/05_master_weights/questions.h>
+#include <lessons/05_master_weights/small_updates.h>
 #include <map>
 
 using namespace tinymp;
@@ -19,23 +20,13 @@ namespace {
 
 const char* const weights_scaled = "FP16 weights, S = 1024";
 
-double mean_share(const Lab& lab, const std::string& name, double train::LogRecord::*share) {
-  std::vector<double> shares;
-  for (const train::Run* run : lab.runs(small_updates, name)) {
-    for (const train::LogRecord& record : run->steps) {
-      if (!std::isnan(record.*share)) shares.push_back(record.*share);
-    }
-  }
-  return mean(shares);
-}
-
 /// The updates that got lost, in percent of those that are not zero in FP32: all logged steps of all seeds.
 void print_lost(Lab& lab, const std::vector<Contender>& contenders) {
   std::map<std::string, double> lost;
   lab.say("\nUpdates that moved nothing (%)     underflowed     absorbed");
   for (const Contender& c : contenders) {
-    const double underflowed = 100 * mean_share(lab, c.name, &train::LogRecord::underflowed);
-    const double absorbed = 100 * mean_share(lab, c.name, &train::LogRecord::absorbed);
+    const double underflowed = 100 * mean(lab.logged(small_updates, c.name, &train::LogRecord::underflowed));
+    const double absorbed = 100 * mean(lab.logged(small_updates, c.name, &train::LogRecord::absorbed));
     lab.say(fmt::format("  {:<32} {:>11} {:>12}", c.name, fixed(underflowed, 1), fixed(absorbed, 1)));
     lab.number(c.name + ": underflowed (%)", underflowed);
     lab.number(c.name + ": absorbed (%)", absorbed);
@@ -64,7 +55,7 @@ void experiment(Lab& lab) {
   for (const std::uint64_t seed : lab.seeds()) {
     const auto start = lab.prepare(pretraining_plan(lab, seed));
     if (seed == lab.seeds().front()) {
-      watch_master(lab, *start, lab.sabotaged() ? recipes::fp16_weights : recipes::fp16_master);
+      show_waiting_weights(lab, *start, lab.sabotaged() ? recipes::fp16_weights : recipes::fp16_master);
     }
     for (const Contender& contender : contenders) {
       lab.train(fine_tuning_plan(lab, contender, seed, *start));

@@ -6,10 +6,12 @@
 // divided by it in FP32 before the update, FP16 trains as FP32 does. So does a scale that finds S by itself
 // (lesson 07). Last the division: a classifier under plain SGD, whose gradients are not divided again, does
 // not train at all.
+//
+// Model, optimizer and recipes stand in autoencoder.h.
 
 #include <fmt/format.h>
-#include <lessons/06_loss_scaling/order.h>
-#include <lessons/06_loss_scaling/window.h>
+#include <lessons/06_loss_scaling/questions.h>
+#include <lessons/06_loss_scaling/small_gradients.h>
 
 using namespace tinymp;
 using namespace tinymp::lab;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/06_loss_scaling/order.h>
+#include <lessons/06_loss_scaling/autoencoder.h>
+#include <lessons/06_loss_scaling/questions.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/sgd.h>
@@ -37,9 +38,7 @@ train::Plan plan_of(const Lab& lab, const std::string& question, const Classifie
   plan.recipe = c.recipe;
   plan.seed = seed;
   plan.model = make_classifier;
-  plan.optimizer = [lr = c.lr](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = lr}, recipe);
-  };
+  plan.optimizer = train::optimizer_of<Sgd>({.lr = c.lr});
   plan.optimizer_name = concat("sgd lr=", c.lr, c.note);
   plan.steps = lab.steps(1000, first_steps);
   plan.clip = c.clip;
@@ -55,11 +54,6 @@ Classifier undivided(const char* name) {
 /// Sabotage: the run that is called divided does not divide by S.
 Classifier believed_divided(const Lab& lab) {
   return lab.sabotaged() ? undivided(divided) : Classifier{divided, recipes::fp16_static};
-}
-
-double largest_gap(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::vector<double> gaps = differences(a, b);
-  return std::max(largest(gaps), -smallest(gaps));
 }
 
 double farthest(const nn::Model& a, const nn::Model& b) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
+#include <lessons/06_loss_scaling/autoencoder.h>
 #include <lessons/06_loss_scaling/picture.h>
-#include <lessons/06_loss_scaling/window.h>
+#include <lessons/06_loss_scaling/questions.h>
 #include <tinymp/base/error.h>
 #include <cmath>
 #include <filesystem>

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <lessons/07_dynamic_scaling/models.h>
 #include <lessons/07_dynamic_scaling/trace.h>
-#include <algorithm>
-#include <cmath>
 
 using namespace tinymp;
 using namespace tinymp::lab;
@@ -28,19 +26,14 @@ bool trains(const Lab& lab, const Model& model, const std::string& name) {
   return largest(harm(lab, model, name)) <= model.allowed;  // false for NaN
 }
 
-/// True when every seed of this curve ended in NaN.
-bool destroyed(const Lab& lab, const Model& model, const std::string& name) {
-  return std::ranges::all_of(lab.results(model.name, name), [](double value) { return std::isnan(value); });
-}
-
 std::string verdict_on(const Lab& lab, const Model& model) {
   std::string works;
   for (const Contender& c : contenders(lab, model)) {
     if (c.name != "FP32" && trains(lab, model, c.name)) works += (works.empty() ? "" : " | ") + c.name;
   }
   if (works.empty())
-    return fmt::format("Every FP16 recipe ends more than {} worse than FP32.", model.in_words);
-  return fmt::format("Trains as FP32 does, at most {} worse: {}.", model.in_words, works);
+    return fmt::format("Every FP16 recipe ends more than {} worse than FP32.", model.allowed_text);
+  return fmt::format("Trains as FP32 does, at most {} worse: {}.", model.allowed_text, works);
 }
 
 void experiment(Lab& lab) {
@@ -56,7 +49,7 @@ void experiment(Lab& lab) {
   const double unscaled = smallest(harm(lab, autoencoder, "FP16, S = 1"));
   lab.claim(trains(lab, autoencoder, "FP16, S = 1024"),
             "S = 1024 trains the autoencoder (at most 5 % worse than FP32)");
-  lab.claim(destroyed(lab, residual, "FP16, S = 1024"), "S = 1024 destroys the residual net (NaN)");
+  lab.claim(lab.ends_in_nan(residual.name, "FP16, S = 1024"), "S = 1024 destroys the residual net (NaN)");
   lab.claim(trains(lab, residual, "FP16, S = 1"),
             "S = 1 trains the residual net (at most 5 points worse than FP32)");
   lab.claim(unscaled >= (lab.is_cut() ? 1.15 : 1.30),
@@ -64,7 +57,7 @@ void experiment(Lab& lab) {
   for (const Model* model : {&classifier, &residual, &autoencoder}) {
     lab.claim(trains(lab, *model, "FP16, dynamic S"),
               fmt::format("one dynamic setting trains: {} (at most {} worse than FP32)", model->name,
-                          model->in_words));
+                          model->allowed_text));
   }
 }
 

@@ -6,26 +6,17 @@
 namespace tinymp::lab {
 namespace {
 
-train::Plan classifier_plan() {
-  train::Plan plan;
-  plan.model = [](const Recipe& r, Rng& rng) {
-    return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 64, 10}, r, rng);
-  };
-  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& r) {
-    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.1f, .momentum = 0.9f}, r);
-  };
-  plan.optimizer_name = "sgd lr=0.1 momentum=0.9";
-  return plan;
+train::Plan small_mlp() {
+  return {.model = train::model_of<nn::Mlp>({784, 64, 10}),
+          .optimizer = train::optimizer_of<Sgd>({.lr = 0.1f, .momentum = 0.9f}),
+          .optimizer_name = "sgd lr=0.1 momentum=0.9"};
 }
 
-train::Plan residual_plan() {
-  train::Plan plan;
-  plan.model = [](const Recipe& r, Rng& rng) { return std::make_unique<nn::ResidualMlp>(64, 12, r, rng); };
-  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& r) {
-    return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = 1e-3f}, r);
-  };
-  plan.optimizer_name = "adam lr=0.001";
-  return plan;
+train::Plan residual_net() {
+  return {
+      .model = [](const Recipe& r, Rng& rng) { return std::make_unique<nn::ResidualMlp>(64, 12, r, rng); },
+      .optimizer = train::optimizer_of<Adam>({.lr = 1e-3f}),
+      .optimizer_name = "adam lr=0.001"};
 }
 
 }  // namespace
@@ -50,8 +41,8 @@ std::vector<Contender> contenders(const Lab& lab, const Model& model) {
 }
 
 train::Plan plan_for(Lab& lab, const Model& model, const Contender& contender, std::uint64_t seed) {
-  train::Plan plan = &model == &classifier ? classifier_plan()
-                     : &model == &residual ? residual_plan()
+  train::Plan plan = &model == &classifier ? small_mlp()
+                     : &model == &residual ? residual_net()
                                            : autoencoder_plan(lab, contender, seed);
   plan.question = model.name;
   plan.name = contender.name;

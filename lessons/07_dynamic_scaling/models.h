@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/06_loss_scaling/small_gradients.h>
+#include <lessons/06_loss_scaling/autoencoder.h>
 #include <string>
 
 /// The three models of lesson 07.
@@ -8,8 +8,8 @@ namespace tinymp::lab {
 
 struct Model {
   std::string name;
-  double allowed;        ///< how much worse than FP32 still counts as the same
-  const char* in_words;  ///< ... which is points of accuracy, or for the autoencoder times FP32's MSE
+  double allowed;            ///< how much worse than FP32 still counts as the same
+  const char* allowed_text;  ///< ... which is points of accuracy, or for the autoencoder times FP32's MSE
 };
 inline const Model classifier{"Classifier", 1, "1 point"};
 inline const Model residual{"Residual net, 12 blocks", 5, "5 points"};

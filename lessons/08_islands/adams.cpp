@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <lessons/08_islands/adams.h>
+#include <lessons/08_islands/classifier.h>
+#include <lessons/08_islands/questions.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/loader.h>
-#include <tinymp/nn/mlp.h>
 #include <tinymp/numeric/half.h>
 #include <tinymp/optim/adam.h>
 #include <algorithm>
@@ -11,6 +11,7 @@
 namespace tinymp::lab {
 namespace {
 
+const std::string states = "May Adam keep its moments in FP16?";
 const char *const f32_state = "FP32 moments", *const f16_state = "FP16 moments",
                   *const f16_epsilon = "FP16 moments, epsilon in FP16",
                   *const f32_large = "FP32 moments, epsilon 1e-4",
@@ -28,15 +29,11 @@ std::vector<Variant> variants() {
           {f16_large, DType::f16, 1e-4f}, {bf16_state, DType::bf16}};
 }
 
-std::unique_ptr<nn::Model> make_model(const Recipe& recipe, Rng& rng) {
-  return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 128, 10}, recipe, rng);
-}
-
 /// What FP16 would leave of the moments that Adam holds in FP32 after its first step.
 void show_moments(Lab& lab) {
   const Recipe recipe = recipes::fp16_static;
-  Rng rng = Rng(lab.options().first_seed).split(0);
-  const std::unique_ptr<nn::Model> model = make_model(recipe, rng);
+  const std::unique_ptr<nn::Model> model =
+      train::make_model(classifier_plan(lab, states, "moments", recipe, lab.options().first_seed), recipe);
   Adam optimizer(tensors(model->parameters()), {}, recipe);
   LossScaler scaler(recipe.scaling);
   const data::Batch batch = data::Loader(lab.data().train, 128, 0).next();
@@ -67,10 +64,7 @@ train::Plan plan_for(const Lab& lab, const Variant& variant, std::uint64_t seed)
   Recipe recipe = recipes::fp16_static;
   recipe.state = variant.state;
   train::Plan plan = classifier_plan(lab, states, variant.name, recipe, seed);
-  plan.model = make_model;
-  plan.optimizer = [epsilon = variant.epsilon](std::vector<Tensor> parameters, const Recipe& r) {
-    return std::make_unique<Adam>(std::move(parameters), Adam::Options{.epsilon = epsilon}, r);
-  };
+  plan.optimizer = train::optimizer_of<Adam>({.epsilon = variant.epsilon});
   plan.optimizer_name = fmt::format("adam lr=0.001 epsilon={:g}", variant.epsilon);
   return plan;
 }
@@ -81,11 +75,11 @@ void ask_about_adam(Lab& lab) {
   for (const std::uint64_t seed : lab.seeds()) {
     for (const Variant& variant : variants()) lab.train(plan_for(lab, variant, seed));
   }
-  give_verdict(lab, states, {f32_state, f16_epsilon, f16_state, f32_large, f16_large, bf16_state});
+  lab.verdict_on_nan(states, {f32_state, f16_epsilon, f16_state, f32_large, f16_large, bf16_state});
   show_moments(lab);
   for (const char* name : {f16_epsilon, f16_state}) {
-    tell_findings(lab, states, name, name);
-    claim_nan(lab, states, name, concat("Adam, ", name));
+    lab.say_findings(name, *lab.runs(states, name).front());
+    lab.claim_nan(states, name, concat("Adam, ", name));
   }
   claim_trains(lab, states, f16_large, f32_large);
   claim_trains(lab, states, bf16_state, f32_state);

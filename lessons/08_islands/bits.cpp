@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/08_islands/bits.h>
+#include <lessons/08_islands/questions.h>
 #include <tinymp/numeric/half.h>
 #include <cmath>
 

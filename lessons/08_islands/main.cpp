@@ -7,10 +7,7 @@
 // paper; on black it gives the same answer for every image, without a NaN. Adam's second moment is 0 in FP16,
 // and so is its epsilon.
 
-#include <lessons/08_islands/adams.h>
-#include <lessons/08_islands/bits.h>
-#include <lessons/08_islands/norms.h>
-#include <lessons/08_islands/softmax.h>
+#include <lessons/08_islands/questions.h>
 
 using namespace tinymp;
 using namespace tinymp::lab;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/09_autocast/casts.h>
-#include <lessons/09_autocast/loss.h>
+#include <lessons/09_autocast/questions.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/terminal.h>
 #include <tinymp/amp/explain.h>

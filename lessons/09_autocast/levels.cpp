@@ -1,15 +1,13 @@
 #include <fmt/format.h>
-#include <lessons/05_master_weights/small_updates.h>
-#include <lessons/06_loss_scaling/small_gradients.h>
-#include <lessons/09_autocast/levels.h>
-#include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
+#include <lessons/05_master_weights/fine_tuning.h>
+#include <lessons/08_islands/classifier.h>
+#include <lessons/09_autocast/questions.h>
 #include <algorithm>
-#include <cmath>
 
 namespace tinymp::lab {
 namespace {
 
+const std::string ordinary = "Which levels train an ordinary classifier?";
 const char *const o1 = "O1", *const o2 = "O2", *const o3 = "O3", *const o3_adam = "O3, FP32 moments";
 
 std::vector<Contender> levels() {
@@ -17,21 +15,8 @@ std::vector<Contender> levels() {
 }
 
 train::Plan ordinary_plan(const Lab& lab, const Contender& level, std::uint64_t seed) {
-  train::Plan plan;
-  plan.question = ordinary;
-  plan.name = level.name;
-  plan.recipe = level.recipe;
-  plan.seed = seed;
-  plan.model = [](const Recipe& recipe, Rng& rng) {
-    return std::make_unique<nn::BatchNormMlp>(std::vector<std::int64_t>{784, 128, 10}, recipe, rng);
-  };
-  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.1f, .momentum = 0.9f}, recipe);
-  };
-  plan.optimizer_name = "sgd lr=0.1 momentum=0.9";
-  plan.batch = 128;
-  plan.steps = lab.steps(600, 100);
-  plan.log_every = 1;
+  train::Plan plan = classifier_plan(lab, ordinary, level.name, level.recipe, seed);
+  plan.model = train::model_of<nn::BatchNormMlp>({784, 128, 10});
   return plan;
 }
 
@@ -44,14 +29,9 @@ train::Plan small_steps_plan(const Lab& lab, const Contender& level, std::uint64
 
 /// The share of updates that moved nothing, over the logged steps of all seeds.
 double lost(const Lab& lab, const char* name) {
-  std::vector<double> shares;
-  for (const train::Run* run : lab.runs(small_updates, name)) {
-    for (const train::LogRecord& record : run->steps) {
-      const double share = record.underflowed + record.absorbed;
-      if (!std::isnan(share)) shares.push_back(share);
-    }
-  }
-  return 100 * mean(shares);
+  return 100 * mean(lab.logged(small_updates, name, [](const train::LogRecord& step) {
+           return step.underflowed + step.absorbed;
+         }));
 }
 
 /// Loss of the worst logged step over that of the first, on the best seed.
@@ -85,7 +65,7 @@ void claim_small_updates(Lab& lab) {
             fmt::format("small updates, O3: the loss climbs to at least {} times the first (20 asked)",
                         fixed(breaks, 0)),
             Lab::Judged::in_smoke_too);
-  tell_findings(lab, small_updates, o3, "O3, small updates");
+  show_findings(lab, small_updates, o3, "O3, small updates");
   const double below = points_below_o0(lab, o3);
   lab.claim(below >= 10, fmt::format("... and ends at least {} points below O0 (10 asked)", fixed(below, 1)));
 }
@@ -110,10 +90,10 @@ void ask_about_levels(Lab& lab) {
     for (const Contender& level : with_adam) lab.train(small_steps_plan(lab, level, seed, *start));
   }
   for (const char* name : {o1, o2, o3}) {
-    claim_falls(lab, ordinary, name, concat("ordinary classifier, ", name));
+    lab.claim_falls(ordinary, name, concat("ordinary classifier, ", name));
     claim_as_o0(lab, ordinary, name, concat("ordinary classifier, ", name), lab.is_cut() ? 3 : 1);
   }
-  lab.verdict(ordinary, nan_or_trained(lab, ordinary, {o0, o1, o2, o3}));
+  lab.verdict_on_nan(ordinary, {o0, o1, o2, o3});
   claim_small_updates(lab);
   give_verdict_on_small_updates(lab);
 }

@@ -1,13 +1,14 @@
 #include <fmt/format.h>
-#include <lessons/09_autocast/loss.h>
+#include <lessons/08_islands/classifier.h>
+#include <lessons/09_autocast/questions.h>
 #include <tinymp/amp/autocast.h>
-#include <tinymp/nn/mlp.h>
+#include <tinymp/amp/autocast_lists.h>
 #include <tinymp/ops/ops.h>
-#include <tinymp/optim/sgd.h>
 
 namespace tinymp::lab {
 namespace {
 
+const std::string lists_of_loss = "May the ops of a loss stand on the FP16 list?";
 const char *const lists = "O1, the lists", *const all_narrow = "O1, all four in FP16",
                   *const exp_narrow = "O1, exp in FP16", *const row_sum_narrow = "O1, row_sum in FP16",
                   *const log_narrow = "O1, log in FP16",
@@ -74,25 +75,12 @@ std::vector<Variant> variants(const Lab& lab) {
           {off_cast, loss_off_y_cast}};
 }
 
-/// The classifier of lesson 08. S is constant, so that a step with a NaN is taken and not skipped.
+/// S is constant, so that a step with a NaN is taken and not skipped.
 train::Plan plan_for(const Lab& lab, const Variant& variant, std::uint64_t seed) {
-  train::Plan plan;
-  plan.question = lists_of_loss;
-  plan.name = variant.name;
-  plan.recipe = variant.name == o0 ? recipes::o0
-                                   : Recipe{.autocast = DType::f16, .scaling = StaticScaling{.factor = 128}};
-  plan.seed = seed;
+  const Recipe o1{.autocast = DType::f16, .scaling = StaticScaling{.factor = 128}};
+  train::Plan plan =
+      classifier_plan(lab, lists_of_loss, variant.name, variant.name == o0 ? recipes::o0 : o1, seed);
   plan.loss = variant.loss;
-  plan.model = [](const Recipe& recipe, Rng& rng) {
-    return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 128, 10}, recipe, rng);
-  };
-  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.1f, .momentum = 0.9f}, recipe);
-  };
-  plan.optimizer_name = "sgd lr=0.1 momentum=0.9";
-  plan.batch = 128;
-  plan.steps = lab.steps(600, 100);
-  plan.log_every = 1;
   return plan;
 }
 
@@ -109,16 +97,15 @@ void ask_about_the_loss(Lab& lab) {
     for (const Variant& variant : variants(lab)) lab.train(plan_for(lab, variant, seed));
   }
   for (const char* name : {lists, mean_narrow, fused_narrow, off_cast}) {
-    claim_falls(lab, lists_of_loss, name, name);
+    lab.claim_falls(lists_of_loss, name, name);
     claim_as_o0(lab, lists_of_loss, name, name, lab.is_cut() ? 3 : 1);
   }
   for (const char* name : {all_narrow, exp_narrow, row_sum_narrow, log_narrow, softmax_narrow, off})
-    claim_nan(lab, lists_of_loss, name, name);
+    lab.claim_nan(lists_of_loss, name, name);
   for (const char* name : {exp_narrow, row_sum_narrow, log_narrow, softmax_narrow})
-    tell_findings(lab, lists_of_loss, name, name);
-  lab.verdict(lists_of_loss, nan_or_trained(lab, lists_of_loss,
-                                            {o0, lists, all_narrow, exp_narrow, row_sum_narrow, log_narrow,
-                                             softmax_narrow, mean_narrow, fused_narrow, off, off_cast}));
+    show_findings(lab, lists_of_loss, name, name);
+  lab.verdict_on_nan(lists_of_loss, {o0, lists, all_narrow, exp_narrow, row_sum_narrow, log_narrow,
+                                     softmax_narrow, mean_narrow, fused_narrow, off, off_cast});
 }
 
 }  // namespace tinymp::lab

@@ -7,10 +7,7 @@
 // O0 (FP32) does, even if updates are small; O3 (FP16 throughout) does not. The three programs of the
 // literature - layers cast by hand, autocast with a scaler, a wrapped optimizer - give the same bits.
 
-#include <lessons/09_autocast/casts.h>
-#include <lessons/09_autocast/levels.h>
-#include <lessons/09_autocast/loss.h>
-#include <lessons/09_autocast/styles.h>
+#include <lessons/09_autocast/questions.h>
 
 using namespace tinymp;
 using namespace tinymp::lab;

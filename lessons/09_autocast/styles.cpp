@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/09_autocast/styles.h>
+#include <lessons/09_autocast/questions.h>
 #include <tinymp/amp/by_hand.h>
 #include <tinymp/amp/mixed_optimizer.h>
 #include <tinymp/data/loader.h>

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/10_convnet/cost.h>
+#include <lessons/10_convnet/questions.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>

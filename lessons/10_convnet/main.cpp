@@ -7,9 +7,7 @@
 // interval contains 0; all in FP16 the network is NaN within a few steps; S = 1 trains as well; the
 // activations take half of the bytes.
 
-#include <lessons/10_convnet/cost.h>
-#include <lessons/10_convnet/parity.h>
-#include <lessons/10_convnet/runs.h>
+#include <lessons/10_convnet/questions.h>
 
 using namespace tinymp;
 using namespace tinymp::lab;

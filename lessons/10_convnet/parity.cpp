@@ -1,5 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/10_convnet/parity.h>
+#include <lessons/10_convnet/questions.h>
+#include <lessons/10_convnet/runs.h>
 #include <tinymp/optim/sgd.h>
 #include <algorithm>
 #include <cmath>
@@ -75,10 +76,7 @@ void ask_about_parity(Lab& lab) {
 // He et al. 2015 (arXiv 1512.03385), section 4.2: 91.25 % on average, in FP32.
 void compare_in_full(Lab& lab) {
   train_pairs(lab, [](train::Plan& plan) {
-    plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& recipe) {
-      return std::make_unique<Sgd>(std::move(parameters),
-                                   Sgd::Options{.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f}, recipe);
-    };
+    plan.optimizer = train::optimizer_of<Sgd>({.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f});
     plan.optimizer_name = "sgd lr=0.1 momentum=0.9 weight_decay=0.0001 step";
     plan.schedule = ScheduleKind::step;
     plan.warmup = 0;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <lessons/10_convnet/questions.h>
 #include <lessons/10_convnet/runs.h>
 #include <tinymp/nn/resnet.h>
 #include <tinymp/optim/sgd.h>
@@ -22,22 +23,6 @@ Variant throughout() { return {"All FP16", recipes::o3, f16}; }
 Variant narrow_sums() { return {"Mixed, FP16 statistics", recipes::fp16_dynamic, f16}; }
 Variant unscaled() { return {"Mixed, S = 1", recipes::fp16_master}; }
 
-void tell_findings(Lab& lab, const std::string& question, const char* name) {
-  lab.say(fmt::format("\n{}", name));
-  for (const train::Finding& finding : lab.runs(question, name).front()->findings)
-    lab.say_finding(finding.sentence);
-}
-
-/// The first step with a loss that is not finite, on every seed: "3 to 5".
-std::string steps_of(const std::vector<const train::Run*>& runs) {
-  std::int64_t first = runs.front()->result->first_nonfinite_step, last = first;
-  for (const train::Run* run : runs) {
-    first = std::min(first, run->result->first_nonfinite_step);
-    last = std::max(last, run->result->first_nonfinite_step);
-  }
-  return first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last);
-}
-
 /// FP16 sums: infinite in the first forward pass, and on every seed NaN in the end.
 void claim_broken(Lab& lab, const char* name) {
   const std::vector<const train::Run*> runs = lab.runs(all_fp16, name);
@@ -48,17 +33,7 @@ void claim_broken(Lab& lab, const char* name) {
   if (lab.data().train.shape.channels == 1) return;  // on grey pictures it may take longer
   const bool all =
       std::ranges::all_of(runs, [](const train::Run* run) { return run->result->first_nonfinite_step > 0; });
-  lab.claim(all, fmt::format("{}: NaN on every seed, first at step {}", name, steps_of(runs)));
-}
-
-/// At each logged step the share of the gradients that are zero here but not in FP32.
-std::vector<double> flushed(const std::vector<const train::Run*>& runs) {
-  std::vector<double> shares;
-  for (const train::Run* run : runs) {
-    for (const train::LogRecord& step : run->steps)
-      if (!std::isnan(step.flushed)) shares.push_back(step.flushed);
-  }
-  return shares;
+  lab.claim(all, fmt::format("{}: NaN on every seed, first at step {}", name, first_nan_steps(runs)));
 }
 
 }  // namespace
@@ -85,9 +60,7 @@ train::Plan plan_of(Lab& lab, const std::string& question, const Variant& varian
   plan.model = [images, sums = variant.sums](const Recipe& recipe, Rng& rng) {
     return std::make_unique<nn::ResNet>(3, images, recipe, rng, BatchNormOptions{.sums = sums});
   };
-  plan.optimizer = [](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Sgd>(std::move(parameters), Sgd::Options{.lr = 0.1f, .momentum = 0.9f}, recipe);
-  };
+  plan.optimizer = train::optimizer_of<Sgd>({.lr = 0.1f, .momentum = 0.9f});
   plan.optimizer_name = "sgd lr=0.1 momentum=0.9 cosine warmup=10";
   plan.schedule = ScheduleKind::cosine;
   plan.warmup = lab.steps(10, 2);
@@ -114,8 +87,8 @@ void ask_about_all_fp16(Lab& lab) {
     const bool bad = std::ranges::all_of(
         runs, [](const train::Run* run) { return run->result->first_nonfinite_step > 0; });
     found += fmt::format("{}{}: {}", found.empty() ? "" : "; ", variant.name,
-                         bad ? "NaN from step " + steps_of(runs) : "no NaN");
-    tell_findings(lab, all_fp16, variant.name);
+                         bad ? "NaN from step " + first_nan_steps(runs) : "no NaN");
+    lab.say_findings(variant.name, *runs.front());
     claim_broken(lab, variant.name);
   }
   lab.verdict(all_fp16, found + ".");
@@ -130,7 +103,7 @@ void ask_about_scale(Lab& lab) {
   std::vector<double> wide = lab.results(parity, fp32().name);
   wide.resize(few_seeds(lab).size());
   const double gap = mean(differences(lab.results(scale, unscaled().name), wide));
-  const double share = 100 * largest(flushed(lab.runs(scale, unscaled().name)));
+  const double share = 100 * largest(lab.logged(scale, unscaled().name, &train::LogRecord::flushed));
   lab.number("S = 1 minus FP32", gap);
   lab.number("S = 1: flushed at most (%)", share);
   lab.verdict(scale, fmt::format("S = 1 minus FP32: {} points on average. At most {} % of a step's "

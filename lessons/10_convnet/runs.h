@@ -4,7 +4,7 @@
 #include <tinymp/numeric/accumulation.h>
 #include <string>
 
-/// The trainings of lesson 10: one network and one schedule, and what is claimed of those beside the pairs.
+/// The trainings of lesson 10: one network and one schedule.
 namespace tinymp::lab {
 
 inline const std::string parity = "ResNet-20: does mixed precision cost accuracy?";
@@ -26,10 +26,5 @@ train::Plan plan_of(Lab& lab, const std::string& question, const Variant& varian
 
 /// Has a forward pass of it given an infinity, or NaN?
 bool overflows_forward(const train::Run& run);
-
-/// Weights, updates and statistics in FP16 too: alone, and the statistics by themselves.
-void ask_about_all_fp16(Lab& lab);
-/// Mixed precision with S = 1, and how many gradients FP16 flushes then.
-void ask_about_scale(Lab& lab);
 
 }  // namespace tinymp::lab

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/11_language_model/condition.h>
 #include <lessons/11_language_model/errors.h>
-#include <lessons/11_language_model/word_model.h>
+#include <lessons/11_language_model/questions.h>
 #include <tinymp/nn/language_model.h>
 #include <array>
 #include <vector>

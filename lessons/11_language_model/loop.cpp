@@ -1,4 +1,3 @@
-#include <kernels/cuda/executor.h>
 #include <lessons/11_language_model/errors.h>
 #include <lessons/11_language_model/loop.h>
 #include <lessons/lab/learn/run_progress.h>
@@ -14,19 +13,19 @@ namespace {
 constexpr Adam::Options adam{.lr = 5e-3f};
 constexpr std::int64_t looked_at = 1024;  ///< tokens whose errors the page counts by size
 
-train::RunHeader header_of(const Lab& lab, const Contender& contender, std::uint64_t seed) {
-  train::RunHeader header;
-  header.lesson = "11_language_model";
-  header.question = survive;
-  header.name = lab.marked(contender.name);
-  header.recipe = contender.recipe;
-  header.seed = seed;
-  header.optimizer = "adam lr=0.005";
-  header.steps = lab.steps(120, 2);
-  header.batch = rows;
+train::RunHeader header_of(Lab& lab, const Contender& contender, std::uint64_t seed,
+                           const nn::LanguageModel& model) {
+  const train::Plan plan = lab.complete({.question = survive,
+                                         .name = contender.name,
+                                         .recipe = contender.recipe,
+                                         .seed = seed,
+                                         .optimizer_name = "adam lr=0.005",
+                                         .steps = lab.steps(120, 2),
+                                         .batch = rows});
+  train::RunHeader header = train::header_of(plan, model);
+  header.data = data::describe(lab.text(words));
   header.metric = "validation perplexity";
-  header.command = lab.options().command;
-  if (lab.device() == Device::cuda) header.device = kernels::executor_name();
+  header.higher_is_better = false;
   return header;
 }
 
@@ -74,9 +73,7 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   Adam optimizer(tensors(model.parameters()), adam, contender.recipe);
   LossScaler scaler(contender.recipe.scaling);
 
-  train::RunHeader header = header_of(lab, contender, seed);
-  header.model = model.name();
-  header.data = data::describe(text);
+  const train::RunHeader header = header_of(lab, contender, seed, model);
   const std::string path = lab.log_path(header.name, seed);
   train::RunLog log(path, header);
   std::vector<Left> left;
@@ -84,7 +81,7 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   RunProgress progress(header.name, header.steps, path, lab.options());
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t t = 1; t <= header.steps; ++t) {
-    const bool logged = t == 1 || t % 10 == 0 || t == header.steps;
+    const bool logged = train::is_due(t, 10) || t == header.steps;
     const data::TextBlock block = loader.next();
     LogitErrors errors;
     train::LogRecord record = take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);

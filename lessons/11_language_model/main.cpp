@@ -8,8 +8,7 @@
 // does not diverge.
 
 #include <fmt/format.h>
-#include <lessons/11_language_model/condition.h>
-#include <lessons/11_language_model/verdicts.h>
+#include <lessons/11_language_model/questions.h>
 #include <tinymp/numeric/exp_log.h>
 
 using namespace tinymp;

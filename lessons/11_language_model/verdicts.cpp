@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/11_language_model/verdicts.h>
+#include <lessons/11_language_model/questions.h>
 #include <algorithm>
 
 namespace tinymp::lab {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <lessons/lab/learn/contender.h>
 #include <lessons/lab/learn/lab.h>
 #include <tinymp/nn/language_model.h>
 #include <span>

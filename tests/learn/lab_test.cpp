@@ -1,4 +1,4 @@
-#include <lessons/06_loss_scaling/small_gradients.h>
+#include <lessons/06_loss_scaling/autoencoder.h>
 #include <lessons/lab/learn/command_line.h>
 #include <tests/catch.h>
 #include <unistd.h>
@@ -74,6 +74,19 @@ TEST_CASE("differences and ratios go seed by seed") {
   CHECK(differences({3, 5}, {1, 7}) == std::vector<double>{2, -2});
   CHECK(ratios({3, 5}, {2, 10}) == std::vector<double>{1.5, 0.5});
   REQUIRE_THROWS_AS(ratios({1, 2}, {1}), Error);
+}
+
+TEST_CASE("the largest gap has no sign, and NaN wins") {
+  CHECK(largest_gap({3, 5}, {1, 8}) == 3);
+  CHECK(largest_gap({3, 5}, {0, 5}) == 3);
+  CHECK(std::isnan(largest_gap({3, 5}, {3, no_number})));
+}
+
+TEST_CASE("seeds are counted where they disagree") {
+  CHECK(on_some_seeds({5, 4, 6}, 5, "5 or more") == " (5 or more on 2 of 3 seeds)");
+  CHECK(on_some_seeds({no_number, 4}, 5, "5 or more") == " (5 or more on 1 of 2 seeds)");
+  CHECK(on_some_seeds({5, 6}, 5, "5 or more").empty());
+  CHECK(on_some_seeds({3, 4}, 5, "5 or more").empty());
 }
 
 // R: t.test(c(1, 2, 3, 4, 5)), t.test(c(-0.4, 1.1)), t.test(1:20)
@@ -265,6 +278,45 @@ TEST_CASE("a broken claim fails --verify, and nothing else") {
       }
     }
   }
+}
+
+TEST_CASE("claims that chapters share are about every seed") {
+  Folder folder;
+  const auto lab_of = [&](std::vector<std::pair<double, std::int64_t>> ends, double last_loss) {
+    Lab lab(lesson, folder.options());
+    std::uint64_t seed = 0;
+    for (const auto& [value, nan_step] : ends) {
+      for (const char* name : {"a", "b"}) {
+        train::Run run = run_of(name, seed, name == std::string("b") ? 90 : value);
+        run.result->first_nonfinite_step = nan_step;
+        run.steps = {{.step = 1, .loss = 2}, {.step = 2, .loss = last_loss, .flushed = 0.5}};
+        lab.add(std::move(run));
+      }
+      ++seed;
+    }
+    return lab;
+  };
+  const auto holds = [&](Lab lab, const std::function<void(Lab&)>& claim) {
+    claim(lab);
+    Printed printed;
+    static_cast<void>(lab.finish());
+    return printed.count("+ ") == 1;
+  };
+  const auto is_nan = [](Lab& lab) { lab.claim_nan("q", "a", "it"); };
+  CHECK(holds(lab_of({{no_number, 3}, {no_number, 5}}, 1), is_nan));
+  CHECK_FALSE(holds(lab_of({{no_number, 3}, {91, 0}}, 1), is_nan));
+  CHECK_FALSE(holds(lab_of({{no_number, 3}, {no_number, 0}}, 1), is_nan));
+  const auto falls = [](Lab& lab) { lab.claim_falls("q", "a", "it"); };
+  CHECK(holds(lab_of({{91, 0}}, 1), falls));
+  CHECK_FALSE(holds(lab_of({{91, 0}}, 1.1), falls));
+  CHECK_FALSE(holds(lab_of({{91, 0}}, no_number), falls));
+  const auto same = [](Lab& lab) { lab.claim_same("q", "a", "b", "they end", 1); };
+  CHECK(holds(lab_of({{91, 0}, {89, 0}}, 1), same));
+  CHECK_FALSE(holds(lab_of({{91, 0}, {88, 0}}, 1), same));
+  CHECK_FALSE(holds(lab_of({{no_number, 2}}, 1), same));
+  const Lab lab = lab_of({{no_number, 3}, {no_number, 5}}, 1);
+  CHECK(lab.logged("q", "a", &train::LogRecord::flushed) == std::vector{0.5, 0.5});
+  CHECK(first_nan_steps(lab.runs("q", "a")) == "3 to 5");
 }
 
 TEST_CASE("a number that a chapter quotes has a name of its own") {

@@ -32,7 +32,7 @@ TEST_CASE("words: a table of ops has no rule, its bytes stand flush right and ar
   constexpr DType f16 = DType::f16, f32 = DType::f32;
   const std::vector<ExplainedOp> ops{{.op = "cast", .in = {f32}, .out = f16, .shape = {2, 4}, .bytes = 16},
                                      {.op = "linear",
-                                      .of = "layer 1 weight, layer 1 bias",
+                                      .names = "layer 1 weight, layer 1 bias",
                                       .in = {f16, f16, f16},
                                       .out = f16,
                                       .sums = f32,

@@ -32,36 +32,6 @@ void expect_complete(const Plan& plan) {
          "; it must be 0 (no clipping) or above");
 }
 
-RunHeader header_of(const Plan& plan, const nn::Model& model) {
-  RunHeader header;
-  header.lesson = plan.lesson;
-  header.question = plan.question;
-  header.name = plan.name;
-  header.recipe = plan.recipe;
-  header.seed = plan.seed;
-  header.command = plan.command;
-  header.model = model.name();
-  header.data = data::describe(*plan.data);
-  header.optimizer = plan.optimizer_name;
-  header.steps = plan.steps;
-  header.batch = plan.batch;
-  header.metric = metric_name(plan.task);
-  header.higher_is_better = higher_is_better(plan.task);
-  if (plan.device == Device::cuda) header.device = kernels::executor_name();
-  return header;
-}
-
-std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
-  Rng rng = Rng(plan.seed).split(weights_stream);
-  std::unique_ptr<nn::Model> model = plan.model(recipe, rng);
-  if (plan.start != nullptr) nn::copy_parameters(*plan.start, *model);
-  nn::move_to(*model, plan.device);
-  return model;
-}
-
-/// At the first step, and at every `every`-th; never when it is 0.
-bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
-
 /// What a progress bar wants of every step.
 LogRecord outline_of(const PendingStep& step, const kernels::StepOutcome& outcome) {
   LogRecord record;
@@ -86,6 +56,37 @@ void add_details(const PendingStep& step, const kernels::StepOutcome& outcome, L
 
 }  // namespace
 
+RunHeader header_of(const Plan& plan, const nn::Module& model) {
+  RunHeader header;
+  header.lesson = plan.lesson;
+  header.question = plan.question;
+  header.name = plan.name;
+  header.recipe = plan.recipe;
+  header.seed = plan.seed;
+  header.command = plan.command;
+  header.model = model.name();
+  if (plan.data != nullptr) header.data = data::describe(*plan.data);
+  header.optimizer = plan.optimizer_name;
+  header.steps = plan.steps;
+  header.batch = plan.batch;
+  header.metric = metric_name(plan.task);
+  header.higher_is_better = higher_is_better(plan.task);
+  if (plan.device == Device::cuda) header.device = kernels::executor_name();
+  return header;
+}
+
+std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
+  Rng rng = Rng(plan.seed).split(weights_stream);
+  std::unique_ptr<nn::Model> model = plan.model(recipe, rng);
+  if (plan.start != nullptr) nn::copy_parameters(*plan.start, *model);
+  nn::move_to(*model, plan.device);
+  return model;
+}
+
+data::Loader make_loader(const Plan& plan) {
+  return {plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels};
+}
+
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
         std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
@@ -93,7 +94,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model->parameters()), plan.recipe);
   const Schedule schedule = schedule_of(plan, optimizer->learning_rate());
   LossScaler scaler(plan.recipe.scaling);
-  data::Loader loader(plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels);
+  data::Loader loader = make_loader(plan);
   std::optional<Shadow> shadow;
   if (plan.shadow_every > 0 || (plan.histogram_every > 0 && has_narrow_gradients(plan.recipe)))
     shadow.emplace(make_model(plan, recipes::fp32));

@@ -8,30 +8,44 @@
 #include <memory>
 #include <span>
 
-/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out, without the meters.
+/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out without the meters, lesson 11
+/// for a model of words. The other lessons call train::run.
 namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;
 using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(std::vector<Tensor>, const Recipe&)>;
 using Loss = std::function<Tensor(const Tensor& y, std::span<const std::int32_t> labels)>;
 
+/// For Plan::model: T(widths, recipe, rng, more...).
+template <class T, class... More>
+ModelMaker model_of(std::vector<std::int64_t> widths, More... more) {
+  return [=](const Recipe& recipe, Rng& rng) { return std::make_unique<T>(widths, recipe, rng, more...); };
+}
+/// For Plan::optimizer: T(parameters, options, recipe).
+template <class T>
+OptimizerMaker optimizer_of(typename T::Options options) {
+  return [options](std::vector<Tensor> parameters, const Recipe& recipe) {
+    return std::make_unique<T>(std::move(parameters), options, recipe);
+  };
+}
+
 /// Everything that fixes the bits of a run. Two plans that differ in `recipe` alone train the same model from
 /// the same first weights on the same batches.
 struct Plan {
-  std::string lesson;    ///< "06_loss_scaling"
-  std::string question;  ///< "Do small gradients survive?"
-  std::string name;      ///< "FP16, S = 1"
-  std::string command;   ///< what repeats it: "./learn run 6 --seeds 3"; for the log
-  Recipe recipe;
+  std::string lesson{};    ///< "06_loss_scaling"
+  std::string question{};  ///< "Do small gradients survive?"
+  std::string name{};      ///< "FP16, S = 1"
+  std::string command{};   ///< what repeats it: "./learn run 6 --seeds 3"; for the log
+  Recipe recipe{};
   std::uint64_t seed = 0;
 
   const data::Split* data = nullptr;
-  data::LoaderOptions pixels;
+  data::LoaderOptions pixels{};
   Task task = Task::classify;
   Loss loss{};  ///< of the model's output, an FP32 scalar; empty: that of the task. Not with a shadow
-  ModelMaker model;
-  OptimizerMaker optimizer;
-  std::string optimizer_name;                      ///< "adam lr=0.01"
+  ModelMaker model{};
+  OptimizerMaker optimizer{};
+  std::string optimizer_name{};                    ///< "adam lr=0.01"
   ScheduleKind schedule = ScheduleKind::constant;  ///< of the optimizer's learning rate
   std::int64_t warmup = 0;                         ///< steps in which the rate climbs, the first of the run
   const nn::Model* start = nullptr;                ///< fine-tuning: begin with these weights
@@ -49,6 +63,19 @@ struct Plan {
 /// The learning rate of every step, where the optimizer began with `lr`.
 inline Schedule schedule_of(const Plan& plan, float lr) {
   return {.kind = plan.schedule, .lr = lr, .steps = plan.steps, .warmup = plan.warmup};
+}
+
+/// What the log says of a run before its first step. A plan without data leaves RunHeader::data empty.
+RunHeader header_of(const Plan& plan, const nn::Module& model);
+
+/// The model under `recipe` with the first weights of the plan's seed, on the plan's device.
+std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe);
+/// The batches of the plan's seed, in their order.
+data::Loader make_loader(const Plan& plan);
+
+/// At the first step, and at every `every`-th; never when it is 0.
+constexpr bool is_due(std::int64_t step, std::int64_t every) {
+  return every > 0 && (step == 1 || step % every == 0);
 }
 
 /// Called after each step, in their order: for a progress bar.

@@ -50,7 +50,7 @@ std::string processor_name() {
   return "cpu";
 }
 
-std::string yours(const std::string& pieces) {
+std::string learner_pieces(const std::string& pieces) {
   std::string names;
   for (std::size_t begin = 0; begin < pieces.size();) {
     const std::size_t end = std::min(pieces.find(" | ", begin), pieces.size());

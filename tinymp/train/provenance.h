@@ -13,6 +13,6 @@ std::string processor_name();  ///< "AMD EPYC 7B13"; "cpu" when the system does 
 /// Which pieces of the library a learner wrote: "half: YOURS | scaler: REFERENCE"; empty where none is
 /// theirs.
 std::string pieces();
-std::string yours(const std::string& pieces);  ///< "half: YOURS | scaler: REFERENCE" -> "half"
+std::string learner_pieces(const std::string& pieces);  ///< "half: YOURS | scaler: REFERENCE" -> "half"
 
 }  // namespace tinymp::train

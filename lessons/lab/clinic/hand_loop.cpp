@@ -13,32 +13,22 @@
 namespace tinymp::clinic {
 namespace {
 
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-bool is_due(std::int64_t step, std::int64_t every) { return every > 0 && (step == 1 || step % every == 0); }
-
-/// Two independent random streams, those of train::run.
-std::unique_ptr<nn::Model> make_model(const train::Plan& plan, const Recipe& recipe) {
-  Rng rng = Rng(plan.seed).split(0);
-  return plan.model(recipe, rng);
-}
+using train::is_due, train::share;
 
 class Hand {
  public:
   Hand(const train::Plan& plan, const Program& program)
       : plan_(plan),
         program_(program),
-        model_(make_model(plan, plan.recipe)),
+        model_(train::make_model(plan, plan.recipe)),
         optimizer_(plan.optimizer(tensors(model_->parameters()), plan.recipe)),
-        loader_(plan.data->train, plan.batch, Rng(plan.seed).split(1).seed(), plan.pixels),
-        shadow_(make_model(plan, recipes::fp32)),
+        loader_(train::make_loader(plan)),
+        shadow_(train::make_model(plan, recipes::fp32)),
         s_(first_state(plan.recipe.scaling)) {}
 
   const nn::Model& model() const { return *model_; }
   const std::optional<train::Finding>& finding() const { return finding_; }
-  const std::optional<train::StepHistograms>& close_look() const { return close_; }
+  const std::optional<train::StepHistograms>& histograms() const { return histograms_; }
 
   train::LogRecord step(std::int64_t number) {
     batch_ = loader_.next();
@@ -46,7 +36,7 @@ class Hand {
     record_ = {.step = number, .scale = static_cast<double>(s_.scale)};
     record_.lr = static_cast<double>(optimizer_->learning_rate());
     record_.skipped = true;
-    close_.reset();
+    histograms_.reset();
     ends_here_ = false;
     was_zeroed_ = false;
     for (const std::string& line : program_.step) {
@@ -110,7 +100,7 @@ class Hand {
     s_.bad = found.nonfinite > 0;
     record_.zero = share(found.zeros, found.values);
     record_.subnormal = share(found.subnormals, found.values);
-    look();
+    measure();
   }
 
   /// Of gradients as they are: a factor where they have been divided, else .grad itself.
@@ -130,11 +120,11 @@ class Hand {
   }
 
   /// What the meters of the library see, at the steps for which the config asks.
-  void look() {
+  void measure() {
     if (!s_.bad && is_due(record_.step, plan_.shadow_every))
       record_.flushed = shadow_.flushed(plan_.task, *model_, batch_);
     if (is_due(record_.step, plan_.histogram_every))
-      close_.emplace(record_.step, record_.scale, plan_.task, *model_, batch_, &shadow_, *optimizer_);
+      histograms_.emplace(record_.step, record_.scale, plan_.task, *model_, batch_, &shadow_, *optimizer_);
   }
 
   void step_if_finite() {
@@ -148,7 +138,7 @@ class Hand {
     const kernels::UpdateCounts updates = result.read().updates;
     record_.underflowed = share(updates.underflowed, updates.values);
     record_.absorbed = share(updates.absorbed, updates.values);
-    if (close_) close_->add_updates(*optimizer_, *gradients_);
+    if (histograms_) histograms_->add_updates(*optimizer_, *gradients_);
   }
 
   void update_scale() {
@@ -210,32 +200,14 @@ class Hand {
 
   std::optional<NonfiniteTracer> tracer_;
   std::optional<train::Finding> finding_;
-  std::optional<train::StepHistograms> close_;
+  std::optional<train::StepHistograms> histograms_;
 };
-
-train::RunHeader header_of(const train::Plan& plan, const nn::Model& model) {
-  train::RunHeader header;
-  header.lesson = plan.lesson;
-  header.question = plan.question;
-  header.name = plan.name;
-  header.recipe = plan.recipe;
-  header.seed = plan.seed;
-  header.command = plan.command;
-  header.model = model.name();
-  header.data = data::describe(*plan.data);
-  header.optimizer = plan.optimizer_name;
-  header.steps = plan.steps;
-  header.batch = plan.batch;
-  header.metric = metric_name(plan.task);
-  header.higher_is_better = higher_is_better(plan.task);
-  return header;
-}
 
 }  // namespace
 
 train::Run hand_loop(const train::Plan& plan, const Program& program, const std::string& path) {
   Hand hand(plan, program);
-  train::Run run{path, header_of(plan, hand.model()), {}, {}};
+  train::Run run{path, train::header_of(plan, hand.model()), {}, {}};
   train::RunLog log(path, run.header);
   run.header = log.header();
   train::RunResult result;
@@ -247,13 +219,13 @@ train::Run hand_loop(const train::Plan& plan, const Program& program, const std:
     result.taken += !record.skipped;
     record.skips = result.skipped;
     if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss)) result.first_nonfinite_step = t;
-    const bool looked = is_due(t, plan.shadow_every) || is_due(t, plan.histogram_every);
-    if (t == plan.steps || is_due(t, plan.log_every) || looked) {
+    const bool measured = is_due(t, plan.shadow_every) || is_due(t, plan.histogram_every);
+    if (t == plan.steps || is_due(t, plan.log_every) || measured) {
       log.write(record);
       run.steps.push_back(record);
-      if (hand.close_look()) {
-        log.write_sizes(hand.close_look()->sizes());
-        run.sizes.push_back(hand.close_look()->sizes());
+      if (hand.histograms()) {
+        log.write_sizes(hand.histograms()->sizes());
+        run.sizes.push_back(hand.histograms()->sizes());
       }
     }
     if (!had_finding && hand.finding()) {

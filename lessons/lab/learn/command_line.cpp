@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <lessons/lab/learn/command_line.h>
-#include <lessons/lab/learn/interrupt.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/terminal.h>
 #include <tinymp/base/float_environment.h>
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <new>
@@ -18,6 +18,8 @@
 
 namespace tinymp::lab {
 namespace {
+
+extern "C" void do_nothing(int) {}
 
 constexpr int wrong_use = 2, missing = 3;
 constexpr int names_width = 24;  ///< columns before the descriptions in --help
@@ -196,7 +198,9 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
 }
 
 int guarded(const std::function<int()>& work) {
-  survive_file_limits();
+  // Past the limit of `ulimit -f` a write then fails, and is told as any other is, instead of ending the
+  // program without a word. Programs started from here inherit what is ignored, but no handler.
+  std::signal(SIGXFSZ, do_nothing);
   try {
     check_float_environment();
     const int code = work();

@@ -10,6 +10,7 @@
 #include <tinymp/train/provenance.h>
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -68,7 +69,7 @@ std::string without_pieces(const std::string& name) {
 }
 
 std::string Lab::marked(const std::string& name) const {
-  const std::string mine = train::yours(train::pieces());
+  const std::string mine = train::learner_pieces(train::pieces());
   const std::string text = mine.empty() ? name : concat(name, " (YOURS: ", mine, ")");
   return sabotaged() ? concat(text, " (sabotaged: ", impl_->lesson.sabotage, ")") : text;
 }
@@ -103,23 +104,24 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
   return run;
 }
 
-train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
-  plan.data = &data();
+train::Plan Lab::complete(train::Plan plan) {
+  if (!reads_text(impl_->lesson)) plan.data = &data();
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
   plan.device = device();
   plan.name = marked(plan.name);
+  return plan;
+}
+
+train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
+  plan = complete(std::move(plan));
   const std::string path = log_path(plan.name, plan.seed);
   add(impl_->run(std::move(plan), path, options_, keep));
   return impl_->runs.back();
 }
 
 std::unique_ptr<nn::Model> Lab::prepare(train::Plan plan) {
-  plan.data = &data();
-  plan.lesson = impl_->lesson.name;
-  plan.command = options_.command;
-  plan.device = device();
-  plan.name = marked(plan.name);
+  plan = complete(std::move(plan));
   const std::string path = log_path(plan.name, plan.seed);
   std::unique_ptr<nn::Model> model;
   impl_->run(std::move(plan), path, options_, &model);
@@ -145,6 +147,21 @@ std::vector<double> Lab::results(std::string_view question, std::string_view nam
     values.push_back(run->result ? run->result->value : train::not_measured);
   }
   return values;
+}
+
+std::vector<double> Lab::logged(std::string_view question, std::string_view name,
+                                const std::function<double(const train::LogRecord&)>& value) const {
+  std::vector<double> values;
+  for (const train::Run* run : runs(question, name)) {
+    for (const train::LogRecord& step : run->steps) {
+      if (const double found = value(step); !std::isnan(found)) values.push_back(found);
+    }
+  }
+  return values;
+}
+
+bool Lab::ends_in_nan(std::string_view question, std::string_view name) const {
+  return std::ranges::all_of(results(question, name), [](double value) { return std::isnan(value); });
 }
 
 }  // namespace tinymp::lab

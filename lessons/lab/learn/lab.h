@@ -18,6 +18,12 @@
 /// table, the curves, the page and the verdict. A lesson's main.cpp is left with the experiment itself.
 namespace tinymp::lab {
 
+/// One curve of an experiment: the name it has everywhere, and its recipe.
+struct Contender {
+  std::string name;
+  Recipe recipe;
+};
+
 struct Lesson {
   const char* name;      ///< its folder: "06_loss_scaling"
   const char* title;     ///< "Loss scaling: do small gradients survive?"
@@ -75,15 +81,16 @@ class Lab {
   }
   std::vector<std::uint64_t> seeds() const;
 
-  /// Trains one plan: data, lesson name and log file are filled in here; draws the progress bar, keeps the
-  /// run for the report and returns it.
+  /// Fills in what the lab knows: lesson, command, device, images, and the mark of the name (marked()).
+  train::Plan complete(train::Plan plan);
+  /// Completes a plan and trains it: draws the progress bar, keeps the run for the report and returns it.
   train::Run train(train::Plan plan, std::unique_ptr<nn::Model>* keep = nullptr);
   /// The same for a run that only prepares the others, as pretraining does: its log lies in the folder, but
   /// it is no part of the report. Returns the trained model.
   std::unique_ptr<nn::Model> prepare(train::Plan plan);
   /// The name of a curve as logs and pages have it: with a mark when the lesson's technique is turned off, so
-  /// that nobody takes the run for an honest one, or when pieces of the library are a learner's. train() and
-  /// prepare() call it themselves, and results() and runs() take the name without.
+  /// that the run is not taken for an honest one, or when pieces of the library are a learner's. complete()
+  /// calls it; results() and runs() take the name without.
   std::string marked(const std::string& name) const;
   /// A path in this run's folder for a lesson that writes its log itself; add() then hands the run to the
   /// report.
@@ -94,6 +101,11 @@ class Lab {
   std::vector<double> results(std::string_view question, std::string_view name) const;
   /// ... and what was logged, for verdicts on skips, lost updates, flushed gradients.
   std::vector<const train::Run*> runs(std::string_view question, std::string_view name) const;
+  /// ... one value of each logged step, &StepRecord::flushed say, where it was measured.
+  std::vector<double> logged(std::string_view question, std::string_view name,
+                             const std::function<double(const train::LogRecord&)>& value) const;
+  /// True when the results of all seeds are NaN.
+  bool ends_in_nan(std::string_view question, std::string_view name) const;
 
   /// The sentence under a question, made from what was measured. Printed by finish(), before that too when
   /// more is trained first, and put on the page. After --smoke it says that there were too few steps to tell.
@@ -107,12 +119,26 @@ class Lab {
   /// not hold makes finish() return 1.
   void claim(bool holds, const std::string& sentence, Judged when = Judged::in_full);
 
+  // What several chapters claim. `what` is the curve in the words of the claim.
+  /// "WHAT: NaN on every seed, first at step 19 to 20"
+  void claim_nan(const std::string& question, const std::string& name, const std::string& what,
+                 Judged when = Judged::in_smoke_too);
+  /// "WHAT: of the first loss at most 0.07 is left (0.5 allowed)"; judged with --smoke too
+  void claim_falls(const std::string& question, const std::string& name, const std::string& what);
+  /// "WHAT within 0.03 points (0.5 allowed)": the results of two curves, on every seed
+  void claim_same(const std::string& question, const std::string& a, const std::string& b,
+                  const std::string& what, double allowed);
+  /// The verdict "NaN: a. Trained: b | c.", of these curves
+  void verdict_on_nan(const std::string& question, const std::vector<std::string>& names);
+
   /// Prints the last verdict now, above what is said next. Training prints it, too.
   void say_answer();
   /// Prints a line, or several, for what an experiment shows besides curves.
   void say(const std::string& text);
   /// A sentence on what was found, indented. On record, as chapters quote it, in lines of 98 columns.
   void say_finding(const std::string& sentence);
+  /// All findings of a run under a heading.
+  void say_findings(const std::string& heading, const train::Run& run);
   /// A figure besides the curves that the chapter quotes: number("fp16 dot product, K = 16384", 0.494). Each
   /// name once.
   void number(const std::string& name, double value);
@@ -143,6 +169,13 @@ Interval interval_of(const std::vector<double>& values);
 /// a - b and a / b, seed by seed.
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b);
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
+/// The largest |a - b| of a seed; NaN if one of them is.
+double largest_gap(const std::vector<double>& a, const std::vector<double>& b);
+/// " (15 % or more on 2 of 3 seeds)", where `words` are "15 % or more", when some values reach `limit` and
+/// others do not; else "". NaN reaches it.
+std::string on_some_seeds(const std::vector<double>& values, double limit, const char* words);
+/// "19 to 20": the first steps whose loss is not finite, over some runs; 0 is none.
+std::string first_nan_steps(const std::vector<const train::Run*>& runs);
 using report::fixed;
 /// "-0.02 to 0.01", or "0.01" where both ends are written alike.
 std::string range(double low, double high, int digits);

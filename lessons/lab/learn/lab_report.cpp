@@ -82,13 +82,13 @@ void Lab::number(const std::string& name, double value) {
 void Lab::say(const std::string& text) {
   std::istringstream lines(text + "\n");
   for (std::string line; std::getline(lines, line);) {
-    impl_->said.push_back(line);
+    impl_->printed.push_back(line);
     impl_->print(line);
   }
 }
 
 void Lab::say_finding(const std::string& sentence) {
-  for (const std::string& line : report::wrap(sentence, 96)) impl_->said.push_back("  " + line);
+  for (const std::string& line : report::wrap(sentence, 96)) impl_->printed.push_back("  " + line);
   impl_->print("  " + sentence);
 }
 

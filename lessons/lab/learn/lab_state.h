@@ -37,7 +37,7 @@ struct Lab::Impl {
     return !options.smoke || claim.when == Judged::in_smoke_too;
   }
   std::vector<Claim> claims;
-  std::vector<std::string> said;                          ///< line by line
+  std::vector<std::string> printed;                       ///< line by line
   std::vector<std::pair<std::string, double>> numbers{};  ///< name, value
 
   Impl() = default;

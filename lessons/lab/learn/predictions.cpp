@@ -42,8 +42,8 @@ bool ask(Prediction& prediction) {
   std::cout << fitted(prediction.ask) << "\n> " << std::flush;
   for (std::string line; std::getline(std::cin, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) return true;
-    prediction.said = number_in(line);
-    if (prediction.said) return true;
+    prediction.predicted = number_in(line);
+    if (prediction.predicted) return true;
     std::cout << "A number, or nan, or nothing.\n> " << std::flush;
   }
   std::cout << "\n";
@@ -69,9 +69,9 @@ void compare_predictions(const std::vector<Prediction>& predictions, Lab& lab) {
     if (results.empty()) continue;
     const std::string measured = shown(mean(results));
     lab.remark(prediction.question,
-               prediction.said ? concat("You predicted ", shown(*prediction.said), " for ", prediction.curve,
-                                        "; it is ", measured, ".")
-                               : concat("You left out ", prediction.curve, "; it is ", measured, "."));
+               prediction.predicted ? concat("You predicted ", shown(*prediction.predicted), " for ",
+                                             prediction.curve, "; it is ", measured, ".")
+                                    : concat("You left out ", prediction.curve, "; it is ", measured, "."));
   }
 }
 

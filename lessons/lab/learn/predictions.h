@@ -10,9 +10,9 @@ namespace tinymp::lab {
 
 /// One of lessons/NN_name/predictions.json.
 struct Prediction {
-  std::string ask{};              ///< "Where does FP16 end?"
-  std::string question, curve{};  ///< what it is about, as Lab::results() has them
-  std::optional<double> said{};   ///< NaN is an answer; empty: none was given
+  std::string ask{};                  ///< "Where does FP16 end?"
+  std::string question, curve{};      ///< what it is about, as Lab::results() has them
+  std::optional<double> predicted{};  ///< NaN is an answer; empty: none was given
 };
 
 /// Asks on the terminal, an answer a line: a number, "nan", or nothing. Throws UsageError when the lesson has

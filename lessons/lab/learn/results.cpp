@@ -125,7 +125,7 @@ std::string Lab::Impl::results(const Options& options) const {
                {"questions", questions_of(sections())},
                {"claims", Json::array()},
                {"numbers", Json::object()},
-               {"said", said}};
+               {"said", printed}};
   for (int i = 0; i < options.seeds; ++i)
     json["seeds"].push_back(options.first_seed + static_cast<std::uint64_t>(i));
   for (const Claim& claim : claims)

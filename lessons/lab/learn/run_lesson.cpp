@@ -11,9 +11,8 @@
 namespace tinymp::lab {
 namespace {
 
-/// `lesson_06 --about`: what ./learn says about this lesson, a line each; what --sabotage takes, and what
-/// data
-/// --verify wants.
+/// `lesson_06 --about`: what ./learn says about this lesson, a line each; what --sabotage takes, and which
+/// data set --verify asks for.
 bool asked_about(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == "--about"; }
 
 int start(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment) {

@@ -1,10 +1,18 @@
 #pragma once
 
-#include <lessons/lab/learn/interrupt.h>
 #include <lessons/lab/learn/lab.h>
 #include <lessons/lab/report/progress.h>
 
 namespace tinymp::lab {
+
+/// While it lives, Ctrl-C says a last sentence before the program ends as it would have anyway.
+class LastWords {
+ public:
+  explicit LastWords(const std::string& sentence);  ///< one at a time
+  ~LastWords();
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+};
 
 /// What a run shows while it goes: a bar on a terminal, a line at its end elsewhere, and after Ctrl-C where
 /// its log lies.

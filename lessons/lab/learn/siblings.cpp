@@ -76,16 +76,16 @@ std::vector<fs::path> chapters() {
 
 /// "# Lesson 03 - Accumulation: ..." begins a chapter.
 About about_chapter(const std::string& number) {
-  About told;
+  About found;
   for (const fs::path& folder : chapters()) {
     if (lesson_number(folder.filename().string().substr(0, 2)) != number) continue;
     std::ifstream chapter(folder / "README.md");
-    std::getline(chapter, told.title);
-    const std::size_t dash = told.title.find(" - ");
-    if (dash != std::string::npos) told.title.erase(0, dash + 3);
-    told.name = folder.filename().string();
+    std::getline(chapter, found.title);
+    const std::size_t dash = found.title.find(" - ");
+    if (dash != std::string::npos) found.title.erase(0, dash + 3);
+    found.name = folder.filename().string();
   }
-  return told;
+  return found;
 }
 
 Ended spawned(const Sibling& lesson, std::vector<std::string> arguments, bool silent) {
@@ -141,13 +141,13 @@ std::vector<Sibling> lessons_of_course() {
 About about(const Sibling& lesson) {
   if (lesson.path.empty()) return about_chapter(lesson.number);
   std::istringstream lines(spawned(lesson, {"--about"}, true).output);
-  About told;
-  std::getline(lines, told.name);
-  std::getline(lines, told.title);
-  std::getline(lines, told.question);
-  std::getline(lines, told.sabotage);
-  std::getline(lines, told.data);
-  return told;
+  About found;
+  std::getline(lines, found.name);
+  std::getline(lines, found.title);
+  std::getline(lines, found.question);
+  std::getline(lines, found.sabotage);
+  std::getline(lines, found.data);
+  return found;
 }
 
 }  // namespace tinymp::lab

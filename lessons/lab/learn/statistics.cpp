@@ -44,6 +44,17 @@ std::vector<double> ratios(const std::vector<double>& a, const std::vector<doubl
   return seed_by_seed(a, b, [](double x, double y) { return x / y; });
 }
 
+double largest_gap(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> gaps = differences(a, b);
+  return std::max(largest(gaps), -smallest(gaps));
+}
+
+std::string on_some_seeds(const std::vector<double>& values, double limit, const char* words) {
+  const auto count = std::ranges::count_if(values, [&](double value) { return !(value < limit); });
+  if (count == 0 || count == std::ssize(values)) return "";
+  return fmt::format(" ({} on {} of {} seeds)", words, count, values.size());
+}
+
 double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;

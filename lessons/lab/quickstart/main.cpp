@@ -13,6 +13,23 @@ using namespace tinymp::lab;
 constexpr Lesson lesson{"quickstart", "tinymp quickstart: what FP16 loses, and what brings it back",
                         "Do small updates survive in FP16? Do small gradients?"};
 
+void run_small_updates(Lab& lab) {
+  for (const std::uint64_t seed : lab.seeds()) {
+    const std::unique_ptr<nn::Model> start = lab.prepare(pretraining_plan(lab, seed));
+    for (const Contender& contender : small_updates_contenders())
+      lab.train(fine_tuning_plan(lab, contender, seed, *start));
+  }
+  lab.verdict(small_updates, verdict_on(measured_small_updates(lab)));
+}
+
+void run_small_gradients(Lab& lab) {
+  for (const std::uint64_t seed : lab.seeds()) {
+    for (const Contender& contender : small_gradients_contenders())
+      lab.train(autoencoder_plan(lab, contender, seed));
+  }
+  lab.verdict(small_gradients, verdict_on(measured_small_gradients(lab)));
+}
+
 void what_next(Lab& lab) {
   lab.say("\nWhat next?");
   lab.say("  ./learn                               the lessons, and where you are");

@@ -18,7 +18,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// What may tell groups of the same name apart, the most telling first.
 std::vector<std::string> traits(const train::RunHeader& h) {
-  const std::string own = train::yours(h.pieces);
+  const std::string own = train::learner_pieces(h.pieces);
   return {own.empty() ? "" : "YOURS: " + own,
           describe(h.recipe),
           h.optimizer,

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
+#include <lessons/03_accumulation/questions.h>
 #include <lessons/03_accumulation/trainings.h>
-#include <lessons/03_accumulation/watch.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/loader.h>
 #include <tinymp/nn/batch_norm.h>
@@ -88,7 +88,7 @@ double show_first_batch(Lab& lab, const Accumulation& sums) {
   return furthest(paper_batch, asked);
 }
 
-void watch_batch_norm(Lab& lab) {
+void show_first_steps(Lab& lab) {
   const std::int64_t batch_size = large_batch(lab);
   Rng rng = weights_of(lab);
   const nn::Linear in(784, 128, recipe, rng), out(128, 10, recipe, rng);

@@ -3,8 +3,14 @@
 #include <lessons/11_language_model/loop.h>
 #include <map>
 
-/// What lesson 11 says and claims of its trainings.
+/// What lesson 11 shows and claims.
 namespace tinymp::lab {
+
+/// One backward each of new models, from V x tokens = 2^22 to 2^27 with three V: prints which share of the
+/// errors at the logits FP16 flushes at S = 1, and claims where the line lies. (condition.cpp)
+void show_condition(Lab& lab);
+
+// What its trainings say. (verdicts.cpp)
 
 /// The results of each curve, seed by seed.
 using AllTrained = std::map<std::string, std::vector<Trained>>;

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <lessons/lab/learn/lab.h>
+#include <tinymp/nn/mlp.h>
+#include <tinymp/optim/adam.h>
+#include <vector>
+
+/// What lesson 05 trains: model, optimizer, recipes. An MLP learns the images upright (FP32), then the same
+/// images transposed with steps as small as fine-tuning takes them. Section 3.1 of the paper (Micikevicius et
+/// al. 2018, arXiv 1710.03740) keeps an FP32 master copy of the weights for such steps. Measured on
+/// transposed test images. Quickstart trains it too; lesson 09 varies it.
+namespace tinymp::lab {
+
+inline constexpr const char* small_updates = "Do small updates survive?";
+
+/// One curve each: the same training under three recipes.
+inline std::vector<Contender> small_updates_contenders() {
+  return {{"FP32", recipes::fp32},
+          {"FP16 weights", recipes::fp16_weights},
+          {"FP16 + FP32 master", recipes::fp16_master}};
+}
+
+/// The model that fine-tuning starts from. For Lab::prepare; the same for all contenders of a seed.
+inline train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed) {
+  return {.question = "What does fine-tuning start from?",
+          .name = "pretraining",
+          .seed = seed,
+          .model = train::model_of<nn::Mlp>({784, 128, 10}),
+          .optimizer = train::optimizer_of<Adam>({.lr = 1e-3f}),
+          .optimizer_name = "adam lr=0.001",
+          .steps = lab.steps(1000, 20),
+          .batch = 128};
+}
+
+/// From `start`, which must outlive the run.
+inline train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::uint64_t seed,
+                                    const nn::Model& start) {
+  train::Plan plan = pretraining_plan(lab, seed);
+  plan.question = small_updates;
+  plan.name = contender.name;
+  plan.recipe = contender.recipe;
+  plan.pixels.transpose = true;
+  plan.optimizer = train::optimizer_of<Adam>({.lr = 1e-5f});
+  plan.optimizer_name = "adam lr=1e-05";
+  plan.start = &start;
+  plan.steps = lab.steps(3000, 20);
+  plan.histogram_every = lab.steps(1000, 10);
+  return plan;
+}
+
+}  // namespace tinymp::lab
