@@ -1,11 +1,10 @@
 #include <fmt/format.h>
-#include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/mutate.h>
 #include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/process.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <lessons/lab/learn/command_line.h>
+#include <tests/classroom/mutate.h>
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,7 +17,8 @@
 #include <sstream>
 #include <thread>
 
-// classroom mutants: is every check as strict as it should be? Part of ./learn verify-all.
+// classroom_mutants [N] [--most K]: is every check as strict as it should be? Takes minutes for each
+// exercise. An exercise's survivors.txt explains each mutant that passes because it computes the same.
 namespace tinymp::classroom {
 namespace {
 
@@ -42,16 +42,16 @@ std::vector<Mutant> some_of(std::vector<Mutant> mutants, std::size_t most) {
   return some;
 }
 
-class Field {
+class Campaign {
  public:
-  explicit Field(const Exercise& exercise) : exercise_(exercise), reference_(exercise.reference()) {
+  explicit Campaign(const Exercise& exercise) : exercise_(exercise), reference_(exercise.reference()) {
     const Verdict right = judge(exercise_, reference_, "mutant", scratch_.path() / "reference");
     expect(right.passed(), exercise.number(), ": the reference does not pass. ", right.message);
     program_ = read_file(scratch_.path() / "reference" / "check");
   }
   /// Single signs, then names, are changed; and then two things at a time, until at_least of them have
   /// compiled.
-  Tally sow(std::size_t most) {
+  Tally run_mutants(std::size_t most) {
     Tally tally;
     judge_all(some_of(mutants_of(reference_), most), tally);
     if (most > 0) return tally;
@@ -159,22 +159,29 @@ bool report(const Exercise& exercise, const Tally& tally, bool all) {
   return holds;
 }
 
-}  // namespace
-
-int mutants(int argc, const char* const* argv) {
+int measure_checks(int argc, const char* const* argv) {
   std::string which;
   std::size_t most = 0;
   CLI::App app("Automatic wrong versions of each reference: how many does its check reject?",
-               "classroom mutants");
+               "classroom_mutants");
   app.add_option("N", which, "1.2: an exercise, by number or name; 1: those of a chapter (all)");
   app.add_option("--most", most, "Of an exercise, from all over its text (all)")->type_name("K");
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   bool all = true;
   for (const Exercise& exercise : which.empty() ? exercises() : exercises_named(which)) {
-    Field field(exercise);
-    all = report(exercise, field.sow(most), most == 0) && all;
+    Campaign campaign(exercise);
+    all = report(exercise, campaign.run_mutants(most), most == 0) && all;
   }
   return all ? 0 : 1;
 }
 
+}  // namespace
 }  // namespace tinymp::classroom
+
+int main(int argc, char** argv) {
+  const int code = tinymp::lab::guarded([&] {
+    tinymp::classroom::mind_interrupts();
+    return tinymp::classroom::measure_checks(argc, argv);
+  });
+  return code != 0 && tinymp::classroom::interrupted() ? 130 : code;
+}

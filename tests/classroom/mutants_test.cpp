@@ -1,6 +1,6 @@
-#include <lessons/lab/classroom/mutate.h>
 #include <lessons/lab/classroom/tokens.h>
 #include <tests/catch.h>
+#include <tests/classroom/mutate.h>
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
-#include <lessons/lab/classroom/mutate.h>
 #include <lessons/lab/classroom/tokens.h>
+#include <tests/classroom/mutate.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>
@@ -56,15 +56,17 @@ class Maker {
 
   const std::vector<Token>& tokens() const { return tokens_; }
 
-  void replace(std::size_t begin, std::size_t end, const std::string& by, const std::string& told = "") {
+  void replace(std::size_t begin, std::size_t end, const std::string& by,
+               const std::string& description = "") {
     const std::string_view before = region_.substr(0, begin);
     const auto line = 1 + std::ranges::count(before, '\n');
     const std::size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     std::string text(region_);
     text.replace(begin, end - begin, by);
-    made_.push_back({concat(line, ":", begin - line_begin + 1, " ",
-                            told.empty() ? concat(region_.substr(begin, end - begin), " => ", by) : told),
-                     std::move(text)});
+    made_.push_back(
+        {concat(line, ":", begin - line_begin + 1, " ",
+                description.empty() ? concat(region_.substr(begin, end - begin), " => ", by) : description),
+         std::move(text)});
   }
   void replace(const Token& token, const std::string& by) { replace(token.begin, token.end(), by); }
 

@@ -13,6 +13,5 @@ int overlay(int argc, const char* const* argv);           ///< overlay DIR, for 
 int question_command(int argc, const char* const* argv);  ///< question [N] --id STUDENT
 int grade_command(int argc, const char* const* argv);  ///< grade [--out FILE] [--id STUDENT] [--mine FOLDER]
 int collect(int argc, const char* const* argv);        ///< collect FOLDER [--out FOLDER], for teachers
-int mutants(int argc, const char* const* argv);        ///< mutants [N], for who writes exercises
 
 }  // namespace tinymp::classroom

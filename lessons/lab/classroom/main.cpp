@@ -22,7 +22,7 @@ struct Command {
 constexpr Command commands[] = {
     {"check", check},         {"watch", watch},       {"hint", hint},       {"solution", solution},
     {"reset", reset},         {"progress", progress}, {"overlay", overlay}, {"question", question_command},
-    {"grade", grade_command}, {"collect", collect},   {"mutants", mutants}};
+    {"grade", grade_command}, {"collect", collect}};
 
 }  // namespace
 

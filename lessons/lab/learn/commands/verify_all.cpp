@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* title =
     "What every lesson claims, and whether the claims fail when its technique, where it has one, is turned "
-    "off; and whether the checks of the exercises reject automatic wrong versions.";
+    "off.";
 
 constexpr int missing = 3;                        // the exit code of a lesson that lacks something
 constexpr const char* broken_claim = "      x ";  // as --plain marks it
@@ -62,17 +62,6 @@ std::optional<bool> check(KeptLog& log, const Sibling& lesson, std::vector<std::
   log.write(fmt::format("{}: {} (exit code {}, {:.0f} s)\n  {}\n{}", name, what, ended.code, seconds, command,
                         claims));
   return as_expected;
-}
-
-/// The exercises' checks, against automatic wrong versions.
-bool check_exercises(KeptLog& log) {
-  const auto start = std::chrono::steady_clock::now();
-  const Ended ended = run({"", (own_folder() / "classroom").string()}, {"mutants"});
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  log.write(fmt::format("Exercises: {} ({:.0f} s)\n{}",
-                        ended.code == 0 ? "their checks reject what is wrong" : "A CHECK HAS A HOLE", seconds,
-                        ended.output));
-  return ended.code == 0;
 }
 
 struct Flags {
@@ -167,10 +156,6 @@ int verify_all(int argc, char** argv) {
     }
   }
   expect(checks > 0, "no lesson lies in ", own_folder().string(), ": ./learn run 1 builds them");
-  if (!flags.smoke) {  // minutes for each exercise
-    failed += !check_exercises(log);
-    checks += 1;
-  }
   log.write(fmt::format("\n{} of {} as they should be\n", checks - failed, checks));
   log.finish();
   return failed == 0 ? 0 : 1;
