@@ -74,7 +74,7 @@ endif()
 tinymp_report_missing()
 
 # The charts of report.html. Sets TINYMP_DYGRAPHS_JS and TINYMP_DYGRAPHS_CSS, empty where there is no dygraphs: the
-# page then draws plain SVG. The archive is Debian's package, since the upstream release holds no built file.
+# page then shows the charts of the terminal. The archive is Debian's package, since the upstream release holds no built file.
 tinymp_javascript(dygraphs JS dygraph.min.js CSS dygraph.min.css
   APT libjs-dygraphs
   URL https://deb.debian.org/debian/pool/main/d/dygraphs/libjs-dygraphs_2.2.1-1_all.deb

@@ -76,12 +76,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(
-      argc, argv,
-      {.name = "00_why",
-       .title = "Why: what sixteen bits would save",
-       .question =
-           "Counts the bytes of a training step, times FP16 on this processor, trains LeNet both ways"},
-      experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "00_why", experiment); }

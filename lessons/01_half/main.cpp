@@ -90,12 +90,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(
-      argc, argv,
-      {.name = "01_half",
-       .title = "half: sixteen bits for a number",
-       .question = "Shows the bits, a classifier that does not mind, and training without subnormals",
-       .sabotage = "subnormals"},
-      experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "01_half", experiment); }

@@ -109,12 +109,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(
-      argc, argv,
-      {.name = "02_matmul",
-       .title = "Matmul: what goes wrong when a barrier is missing?",
-       .question = "Climbs from naive to tensor cores, breaks a kernel, finds the race, trains with it",
-       .sabotage = "barrier"},
-      experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "02_matmul", experiment); }

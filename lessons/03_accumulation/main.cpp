@@ -109,12 +109,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(
-      argc, argv,
-      {.name = "03_accumulation",
-       .title = "Accumulation: may a long sum be kept in FP16?",
-       .question = "Sums that stop, dot products, batch norm with FP32 and FP16 sums, FP16 sums in inference",
-       .sabotage = "fp32_sums"},
-      experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "03_accumulation", experiment); }

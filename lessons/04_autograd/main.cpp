@@ -90,11 +90,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv,
-                    {.name = "04_autograd",
-                     .title = "autograd: where do the casts sit?",
-                     .question = "Shows a tape, checks its gradients, and trains with a cast that it misses",
-                     .sabotage = "cast_backward"},
-                    experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "04_autograd", experiment); }

@@ -83,12 +83,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(
-      argc, argv,
-      {.name = "05_master_weights",
-       .title = "Master weights: do small updates survive?",
-       .question = "Fine-tunes a digit reader with small steps: FP32, FP16 weights, FP16 with an FP32 master",
-       .sabotage = "master"},
-      experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "05_master_weights", experiment); }

@@ -60,12 +60,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(
-      argc, argv,
-      {.name = "06_loss_scaling",
-       .title = "Loss scaling: do small gradients survive?",
-       .question = "Trains an autoencoder in FP32 and in FP16 with S = 1, a static and a dynamic loss scale",
-       .sabotage = "unscale"},
-      experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "06_loss_scaling", experiment); }

@@ -63,11 +63,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv,
-                    {.name = "07_dynamic_scaling",
-                     .title = "Dynamic loss scaling: which S is right?",
-                     .question = "Three models under S = 1, S = 1024 and one dynamic setting",
-                     .sabotage = "backoff"},
-                    experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "07_dynamic_scaling", experiment); }

@@ -23,11 +23,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv,
-                    {.name = "08_islands",
-                     .title = "FP32 islands: what must not be computed in FP16?",
-                     .question = "Softmax, layer norm and Adam's moments in FP16, and on islands of FP32",
-                     .sabotage = "fp32_sums"},
-                    experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "08_islands", experiment); }

@@ -24,12 +24,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(
-      argc, argv,
-      {.name = "09_autocast",
-       .title = "Autocast: who decides which op runs in which format?",
-       .question = "A loss on the wrong list of autocast; the levels O0 to O3; three programs, the same bits",
-       .sabotage = "fp16_loss"},
-      experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "09_autocast", experiment); }

@@ -24,14 +24,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv,
-                    {.name = "10_convnet",
-                     .title = "A convolutional network: does mixed precision cost accuracy?",
-                     .question = "Trains ResNet-20 on CIFAR-10 in FP32, in mixed precision, and all in FP16",
-                     .sabotage = "norm_sums",
-                     .data = {"cifar10", "fashion", "cut"},
-                     .seeds_of_verify = 5,
-                     .full = "FP32 and mixed precision for 64,000 steps each, as in the paper: for a GPU"},
-                    experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "10_convnet", experiment); }

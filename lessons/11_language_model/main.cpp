@@ -47,12 +47,4 @@ void experiment(Lab& lab) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv,
-                    {.name = "11_language_model",
-                     .title = "A language model: does it need loss scaling?",
-                     .question = "Trains a word LSTM in FP32 and in FP16 with S = 1, S = 128 and a dynamic S",
-                     .sabotage = "scale",
-                     .data = {"text", "course"}},
-                    experiment);
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, "11_language_model", experiment); }

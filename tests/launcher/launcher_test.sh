@@ -74,7 +74,7 @@ machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, 
   rm -rf "$bin" "$tree" "$work"/{old_compiler,offline,configure_fails,build_fails,build_takes}
   mkdir -p "$bin" "$tree/lessons/lab/learn" "$tree/datasets" "$tree/lessons/"{00_why,02_matmul,03_accumulation,06_loss_scaling}
   cp -p "$root/learn" "$tree/learn"
-  cp -p "$root/lessons/lab/learn/"*.sh "$tree/lessons/lab/learn/"
+  cp -p "$root/lessons/lab/learn/"{*.sh,commands.txt} "$tree/lessons/lab/learn/"
   sed "s#/usr/local/cuda#$work/cuda#g; s#/dev/nvidiactl#$work/nvidiactl#g" "$root/lessons/lab/learn/build.sh" >"$tree/lessons/lab/learn/build.sh" # this one may have it
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
   : >"$work/calls"
@@ -345,7 +345,9 @@ check 'quickstart after test: keeps them' not_called 'cmake -S'
 learn
 check 'alone: the program tells' says program
 learn run 6 --help
-check 'run 6 --help, built: the program tells' says '<--help>'
+check 'run 6 --help, not built: in short' says 'usage: ./learn run N [OPTIONS]'
+learn run 3 --help
+check 'run 3 --help, built: the program tells' says '<--help>'
 for word in rnu --version; do
   learn $word
   check "$word, built: the program tells" says "<$word>"

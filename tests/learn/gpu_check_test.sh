@@ -3,7 +3,8 @@
 # ./learn gpu-check and --device cuda, as far as a machine without a GPU shows them.
 set -u
 program=${1:?usage: gpu_check_test.sh PROGRAM}
-export LC_ALL=C.UTF-8
+export LC_ALL=C.UTF-8 BIN=${program%/*}
+program=$(cd "$(dirname "$0")" && pwd)/start.sh
 unset TINYMP_EMULATE
 failures=0 what='' code=0
 work=$(mktemp -d) || exit 1

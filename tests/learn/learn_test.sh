@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # usage: learn_test.sh PROGRAM use|runs|limits|disks
+# PROGRAM is bin/learn; the programs of other commands lie beside it.
 #   use    wrong words, flags and values: one message, the right exit code, nothing written
 #   runs   train, compare, a lesson and quickstart, a few steps each, on the images that come with tinymp
 #   limits files that may not grow (ulimit -f)
@@ -8,6 +9,8 @@ set -u
 program=${1:?usage: learn_test.sh PROGRAM use|runs|limits|disks}
 part=${2:?usage: learn_test.sh PROGRAM use|runs|limits|disks}
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+export BIN=${program%/*}
+program=$source_folder/tests/learn/start.sh
 unset TINYMP_DATA TINYMP_DATASETS NO_COLOR
 export LC_ALL=C.UTF-8
 failures=0 what='' code=0
@@ -105,7 +108,8 @@ use() {
   learn 2 tets && complains "did you mean 'test'"
   learn 2 xyzzy && complains "no command 'xyzzy' (see ./learn --help)"
   learn 2 --frobnicate && complains 'no command'
-  for command in quickstart run train explain verify-all compare 'run 6'; do
+  learn 0 run --help && prints 'usage: ./learn run N' && prints '^  06_loss_scaling  Loss scaling: do small gradients survive?$'
+  for command in quickstart train explain verify-all compare 'run 6'; do
     # shellcheck disable=SC2086
     learn 0 $command --help && prints 'Usage: ./learn'
   done
@@ -206,7 +210,7 @@ races() { # what lesson 02 says of its kernel without a barrier; with g++ also w
   local kernel=lessons/02_matmul/matmul.cuh text
   prints '^with its barrier  *right  *right  *right$'
   prints '^without  *[0-9]* of 4096 wrong  *right  *[0-9]* of 4096 wrong$'
-  if [ ! -x "${program%/*}/race_02" ] || grep -q 'ThreadSanitizer does not run on this machine' out; then return; fi
+  if [ ! -x "$BIN/race_02" ] || grep -q 'ThreadSanitizer does not run on this machine' out; then return; fi
   prints 'ThreadSanitizer: data race on .rows'
   for text in 'load_matrix_sync(left' 'rows\[row\]\[k\] ='; do
     prints " of size 2  *thread ([0-9]*,0,0)  *$kernel:$(grep -n -- "$text" "$source_folder/$kernel" | cut -d: -f1)$"

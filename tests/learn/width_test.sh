@@ -6,6 +6,8 @@ set -u
 program=${1:?usage: width_test.sh PROGRAM}
 export LC_ALL=C.UTF-8 TERM=xterm
 unset TINYMP_DATA NO_COLOR
+export BIN=${program%/*}
+program=$(cd "$(dirname "$0")" && pwd)/start.sh
 answers=$(cd "$(dirname "$0")/../../lessons/clinic/answers" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

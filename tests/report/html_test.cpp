@@ -149,6 +149,7 @@ TEST_CASE("every panel is drawn with characters too, for where dygraphs is missi
   CHECK(page.find("The charts are drawn with characters: dygraphs was not there") != std::string::npos);
   CHECK(page.find("Install libjs-dygraphs") != std::string::npos);
   CHECK(page.find("dygraphs, https") == std::string::npos);
+  CHECK(page.find("shaded") == std::string::npos);
   CHECK(count(page, "<noscript>") == 0);
   if (!dygraphs_js().empty()) {
     const std::string live = html_report("Report", all_sections());

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,11 @@ struct Lesson {
   int seeds_of_verify = 3;
   const char* full = "";  ///< what --help says about --full; empty: there is no longer run than the usual one
 };
+
+/// All lessons, by number: course.cpp.
+std::span<const Lesson> course();
+/// The lesson of this number ("6", "06") or name ("06_loss_scaling"). Throws Error when there is none.
+const Lesson& lesson_of(std::string_view word);
 
 /// Does it read data::Text, not images? Then --data cut, by which all that comes with tinymp is meant, is the
 /// course itself.
@@ -154,7 +160,7 @@ class Lab {
 
 /// main() of a lesson: parses the command line, runs the experiment, turns exceptions into one message and an
 /// exit code (1 failed, 2 wrong use, 3 something is missing).
-int run_lesson(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment);
+int run_lesson(int argc, char** argv, const char* name, const std::function<void(Lab&)>& experiment);
 
 /// Helpers for verdicts: mean, smallest and largest of some results; NaN if any of them is NaN.
 double mean(const std::vector<double>& values);

@@ -1,19 +1,41 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
+#include <fstream>
 #include <iostream>
+#include <string_view>
 
-// The program behind ./learn: one word chooses the command, the rest is the command's own. The script answers
-// --help, test and data itself.
+// The commands that have no program of their own: ./learn alone, train, explain, verify-all, compare and
+// tensor-core. The script ./learn starts it, and the other programs, as commands.txt says.
 namespace {
 
 using namespace tinymp;
 
+struct Command {
+  std::string_view name;
+  int (*run)(int argc, char** argv);
+};
+constexpr Command commands[] = {{"train", lab::train_command},
+                                {"explain", lab::explain_command},
+                                {"verify-all", lab::verify_all},
+                                {"compare", lab::compare},
+                                {"tensor-core", lab::tensor_core_command}};
+
+/// All that ./learn can do: the first word of each line of commands.txt.
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  std::ifstream list(lab::chapters_folder() / "lab/learn/commands.txt");
+  for (std::string line; std::getline(list, line);) {
+    std::string name = line.substr(0, line.find(' '));
+    if (!name.empty() && name != "#") names.push_back(std::move(name));
+  }
+  return names;
+}
+
 [[noreturn]] void refuse(const std::string& word) {
-  std::vector<std::string> names{"test", "data"};
-  for (const lab::Command& command : lab::commands()) names.emplace_back(command.name);
-  const std::string meant = lab::nearest(word, names);
+  const std::string meant = lab::nearest(word, names());
   throw UsageError(concat("there is no command '", word, "'",
                           meant.empty() ? "" : "; did you mean '" + meant + "'?", " (see ./learn --help)"));
 }
@@ -26,7 +48,7 @@ int run(int argc, char** argv) {
               << train::compiler_name() << ")\n";
     return 0;
   }
-  for (const lab::Command& command : lab::commands()) {
+  for (const Command& command : commands) {
     if (word == command.name) return command.run(argc - 1, argv + 1);
   }
   refuse(word);

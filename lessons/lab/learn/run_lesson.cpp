@@ -11,19 +11,7 @@
 namespace tinymp::lab {
 namespace {
 
-/// `lesson_06 --about`: what ./learn says about this lesson, a line each; what --sabotage takes, and which
-/// data set --verify asks for.
-bool asked_about(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == "--about"; }
-
 int start(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment) {
-  if (asked_about(argc, argv)) {
-    std::cout << lesson.name << "\n"
-              << lesson.title << "\n"
-              << lesson.question << "\n"
-              << lesson.sabotage << "\n"
-              << lesson.data[0] << "\n";
-    return 0;
-  }
   Options options;
   CLI::App app(concat(lesson.title, "\n", lesson.question), command_of(lesson));
   add_experiment_flags(app, options);
@@ -64,8 +52,8 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
 
 }  // namespace
 
-int run_lesson(int argc, char** argv, const Lesson& lesson, const std::function<void(Lab&)>& experiment) {
-  return guarded([&] { return start(argc, argv, lesson, experiment); });
+int run_lesson(int argc, char** argv, const char* name, const std::function<void(Lab&)>& experiment) {
+  return guarded([&] { return start(argc, argv, lesson_of(name), experiment); });
 }
 
 }  // namespace tinymp::lab

@@ -9,7 +9,7 @@ namespace tinymp::lab {
 
 struct Sibling {
   std::string number;  ///< "6"
-  std::string path;    ///< ".../lesson_06"; empty: not built yet
+  std::string path;    ///< ".../lesson_06"
 };
 
 /// Where this program and the lessons' lie.
@@ -18,11 +18,8 @@ std::filesystem::path own_folder();
 /// Where the chapters lie: lessons/ of the tree that this program was built from.
 std::filesystem::path chapters_folder();
 
-/// By number.
+/// Those that are built, by number.
 std::vector<Sibling> lesson_programs();
-
-/// All lessons that there are, built or not, by number.
-std::vector<Sibling> lessons_of_course();
 
 /// How a lesson's program ended, and what it wrote to its output. Its messages go where ours go.
 struct Ended {
@@ -30,12 +27,5 @@ struct Ended {
   std::string output{};
 };
 Ended run(const Sibling& lesson, std::vector<std::string> arguments);
-
-struct About {
-  std::string name, title, question, sabotage, data;  ///< of its Lesson; the first of its data
-};
-/// What the lesson says about itself; empty fields when it cannot be started. Of one that is not built its
-/// chapter tells the title.
-About about(const Sibling& lesson);
 
 }  // namespace tinymp::lab

@@ -63,12 +63,13 @@ std::string controls_html(const PageSection& section) {
              "> log scale</label>\n<button type=\"button\">reset zoom</button></div></div>\n");
 }
 
-std::string caption(const Panel& panel, bool is_first) {
+std::string caption(const Panel& panel, bool is_first, bool live) {
   std::size_t seeds = 0;
   for (const Curve& curve : panel.curves) seeds = std::max(seeds, curve.seeds);
   const bool explain = is_first && seeds > 1;
   const std::string notes =
-      explain ? concat("mean of ", seeds, " seeds, shaded from the smallest to the largest") : "";
+      explain ? concat("mean of ", seeds, " seeds", live ? ", shaded from the smallest to the largest" : "")
+              : "";
   return concat("<figcaption><strong>", escape_html(panel.title), "</strong>",
                 notes.empty() ? "" : "<span>" + notes + "</span>",
                 "<output class=\"readout\"></output></figcaption>\n");
@@ -95,7 +96,7 @@ std::string notes_html(const Panel& panel) {
   return text;
 }
 
-std::string section_html(const ReportSection& given, const PageSection& section) {
+std::string section_html(const ReportSection& given, const PageSection& section, bool live) {
   const std::string question = given.question.empty() ? "Recorded runs" : given.question;
   std::string text = "<section class=\"question\">\n<h2>" + escape_html(question) + "</h2>\n";
   if (!given.verdict.empty()) text += "<p class=\"verdict\">" + escape_html(given.verdict) + "</p>\n";
@@ -106,8 +107,9 @@ std::string section_html(const ReportSection& given, const PageSection& section)
   if (!section.panels.empty()) text += controls_html(section) + "<div class=\"panels\">\n";
   for (const Panel& panel : section.panels) {
     const bool is_first = &panel == section.panels.data();
-    text += "<figure class=\"panel card\">\n" + caption(panel, is_first) + still_chart(panel, is_first) +
-            "<div class=\"live\" hidden></div>\n" + notes_html(panel) + "</figure>\n";
+    text += "<figure class=\"panel card\">\n" + caption(panel, is_first, live) +
+            still_chart(panel, is_first) + "<div class=\"live\" hidden></div>\n" + notes_html(panel) +
+            "</figure>\n";
   }
   if (!section.panels.empty()) text += "</div>\n";
   return text + sizes_html(section.groups) + provenance_html(section.groups) + "</section>\n";
@@ -156,15 +158,15 @@ std::string foot_html(const std::string& data, bool live) {
 
 std::string html_report(const std::string& title, std::span<const ReportSection> sections,
                         HtmlOptions options) {
+  const bool live = options.live && !dygraphs_js().empty();
   std::vector<PageSection> pages;
   std::string body;
   for (const ReportSection& section : sections) {
     PageSection page{group_by_recipe(section.runs), {}};
     page.panels = make_panels(page.groups);
-    body += section_html(section, page);
+    body += section_html(section, page, live);
     pages.push_back(std::move(page));
   }
-  const bool live = options.live && !dygraphs_js().empty();
   std::string text = head_html(title, live) + "<body>\n<div class=\"page\">\n<header><h1>" +
                      escape_html(title) + "</h1>\n<p class=\"lede\">" + escape_html(lede(sections)) +
                      "</p>\n";

@@ -2,6 +2,7 @@
 #include <lessons/lab/learn/commands/kept_log.h>
 #include <lessons/lab/learn/commands/other_seeds.h>
 #include <lessons/lab/learn/commands/side_by_side.h>
+#include <lessons/lab/learn/lab.h>
 #include <lessons/lab/learn/siblings.h>
 #include <lessons/lab/learn/words.h>
 #include <tinymp/base/error.h>
@@ -82,7 +83,7 @@ std::optional<int> claims_on_other_seeds(KeptLog& log, const std::vector<std::ui
   int failed = 0;
   fs::create_directories(runs);
   for (const Sibling& lesson : lesson_programs()) {
-    const std::string name = about(lesson).name;
+    const std::string name = lesson_of(lesson.number).name;
     std::vector<Json> all{results_at(chapters_folder() / name / "results.json")};
     for (const std::uint64_t first : first_seeds) {
       const std::string file = fmt::format("{}/{}-from-{}.json", runs, name, first);

@@ -53,18 +53,14 @@ std::map<std::string, int> recorded() {
 
 std::string times(int count) { return count == 0 ? "-" : std::to_string(count); }
 
-struct Row {
-  std::string number;
-  About about;
-  int runs;
-};
-
-void print_lessons(const std::vector<Row>& rows, const report::TerminalStyle& style) {
+/// All lessons, and how often each was recorded.
+void print_lessons(std::map<std::string, int>& count, const report::TerminalStyle& style) {
   report::Table table{{"", "lesson", "question", "runs"},
                       {report::Align::right, report::Align::left, report::Align::left, report::Align::right},
                       {}};
-  for (const Row& row : rows)
-    table.rows.push_back({row.number, row.about.title, row.about.question, times(row.runs)});
+  for (const Lesson& lesson : course())
+    table.rows.push_back(
+        {lesson_number(lesson.name), lesson.title, lesson.question, times(count[lesson.name])});
   std::cout << report::format_table(table, style) << "\n";
 }
 
@@ -100,14 +96,9 @@ int overview(bool plain) {
   int all = 0;
   for (const auto& [name, times] : count) all += times;
 
-  std::vector<Row> rows;
   std::string next = count["quickstart"] == 0 ? "./learn quickstart" : "";
-  for (const Sibling& lesson : lessons_of_course()) {
-    Row row{lesson.number, about(lesson), 0};
-    row.runs = count[row.about.name];
-    if (row.runs == 0 && next.empty()) next = "./learn run " + row.number;
-    rows.push_back(std::move(row));
-  }
+  for (const Lesson& lesson : course())
+    if (count[lesson.name] == 0 && next.empty()) next = "./learn run " + lesson_number(lesson.name);
   if (next.empty()) next = "./learn train --help";
 
   std::cout << report::bold("tinymp: mixed-precision training, from the bits to the curves.", style)
@@ -119,7 +110,7 @@ int overview(bool plain) {
               << "/; ./learn compare " << runs_folder << "/NAME shows one again.\n";
   }
   std::cout << "Next:  " << report::bold(next, style) << "\n\n";
-  print_lessons(rows, style);
+  print_lessons(count, style);
   print_exercises();
   print_data();
   std::cout << "\n./learn --help tells all commands.\n";

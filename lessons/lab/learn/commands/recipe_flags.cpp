@@ -15,6 +15,22 @@ namespace {
 
 const char* const group = "The recipe";
 
+/// A field of a recipe: its flag, what --help says of it, and what stands before its value in a title.
+template <class T>
+struct Field {
+  const char *flag, *help, *label;
+  T Recipe::*member;
+};
+constexpr Field<DType> formats[] = {
+    {"--compute", "Weights and activations", "", &Recipe::compute},
+    {"--accumulate", "The running sum inside a matmul", "sums ", &Recipe::accumulate},
+    {"--gradient", "Gradients of the parameters", "gradient ", &Recipe::gradient},
+    {"--master", "The copy of the weights that is updated", "master ", &Recipe::master},
+    {"--state", "The optimizer's moments", "state ", &Recipe::state},
+    {"--autocast", "What matmuls run in beside FP32 weights", "autocast ", &Recipe::autocast}};
+constexpr Field<bool> switches[] = {
+    {"--fp32-norm", "Batch norm's gamma and beta in FP32", "norm f32", &Recipe::fp32_norm_parameters}};
+
 /// What a recipe may name: no f64; and no hardware sums in anything but f32 and f16.
 std::vector<std::string> choices(const std::string& flag) {
   if (flag == "--accumulate") return {"f32", "f16"};
@@ -24,18 +40,14 @@ std::vector<std::string> choices(const std::string& flag) {
   return names;
 }
 
-void add_format(CLI::App& app, const std::string& flag, std::string& target, const std::string& what) {
-  const std::vector<std::string> names = choices(flag);
-  app.add_option(
-         flag, target,
-         fmt::format("{}: {} or {}", what, fmt::join(names.begin(), names.end() - 1, ", "), names.back()))
+void add_format(CLI::App& app, const Field<DType>& field) {
+  const std::vector<std::string> names = choices(field.flag);
+  app.add_option(field.flag)
+      ->description(fmt::format("{}: {} or {}", field.help, fmt::join(names.begin(), names.end() - 1, ", "),
+                                names.back()))
       ->type_name("FORMAT")
       ->check(CLI::IsMember(names).description(""))
       ->group(group);
-}
-
-void override_format(DType& format, const std::string& name) {
-  if (!name.empty()) format = dtype_from_name(name);
 }
 
 /// After positive(), so that it is a number.
@@ -104,13 +116,8 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
-  add_format(app, "--compute", flags.compute, "Weights and activations");
-  add_format(app, "--accumulate", flags.accumulate, "The running sum inside a matmul");
-  add_format(app, "--gradient", flags.gradient, "Gradients of the parameters");
-  add_format(app, "--master", flags.master, "The copy of the weights that is updated");
-  add_format(app, "--state", flags.state, "The optimizer's moments");
-  add_format(app, "--autocast", flags.autocast, "What matmuls run in beside FP32 weights");
-  app.add_flag("--fp32-norm", flags.fp32_norm, "Batch norm's gamma and beta in FP32")->group(group);
+  for (const Field<DType>& field : formats) add_format(app, field);
+  for (const Field<bool>& field : switches) app.add_flag(field.flag)->description(field.help)->group(group);
   app.add_option("--scaling", flags.scaling, fmt::format("Of the loss: {}", fmt::join(scaling_names(), ", ")))
       ->type_name("KIND")
       ->check(CLI::IsMember(scaling_names()).description(""))
@@ -120,13 +127,11 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
 
 Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
   Recipe recipe = recipe_from_name(flags.recipe);
-  override_format(recipe.compute, flags.compute);
-  override_format(recipe.accumulate, flags.accumulate);
-  override_format(recipe.gradient, flags.gradient);
-  override_format(recipe.master, flags.master);
-  override_format(recipe.state, flags.state);
-  override_format(recipe.autocast, flags.autocast);
-  if (flags.fp32_norm) recipe.fp32_norm_parameters = true;
+  for (const Field<DType>& field : formats)
+    if (app.count(field.flag) > 0)
+      recipe.*field.member = dtype_from_name(app.get_option(field.flag)->as<std::string>());
+  for (const Field<bool>& field : switches)
+    if (app.count(field.flag) > 0 && app.get_option(field.flag)->as<bool>()) recipe.*field.member = true;
   if (!flags.scaling.empty() && flags.scaling != name_of(recipe.scaling))
     recipe.scaling = *scaling_named(flags.scaling);
   adjust(app, recipe.scaling);
@@ -146,15 +151,10 @@ std::string recipe_title(const CLI::App& app, const RecipeFlags& flags) {
   const auto add = [&](const char* flag, const char* what, const auto& value) {
     if (app.count(flag) > 0) title += concat(", ", what, value);
   };
-  add("--compute", "", flags.compute);
-  add("--accumulate", "sums ", flags.accumulate);
-  add("--gradient", "gradient ", flags.gradient);
-  add("--master", "master ", flags.master);
-  add("--state", "state ", flags.state);
-  add("--autocast", "autocast ", flags.autocast);
-  add("--fp32-norm", "norm f32", "");
-  const LossScaling scaling = recipe_from_flags(app, flags).scaling;
-  visit_fields(scaling, [&]<class T>(const ScalingField& field, const T& value) {
+  const Recipe recipe = recipe_from_flags(app, flags);
+  for (const Field<DType>& field : formats) add(field.flag, field.label, recipe.*field.member);
+  for (const Field<bool>& field : switches) add(field.flag, field.label, "");
+  visit_fields(recipe.scaling, [&]<class T>(const ScalingField& field, const T& value) {
     if constexpr (std::same_as<T, bool>)
       add(field.flag, field.label, "");
     else

@@ -12,9 +12,7 @@ namespace tinymp::lab {
 
 struct RecipeFlags {
   std::string recipe = "fp32";
-  std::string compute, accumulate, gradient, master, state, autocast;  ///< empty: as the named recipe has it
-  bool fp32_norm = false;
-  std::string scaling;
+  std::string scaling;  ///< empty: as the named recipe has it
 };
 
 void add_recipe_flags(CLI::App& app, RecipeFlags& flags);

@@ -101,7 +101,7 @@ std::optional<int> parse_flags(int argc, char** argv, Flags& flags) {
 /// Throws MissingError before hours are spent where a lesson at the end would find no data.
 void expect_data(const std::vector<Sibling>& lessons) {
   std::set<std::string> names;
-  for (const Sibling& lesson : lessons) names.insert(about(lesson).data);
+  for (const Sibling& lesson : lessons) names.insert(lesson_of(lesson.number).data[0]);
   for (const std::string& name : names) {
     if (name == "text") {
       (void)data::load_text(8192);
@@ -142,9 +142,9 @@ int verify_all(int argc, char** argv) {
   }
   int checks = 0, failed = 0;
   for (const Sibling& lesson : lesson_programs()) {
-    const About told = about(lesson);
+    const Lesson& told = lesson_of(lesson.number);
     std::vector<std::string> ways{""};
-    if (!told.sabotage.empty()) ways.push_back(told.sabotage);
+    if (*told.sabotage != '\0') ways.emplace_back(told.sabotage);
     for (const std::string& way : ways) {
       std::vector<std::string> arguments = arguments_of(flags);
       if (!flags.results.empty() && way.empty())
