@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# usage: adding.sh ROOT [COMPILER]
+# CONTRIBUTING says what it takes to add something. Each patch in adding/ adds one thing to a copy of the tree: it must
+# apply, stay within its number of files, and compile; and where a hunk of the policy or of the format is left out, the
+# compiler must say so.
+set -u
+root=$(cd "${1:?usage: adding.sh ROOT [COMPILER]}" && pwd -P) || exit 1
+cxx=${2:-g++}
+work=$(mktemp -d) && work=$(cd "$work" && pwd -P) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+command -v git >/dev/null || { echo '[skipped] there is no git here (no git)' && exit 77; }
+
+fault() {
+  echo "FAILED: $*"
+  failed=1
+}
+
+fresh() { # a copy of all that is compiled
+  rm -rf "$work/tree"
+  mkdir "$work/tree" && cp -R "$root/tinymp" "$root/kernels" "$root/lessons" "$root/tests" "$work/tree"
+}
+
+files_of() { sed -n 's#^+++ b/##p' "$1"; } # PATCH
+
+compiles() { # FILE...: of those that a compiler takes; headers come with the tests of the patch
+  local file
+  for file; do
+    case $file in *.cpp) ;; *) continue ;; esac
+    "$cxx" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-restrict -I "$work/tree" -DTINYMP_HAS_CUDA=0 \
+      -DTINYMP_HAS_EMULATION=0 "$work/tree/$file" >"$work/said" 2>&1 || return 1
+  done
+}
+
+without_hunk() { # PATCH N: the patch without its hunk N; a file whose only hunk that is goes along
+  awk -v leave="$2" '
+    function flush_file() { if (kept || !had) printf "%s%s", head, body; head = body = ""; kept = had = 0 }
+    /^diff --git / { flush_file(); in_hunk = 0 }
+    /^@@ / { hunk++; had = 1; in_hunk = 1; if (hunk != leave) kept = 1 }
+    { if (!in_hunk) head = head $0 "\n"; else if (hunk != leave) body = body $0 "\n" }
+    END { flush_file() }' "$1"
+}
+
+check() { # NAME FILES_OUTSIDE_TESTS TEST_FILES ALL_HUNKS_NEEDED COMPILED...: compiled along, since they must notice
+  local name=$1 most=$2 most_tests=$3 needed=$4 patch=$root/tests/style/adding/$1.patch files tests hunk
+  shift 4
+  files=$(files_of "$patch" | grep -cv '^tests/')
+  tests=$(files_of "$patch" | grep -c '^tests/')
+  echo "$name: $files files, $tests of tests"
+  if [ "$files" -gt "$most" ] || [ "$tests" -gt "$most_tests" ]; then fault "$name: more than $most files and $most_tests of tests"; fi
+  fresh
+  if ! (cd "$work/tree" && git apply "$patch") >"$work/said" 2>&1; then
+    fault "$name.patch does not apply: $(head -n 3 "$work/said"); make it anew (tests/style/adding/README.md)"
+    return
+  fi
+  # shellcheck disable=SC2046
+  compiles $(files_of "$patch") "$@" || fault "$name: does not compile: $(grep -m 3 error "$work/said")"
+  if [ "$needed" = no ]; then return; fi
+  hunk=1
+  while [ "$hunk" -le "$(grep -c '^@@ ' "$patch")" ]; do
+    without_hunk "$patch" "$hunk" >"$work/part.patch"
+    if [ "$(files_of "$work/part.patch" | grep -cv '^tests/')$(grep -c '^@@' "$work/part.patch")" != "" ] && fresh &&
+      (cd "$work/tree" && git apply "$work/part.patch") 2>/dev/null; then
+      # shellcheck disable=SC2046
+      if compiles $(files_of "$patch") "$@"; then fault "$name: compiles without its hunk $hunk"; fi
+    else
+      fault "$name: its hunk $hunk cannot be left out alone"
+    fi
+    hunk=$((hunk + 1))
+  done
+}
+
+check policy 4 1 yes
+check dtype 5 1 outside_tests
+check kernel 6 3 no
+check recipe_field 5 2 no
+exit $failed
