@@ -16,7 +16,7 @@ function(take out pattern)
   set(${out} ${taken} PARENT_SCOPE)
   set(core ${core} PARENT_SCOPE)
 endfunction()
-take(models "^tinymp/(nn/(language_model|lenet|lstm|resnet|conv2d|dropout|layer_norm)|amp/explain|autograd/finite_differences)")
+take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|deep_mlp)|amp/explain|autograd/finite_differences)")
 take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
 take(machine "^kernels/emu/")                    # that emulated kernels run on
 

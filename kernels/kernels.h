@@ -6,7 +6,6 @@
 #include <kernels/step.h>
 #include <kernels/step_decision.h>
 #include <tinymp/numeric/accumulation.h>
-#include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/view.h>
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <kernels/compute_type.h>
-#include <tinymp/base/best_isa.h>
+#include <tinymp/base/isa.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/tensor/view.h>

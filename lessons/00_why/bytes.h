@@ -1,7 +1,7 @@
 #pragma once
 
 #include <lessons/lab/learn/lab.h>
-#include <tinymp/nn/model.h>
+#include <tinymp/nn/module.h>
 
 /// What a training step keeps in memory.
 namespace tinymp::lab {

@@ -9,7 +9,7 @@
 #include <lessons/00_why/bandwidth.h>
 #include <lessons/00_why/bytes.h>
 #include <tinymp/nn/lenet.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <cmath>
 

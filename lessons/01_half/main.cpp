@@ -12,7 +12,7 @@
 #include <lessons/lab/report/progress.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <chrono>
 #include <cmath>
 

@@ -10,7 +10,7 @@
 #include <lessons/02_matmul/matmul.h>
 #include <lessons/02_matmul/show.h>
 #include <tinymp/base/parallel_for.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 
 using namespace tinymp;
 using namespace tinymp::lab;

@@ -3,8 +3,7 @@
 #include <lessons/03_accumulation/trainings.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/loader.h>
-#include <tinymp/nn/batch_norm.h>
-#include <tinymp/nn/conv2d.h>
+#include <tinymp/nn/layers.h>
 #include <algorithm>
 #include <cmath>
 

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <lessons/03_accumulation/trainings.h>
-#include <tinymp/nn/batch_norm.h>
-#include <tinymp/nn/conv2d.h>
-#include <tinymp/nn/model.h>
+#include <tinymp/nn/layers.h>
+#include <tinymp/nn/module.h>
 
 namespace tinymp::lab {
 

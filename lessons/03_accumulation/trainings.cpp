@@ -1,6 +1,6 @@
 #include <lessons/03_accumulation/trainings.h>
-#include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/nn/deep_mlp.h>
+#include <tinymp/optim/optimizers.h>
 
 namespace tinymp::lab {
 train::Plan plan_for(const std::string& question, const Curve& curve, std::uint64_t seed) {

@@ -2,7 +2,7 @@
 
 #include <lessons/lab/learn/lab.h>
 #include <tinymp/numeric/accumulation.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 
 /// The trainings of lesson 03: SGD 0.1 with momentum 0.9, S = 1024.
 namespace tinymp::lab {

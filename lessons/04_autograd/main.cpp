@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <lessons/04_autograd/model.h>
 #include <lessons/04_autograd/show.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <cmath>
 

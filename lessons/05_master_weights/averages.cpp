@@ -3,7 +3,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/numeric/convert.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <map>
 

@@ -2,7 +2,7 @@
 
 #include <lessons/lab/learn/lab.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/optim/optimizers.h>
 #include <vector>
 
 /// What lesson 06 trains: model, optimizer, recipes. An autoencoder with sigmoids everywhere whose loss is

@@ -3,7 +3,7 @@
 #include <lessons/06_loss_scaling/questions.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <cmath>
 

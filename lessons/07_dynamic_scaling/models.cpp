@@ -1,7 +1,6 @@
 #include <lessons/07_dynamic_scaling/models.h>
-#include <tinymp/nn/mlp.h>
-#include <tinymp/optim/adam.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/nn/deep_mlp.h>
+#include <tinymp/optim/optimizers.h>
 
 namespace tinymp::lab {
 namespace {

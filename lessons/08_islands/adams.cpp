@@ -4,7 +4,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/loader.h>
 #include <tinymp/numeric/half.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <cmath>
 

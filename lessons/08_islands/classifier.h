@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <lessons/lab/learn/lab.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <string>
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/08_islands/classifier.h>
 #include <lessons/08_islands/questions.h>
-#include <tinymp/nn/layer_norm.h>
+#include <tinymp/nn/layers.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -4,10 +4,10 @@
 #include <lessons/lab/report/terminal.h>
 #include <tinymp/amp/explain.h>
 #include <tinymp/amp/mixed_optimizer.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/lenet.h>
-#include <tinymp/nn/mlp.h>
 #include <tinymp/ops/ops.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 
 namespace tinymp::lab {
 namespace {

@@ -2,6 +2,7 @@
 #include <lessons/05_master_weights/fine_tuning.h>
 #include <lessons/08_islands/classifier.h>
 #include <lessons/09_autocast/questions.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <algorithm>
 
 namespace tinymp::lab {

@@ -5,7 +5,7 @@
 #include <tinymp/data/loader.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/ops/ops.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <bit>
 
 namespace tinymp::lab {

@@ -3,7 +3,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/tensor/storage.h>
 #include <algorithm>
 #include <chrono>

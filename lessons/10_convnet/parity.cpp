@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/10_convnet/questions.h>
 #include <lessons/10_convnet/runs.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <cmath>
 

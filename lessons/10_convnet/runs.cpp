@@ -2,7 +2,7 @@
 #include <lessons/10_convnet/questions.h>
 #include <lessons/10_convnet/runs.h>
 #include <tinymp/nn/resnet.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <cmath>
 

@@ -2,8 +2,8 @@
 #include <lessons/11_language_model/loop.h>
 #include <lessons/lab/learn/run_progress.h>
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/data/text_loader.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/data/text.h>
+#include <tinymp/optim/optimizers.h>
 #include <chrono>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 #include <lessons/11_language_model/word_model.h>
-#include <tinymp/data/text_loader.h>
+#include <tinymp/data/text.h>
 #include <tinymp/numeric/exp_log.h>
 #include <tinymp/ops/ops.h>
 

@@ -4,7 +4,7 @@
 #include <tests/catch.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/ops/ops.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <thread>
 
 /// Regions, and the copies of parameters that they keep.

@@ -2,7 +2,7 @@
 
 #include <tests/catch.h>
 #include <tinymp/amp/autocast.h>
-#include <tinymp/nn/mlp.h>
+#include <tinymp/nn/deep_mlp.h>
 
 /// What explain() says of a small program that was written down by hand.
 namespace tinymp::test {

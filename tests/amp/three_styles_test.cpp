@@ -3,7 +3,7 @@
 #include <tinymp/amp/by_hand.h>
 #include <tinymp/amp/mixed_optimizer.h>
 #include <tinymp/base/rng.h>
-#include <tinymp/nn/mlp.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/ops/ops.h>
 
 /// The three programs of the literature train the same model to the same bits, when

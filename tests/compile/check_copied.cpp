@@ -1,5 +1,5 @@
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <utility>
 
 // One check, one step: with a copy, the same step could move the scale twice.

@@ -1,5 +1,5 @@
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <utility>
 
 // unscale gives a check; step reads it; update takes it.

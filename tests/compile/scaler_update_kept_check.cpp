@@ -1,5 +1,5 @@
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 
 // The check stays behind and could be handed in again: update(std::move(check)).
 void end_of_step(tinymp::LossScaler& scaler, tinymp::Optimizer& optimizer) {

@@ -2,11 +2,11 @@
 #include <tests/kernels/rig.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/amp/loss_scaler.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/lenet.h>
-#include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
 #include <tinymp/ops/ops.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/tensor/storage.h>
 #include <functional>
 

@@ -2,7 +2,7 @@
 #include <tests/kernels/rig.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/language_model.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/optim/optimizers.h>
 
 /// Training steps of a language model on Device::cuda, beside the same steps on the CPU.
 namespace tinymp::test {

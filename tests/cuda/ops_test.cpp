@@ -3,7 +3,7 @@
 #include <tests/ops/check_cross_entropy.h>
 #include <tests/ops/check_forward.h>
 #include <tests/ops/gradients.h>
-#include <tinymp/nn/dropout.h>
+#include <tinymp/nn/layers.h>
 #include <tuple>
 
 /// Every op on Device::cuda, from the same table as on the CPU: forward against the float64 oracle, forward

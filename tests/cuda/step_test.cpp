@@ -4,9 +4,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/ops/ops.h>
-#include <tinymp/optim/adagrad.h>
-#include <tinymp/optim/adam.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/tensor/storage.h>
 #include <functional>
 

@@ -2,7 +2,7 @@
 #include <tests/cuda/device.h>
 #include <tests/kernels/rig.h>
 #include <tinymp/ops/ops.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/tensor/device_value.h>
 
 /// Tensors that move between the devices.

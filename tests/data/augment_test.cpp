@@ -1,6 +1,5 @@
 #include <tests/catch.h>
 #include <tests/data/files.h>
-#include <tinymp/data/augment.h>
 #include <tinymp/data/loader.h>
 #include <array>
 #include <map>

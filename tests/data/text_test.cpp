@@ -2,7 +2,6 @@
 #include <tests/data/files.h>
 #include <tinymp/base/error.h>
 #include <tinymp/data/text.h>
-#include <tinymp/data/text_loader.h>
 #include <algorithm>
 #include <map>
 #include <set>

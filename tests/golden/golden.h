@@ -3,9 +3,7 @@
 #include <tests/op_cases.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/optim/adagrad.h>
-#include <tinymp/optim/adam.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <bit>
 #include <cstdint>
 #include <memory>

@@ -1,9 +1,9 @@
-#include <tinymp/nn/batch_norm.h>
+#include <tinymp/nn/layers.h>
 
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tinymp/autograd/finite_differences.h>
-#include <tinymp/nn/mlp.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <cmath>
 
 /// The layer and the network with it, against both written down in double.

@@ -1,4 +1,4 @@
-#include <tinymp/nn/dropout.h>
+#include <tinymp/nn/layers.h>
 
 #include <tests/base/says.h>
 #include <tests/catch.h>

@@ -3,10 +3,10 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/finite_differences.h>
 #include <tinymp/base/parallel_for.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/lenet.h>
-#include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <algorithm>
 #include <cmath>
 #include <set>

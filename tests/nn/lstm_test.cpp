@@ -1,4 +1,4 @@
-#include <tinymp/nn/lstm.h>
+#include <tinymp/nn/layers.h>
 
 #include <tests/base/says.h>
 #include <tests/catch.h>
@@ -6,7 +6,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/finite_differences.h>
 #include <tinymp/nn/language_model.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/train/first_bad.h>
 #include <cmath>
 

@@ -1,8 +1,8 @@
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tinymp/autograd/finite_differences.h>
-#include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/nn/deep_mlp.h>
+#include <tinymp/optim/optimizers.h>
 #include <cmath>
 
 /// The models of the lessons against the same network written down in double, and their gradients against

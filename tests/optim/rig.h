@@ -2,9 +2,7 @@
 
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/numeric/convert.h>
-#include <tinymp/optim/adagrad.h>
-#include <tinymp/optim/adam.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <cstddef>
 #include <cstring>
 #include <memory>

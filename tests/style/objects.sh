@@ -19,7 +19,7 @@ if [ "${2:-Release}" = Release ]; then
   fi
 fi
 
-# The same of single functions: what is compiled for AVX inside a common file (tinymp/base/best_isa.h) is nobody else's.
+# The same of single functions: what is compiled for AVX inside a common file (tinymp/base/isa.h) is nobody else's.
 if command -v objdump >/dev/null; then
   shared=$(printf '%s\n' "$symbols" | awk '$(NF - 1) ~ /^[VWuvw]$/ { print "<" $NF ">:" }' | sort -u)
   avx=$(objdump -d --no-show-raw-insn "$library" |

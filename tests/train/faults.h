@@ -2,8 +2,8 @@
 
 #include <tests/catch.h>
 #include <tests/train/rig.h>
-#include <tinymp/nn/dropout.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/nn/layers.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/train/first_bad.h>
 #include <cmath>
 #include <functional>

@@ -1,6 +1,6 @@
 #include <tests/train/faults.h>
 #include <tinymp/base/parallel_for.h>
-#include <tinymp/nn/mlp.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/numeric/exp_log.h>
 
 /// Faults, each put into a small run, and where the run says that it went wrong. What no loss shows:

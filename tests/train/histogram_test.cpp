@@ -3,8 +3,7 @@
 #include <tests/train/rig.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/optim/adagrad.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/train/meters.h>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,6 @@
 #include <tests/catch.h>
 #include <tests/train/rig.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/resnet.h>
 #include <cmath>

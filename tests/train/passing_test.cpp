@@ -1,5 +1,5 @@
 #include <tests/train/faults.h>
-#include <tinymp/nn/mlp.h>
+#include <tinymp/nn/deep_mlp.h>
 
 /// Infinities that leave the loss finite, and what is no finding at all.
 namespace tinymp::test {

@@ -2,7 +2,7 @@
 
 #include <tinymp/base/rng.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/train/loop.h>
 #include <cstdint>
 #include <filesystem>

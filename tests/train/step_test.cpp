@@ -4,7 +4,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/nn/lenet.h>
-#include <tinymp/optim/adam.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/train/task.h>
 #include <atomic>
 #include <cstdlib>

@@ -67,18 +67,18 @@ Tensor Autocast::cast_of(const Tensor& x, DType format) {
   if (x.dtype() == format || !is_parameter || format != format_) return cast(x, format);
   const std::uint64_t tape = Tape::current() == nullptr ? 0 : Tape::current()->number();
   if (copies_->tape != tape || copies_->changes != parameter_changes()) {
-    copies_->of.clear();
+    copies_->by_id.clear();
     copies_->tape = tape;
     copies_->changes = parameter_changes();
   }
-  const auto [place, is_new] = copies_->of.try_emplace(x.id());
+  const auto [place, is_new] = copies_->by_id.try_emplace(x.id());
   if (is_new) {
     const Tensor copy(x.shape(), format, x.device());
     kernels::cast(x.view(), copy.view());
     record("cast", {x}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
     // Gradients of several uses are added up where the tape finds a buffer: in the parameter's format, wider
     // than that of the copy.
-    copy.bind_grad(Tensor(x.shape(), x.dtype(), x.device()));
+    copy.bind_grad(Tensor::like(x));
     place->second = {x, copy};
     ++copies_->made;
   }

@@ -50,7 +50,7 @@ class Autocast final : public CastPolicy {
     struct Copy {
       Tensor parameter, copy;  ///< the parameter is held, so that no other can come to have its id
     };
-    std::map<const void*, Copy> of;
+    std::map<const void*, Copy> by_id;
     std::uint64_t tape = 0, changes = 0;
     std::int64_t made = 0;
   };

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tinymp/amp/loss_scaler.h>
-#include <tinymp/nn/model.h>
+#include <tinymp/nn/module.h>
 #include <tinymp/optim/optimizer.h>
 
 /// Mixed precision written out, as MXNet has it: the layers are cast, the loss has a weight, and the

@@ -32,7 +32,7 @@ bool all_finite(const Tensor& x);       ///< the same question, asked faster; wa
 /// A tensor that is not finite, and what it was made of.
 struct BadTensor {
   enum class Origin : std::uint8_t {
-    input,     ///< nobody computed it: an op was handed it as it is
+    input,     ///< no op computed it: it was infinite or NaN when it went into one
     forward,   ///< the result of an op
     backward,  ///< a gradient
   };

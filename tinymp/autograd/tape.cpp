@@ -51,7 +51,7 @@ void add_gradient(const Tensor& x, const Tensor& g) {
       x.set_grad(buffer);
     }
   } else if (const Tensor so_far = x.grad()) {
-    Tensor total(x.shape(), x.dtype(), x.device());
+    Tensor total = Tensor::like(x);
     kernels::add(so_far.view(), g.view(), total.view());
     x.set_grad(total);
   } else {

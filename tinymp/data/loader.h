@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 /// From bytes on disk to what a model sees: batches of FP32 images.
@@ -44,7 +45,7 @@ struct LoaderOptions {
   bool transpose = false;  ///< rows become columns: digits lie on their side, a new task for a trained model
   /// (pixel - mean) / deviation, channel by channel; wants PixelScale::unit
   std::optional<ChannelStatistics> normalise{};
-  /// Each epoch shows each image moved and half of them mirrored (augment.h). Of a Loader alone: InOrder, for
+  /// Each epoch shows each image moved and half of them mirrored (draw_crop_and_flip). Of a Loader alone: InOrder, for
   /// measuring, shows images as they are.
   bool crop_and_flip = false;
 };
@@ -113,5 +114,32 @@ class InOrder {
   std::int64_t batch_size_;
   LoaderOptions options_;
 };
+
+// More images out of the same: each epoch shows every one moved by up to 4 pixels, half of them mirrored.
+// He, Zhang, Ren and Sun 2015 (arXiv 1512.03385), section 4.2: pad by 4 pixels on each side, crop at random.
+// --------------------------------------------------------------
+
+inline constexpr std::int64_t crop_padding = 4;  ///< pixels
+
+/// Where the crop lies in the padded image, 0 .. 8 down and right, and whether the image was mirrored first.
+struct CropAndFlip {
+  std::int64_t row = 0, col = 0;
+  bool mirrored = false;
+};
+
+/// Draws the crop of image `index` in an epoch whose generator is `of_epoch`. It depends on nothing else: not
+/// on the batch, the order of the images or the threads.
+inline CropAndFlip draw_crop_and_flip(const Rng& of_epoch, std::int64_t index) {
+  Rng rng = of_epoch.split(static_cast<std::uint64_t>(index));
+  CropAndFlip drawn;
+  drawn.row = static_cast<std::int64_t>(rng.below(2 * crop_padding + 1));
+  drawn.col = static_cast<std::int64_t>(rng.below(2 * crop_padding + 1));
+  drawn.mirrored = rng.below(2) == 1;
+  return drawn;
+}
+
+/// out = crop(pad(mirror(image))), all (H,W,C). The padding is 0, black: what a grey background is.
+void crop_and_flip(std::span<const std::uint8_t> image, const ImageShape& shape, const CropAndFlip& drawn,
+                   std::span<std::uint8_t> out);
 
 }  // namespace tinymp::data

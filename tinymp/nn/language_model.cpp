@@ -1,5 +1,5 @@
 #include <tinymp/nn/language_model.h>
-#include <tinymp/nn/uniform.h>
+#include <tinymp/nn/linear.h>
 
 namespace tinymp::nn {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <tinymp/nn/layers.h>
 #include <tinymp/nn/linear.h>
-#include <tinymp/nn/lstm.h>
 #include <tinymp/nn/module.h>
 
 namespace tinymp::nn {

@@ -12,6 +12,10 @@ inline constexpr float gain_default = 1.0f;  ///< PyTorch's default for a linear
 inline constexpr float gain_he =
     2.44948974f;  ///< sqrt 6: keeps the variance through relu (He et al. 2015, eq. 10)
 
+/// First weights: uniform in +- bound, drawn in FP32 and then rounded, so that the same rng gives the same
+/// weights under every recipe.
+Tensor uniform(const Shape& shape, float bound, DType dtype, Rng& rng);
+
 /// y = x . weight + bias      (B,O) = (B,I)(I,O) + (O)
 struct Linear {
   Tensor weight;  ///< (I,O), recipe.compute
@@ -27,8 +31,8 @@ struct Linear {
     return linear(x, weight, bias, {accumulate, f});
   }
 
-  std::vector<Parameter> parameters(
-      const std::string& layer) const;  ///< "layer 2": "layer 2 weight", "... bias"
+  /// "layer 2": "layer 2 weight", "... bias"
+  std::vector<Parameter> parameters(const std::string& layer) const;
 };
 
 }  // namespace tinymp::nn

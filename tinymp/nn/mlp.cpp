@@ -1,13 +1,6 @@
 #include <tinymp/nn/mlp.h>
 
 namespace tinymp::nn {
-namespace {
-
-constexpr std::int64_t pixels = 784, classes = 10;  ///< of MNIST and its like
-
-Tensor as_input(const Tensor& images, const Linear& layer) { return cast(images, layer.weight.dtype()); }
-
-}  // namespace
 
 Stack::Stack(std::vector<std::int64_t> all, const Recipe& recipe, Rng& rng) : widths(std::move(all)) {
   expect(widths.size() >= 2, "a model needs at least two widths, its inputs and its outputs");
@@ -30,83 +23,15 @@ std::string Stack::name() const {
 
 Tensor Mlp::operator()(const Tensor& images) const {
   const std::vector<Linear>& layers = stack_.layers;
-  Tensor x = as_input(images, layers.front());
+  Tensor x = cast(images, layers.front().weight.dtype());
   for (std::size_t i = 0; i + 1 < layers.size(); ++i) x = layers[i](x, Activation::relu);
   return layers.back()(x);
 }
 
-BatchNormMlp::BatchNormMlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng,
-                           Accumulation sums)
-    : stack_(std::move(widths), recipe, rng) {
-  for (std::size_t i = 1; i + 1 < stack_.widths.size(); ++i)
-    norms_.emplace_back(stack_.widths[i], recipe, BatchNormOptions{.sums = sums});
-}
-
-Tensor BatchNormMlp::operator()(const Tensor& images) const {
-  const std::vector<Linear>& layers = stack_.layers;
-  Tensor x = layers.front()(as_input(images, layers.front()));
-  for (std::size_t i = 1; i < layers.size(); ++i) x = layers[i](relu(norms_[i - 1](x)));
-  return x;
-}
-
-std::vector<Parameter> BatchNormMlp::parameters() const {
-  std::vector<Parameter> list = stack_.parameters();
-  for (std::size_t i = 0; i < norms_.size(); ++i)
-    append(list, {norms_[i].parameters(concat("norm ", i + 1))});
-  return list;
-}
-
-std::vector<Tensor> BatchNormMlp::buffers() const {
-  std::vector<Tensor> buffers;
-  for (const BatchNorm& norm : norms_) {
-    buffers.push_back(norm.running_mean);
-    buffers.push_back(norm.running_variance);
-  }
-  return buffers;
-}
-
 Tensor Autoencoder::operator()(const Tensor& images) const {
-  Tensor x = as_input(images, stack_.layers.front());
+  Tensor x = cast(images, stack_.layers.front().weight.dtype());
   for (const Linear& layer : stack_.layers) x = layer(x, Activation::sigmoid);
   return x;
-}
-
-// Members are made in the order of the header: so are their weights drawn.
-ResidualMlp::ResidualMlp(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng)
-    : in_(pixels, width, recipe, rng, gain_he),
-      blocks_(make_blocks(width, blocks, recipe, rng)),
-      out_(width, classes, recipe, rng) {}
-
-std::vector<ResidualMlp::Block> ResidualMlp::make_blocks(std::int64_t width, int blocks, const Recipe& recipe,
-                                                         Rng& rng) {
-  std::vector<Block> made;
-  for (int i = 0; i < blocks; ++i) {
-    Linear first(width, width, recipe, rng, gain_he);
-    Linear second(width, width, recipe, rng, gain_he);
-    made.push_back({std::move(first), std::move(second)});
-  }
-  return made;
-}
-
-Tensor ResidualMlp::operator()(const Tensor& images) const {
-  Tensor x = in_(as_input(images, in_));
-  for (const Block& block : blocks_) x = add(x, block.second(block.first(x, Activation::relu)));
-  return out_(relu(x));
-}
-
-std::vector<Parameter> ResidualMlp::parameters() const {
-  std::vector<Parameter> list = in_.parameters("in");
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const std::string block = concat("block ", i + 1);
-    append(list,
-           {blocks_[i].first.parameters(block + " first"), blocks_[i].second.parameters(block + " second")});
-  }
-  append(list, {out_.parameters("out")});
-  return list;
-}
-
-std::string ResidualMlp::name() const {
-  return "residual mlp " + std::to_string(blocks_.size()) + " blocks of " + std::to_string(in_.bias.size());
 }
 
 }  // namespace tinymp::nn

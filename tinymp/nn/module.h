@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/ops/ops.h>  // what a model is written with
 #include <tinymp/tensor/tensor.h>
 #include <cstdint>
 #include <functional>
@@ -38,6 +39,12 @@ class Module {
   /// What training leaves behind besides them, in a fixed order: the running averages of batch norm.
   virtual std::vector<Tensor> buffers() const { return {}; }
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"
+};
+
+/// The models of images. Each takes FP32 images (B,784) and casts them to its own format first.
+class Model : public Module {
+ public:
+  virtual Tensor operator()(const Tensor& images) const = 0;
 };
 
 /// Finds the name of a parameter by its tensor; "" for any other tensor.

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <tinymp/nn/batch_norm.h>
-#include <tinymp/nn/conv2d.h>
-#include <tinymp/nn/model.h>
+#include <tinymp/nn/layers.h>
+#include <tinymp/nn/module.h>
 
 namespace tinymp::nn {
 

@@ -1,4 +1,4 @@
-#include <tinymp/base/best_isa.h>
+#include <tinymp/base/isa.h>
 #include <tinymp/numeric/convert_f16c.h>
 #include <tinymp/numeric/half_codec.h>
 

@@ -1,8 +1,6 @@
 #include <kernels/kernels.h>
 #include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
-#include <tinymp/ops/indices.h>
-#include <tinymp/ops/labels.h>
 #include <tinymp/ops/ops.h>
 
 namespace tinymp {

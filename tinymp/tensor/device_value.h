@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/storage.h>
+#include <tinymp/tensor/view.h>
 #include <memory>
 #include <type_traits>
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tinymp/tensor/cell.h>
 #include <tinymp/tensor/storage.h>
 #include <tinymp/tensor/view.h>
 #include <functional>

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/tape.h>
 #include <tinymp/tensor/device_value.h>
 #include <tinymp/train/meters.h>
 

@@ -39,7 +39,7 @@ class StepHistograms {
   /// the model itself is FP32 and there is none, its own.
   StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model, const data::Batch& batch,
                  Shadow* shadow, const Optimizer& optimizer);
-  /// After a step that was taken, of all parameters of the model in their order.
+  /// Call it after a step that was taken: adds the updates of all parameters, in the order of the model.
   void add_updates(const Optimizer& optimizer, const Gradients& gradients);
 
   const StepSizes& sizes() const { return sizes_; }

@@ -1,7 +1,6 @@
 #include <tinymp/base/error.h>
 #include <tinymp/base/parallel_for.h>
-#include <tinymp/train/histogram_json.h>
-#include <tinymp/train/number_json.h>
+#include <tinymp/train/log_json.h>
 #include <tinymp/train/provenance.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/run_log_fields.h>

@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-/// One training step: a run takes it, and whoever looks for what broke the run takes the same step again.
+/// One training step. A run takes it; the search for what broke a run takes the same step again.
 namespace tinymp::train {
 
 /// What a step measures besides taking it.

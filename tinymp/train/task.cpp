@@ -1,3 +1,4 @@
+#include <tinymp/ops/ops.h>
 #include <tinymp/train/task.h>
 #include <cmath>
 #include <limits>

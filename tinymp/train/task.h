@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tinymp/data/loader.h>
-#include <tinymp/nn/model.h>
+#include <tinymp/nn/module.h>
 
 namespace tinymp::train {
 

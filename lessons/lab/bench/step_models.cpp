@@ -2,8 +2,7 @@
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
-#include <tinymp/optim/adam.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <array>
 
 namespace tinymp::kernels::bench {

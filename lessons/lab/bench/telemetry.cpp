@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <tinymp/base/error.h>
 #include <tinymp/nn/mlp.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/train/first_bad.h>
 #include <tinymp/train/loop.h>
 #include <algorithm>

@@ -1,8 +1,7 @@
 #include <lessons/lab/clinic/case.h>
 #include <lessons/lab/clinic/masked_mlp.h>
-#include <tinymp/nn/mlp.h>
-#include <tinymp/optim/adam.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/nn/deep_mlp.h>
+#include <tinymp/optim/optimizers.h>
 #include <tinymp/train/run_log_fields.h>
 
 // From a config to a plan.

@@ -2,7 +2,7 @@
 #include <lessons/lab/learn/results.h>
 #include <lessons/lab/report/section.h>
 #include <tinymp/base/error.h>
-#include <tinymp/train/number_json.h>
+#include <tinymp/train/log_json.h>
 #include <tinymp/train/provenance.h>
 #include <cerrno>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/model_flags.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/lenet.h>
-#include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
 #include <CLI/CLI.hpp>
 

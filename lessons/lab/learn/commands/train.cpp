@@ -2,9 +2,7 @@
 #include <lessons/lab/learn/commands/commands.h>
 #include <lessons/lab/learn/commands/model_flags.h>
 #include <lessons/lab/learn/commands/recipe_flags.h>
-#include <tinymp/optim/adagrad.h>
-#include <tinymp/optim/adam.h>
-#include <tinymp/optim/sgd.h>
+#include <tinymp/optim/optimizers.h>
 #include <CLI/CLI.hpp>
 
 // ./learn train: one run, with a flag for everything that a plan holds.

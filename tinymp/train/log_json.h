@@ -1,13 +1,16 @@
 #pragma once
 
+#include <tinymp/train/histogram.h>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-/// A number in a run log. JSON has no NaN and no infinity: they are the strings "nan", "inf" and "-inf".
+/// What the writer and the reader of a run log share: numbers, and the sizes of a step. run_log.h shows a
+/// line.
 namespace tinymp::train {
 
+/// A number in a run log. JSON has no NaN and no infinity: they are the strings "nan", "inf" and "-inf".
 inline nlohmann::ordered_json json_number(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -22,5 +25,10 @@ inline std::optional<double> number_from(const nlohmann::json& json) {
   if (json == "-inf") return -Limits::infinity();
   return std::nullopt;
 }
+
+nlohmann::ordered_json json_of(const StepSizes& sizes);
+
+/// Throws nlohmann::json::exception, or Error, when it is nothing that json_of made.
+StepSizes sizes_from(const nlohmann::json& json);
 
 }  // namespace tinymp::train

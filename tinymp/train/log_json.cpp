@@ -1,7 +1,6 @@
 #include <tinymp/base/error.h>
 #include <tinymp/base/foreign_text.h>
-#include <tinymp/train/histogram_json.h>
-#include <tinymp/train/number_json.h>
+#include <tinymp/train/log_json.h>
 #include <nlohmann/json.hpp>
 
 namespace tinymp::train {

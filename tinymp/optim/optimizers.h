@@ -2,7 +2,38 @@
 
 #include <tinymp/optim/optimizer.h>
 
+/// The rules by which weights move. kernels/formulas/optimizers.h has their formulas, one text for CPU and GPU.
 namespace tinymp {
+
+/// Stochastic gradient descent:  g += weight_decay w;  v = momentum v + g;  w -= lr v.
+class Sgd : public Optimizer {
+ public:
+  struct Options {
+    float lr = 0.1f;
+    float momentum = 0;
+    float weight_decay = 0;
+  };
+  Sgd(std::vector<Tensor> parameters, Options options, const Recipe& recipe = {});
+
+ private:
+  kernels::UpdateRule rule() const override;
+  Options options_;
+};
+
+/// Duchi, Hazan and Singer 2011 (JMLR 12):  g += weight_decay w;  s += g^2;  w -= lr g / (sqrt(s) + epsilon).
+class Adagrad : public Optimizer {
+ public:
+  struct Options {
+    float lr = 0.01f;
+    float epsilon = 1e-10f;
+    float weight_decay = 0;
+  };
+  Adagrad(std::vector<Tensor> parameters, Options options, const Recipe& recipe = {});
+
+ private:
+  kernels::UpdateRule rule() const override;
+  Options options_;
+};
 
 /// Kingma and Ba 2015 (arXiv 1412.6980), algorithm 1. Weight decay is added to the gradient.
 class Adam : public Optimizer {

@@ -1,0 +1,149 @@
+#include <kernels/kernels.h>
+#include <tinymp/nn/layers.h>
+#include <tinymp/ops/check.h>
+#include <tinymp/tensor/device_value.h>
+#include <cmath>
+
+namespace tinymp::nn {
+namespace {
+
+/// The same value everywhere.
+Tensor filled(const Shape& shape, DType dtype, double value) {
+  Tensor x(shape, dtype);
+  kernels::fill(x.view(), value);
+  return x;
+}
+
+constexpr double momentum = 0.1;  // PyTorch's default: how much of the newest batch goes into the averages
+
+/// Lets the running averages follow, or makes that wait for the step.
+void stage(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t rows) {
+  const double of_population = static_cast<double>(rows) / static_cast<double>(rows - 1);
+  const OnStep move = [mean = norm.running_mean, variance = norm.running_variance, batch,
+                       of_population](Cell<const kernels::StepOutcome> step) {
+    kernels::follow(batch.mean.view(), 1, momentum, step, mean.view());
+    kernels::follow(batch.variance.view(), of_population, momentum, step, variance.view());
+  };
+  if (norm.gamma.bound_grad()) return norm.gamma.on_step(move);
+  const DeviceValue<kernels::StepOutcome> taken(norm.gamma.device(), {.taken = true, .updates = {}});
+  move(taken.cell());
+}
+
+}  // namespace
+
+Conv2d::Conv2d(const Sizes& sizes, const Recipe& recipe, Rng& rng, float gain)
+    : options{.stride = sizes.stride, .padding = sizes.padding, .accumulate = recipe.accumulate} {
+  expect(sizes.inputs > 0 && sizes.outputs > 0 && sizes.size > 0, "Conv2d: ", sizes.inputs, " inputs, ",
+         sizes.outputs, " outputs and a window of ", sizes.size, "; all must be above 0");
+  const float bound = 1 / std::sqrt(static_cast<float>(sizes.size * sizes.size * sizes.inputs));
+  weight = uniform({sizes.size, sizes.size, sizes.inputs, sizes.outputs}, gain * bound, recipe.compute, rng);
+  if (sizes.bias) bias = uniform({sizes.outputs}, bound, recipe.compute, rng);
+}
+
+Tensor Conv2d::operator()(const Tensor& x) const {
+  return bias ? conv2d(x, weight, bias, options) : conv2d(x, weight, options);
+}
+
+std::vector<Parameter> Conv2d::parameters(const std::string& layer) const {
+  std::vector<Parameter> list{{layer + " weight", weight}};
+  if (bias) list.push_back({layer + " bias", bias});
+  return list;
+}
+
+BatchNorm::BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions how) : options(how) {
+  expect(width > 0, "BatchNorm: a width of ", width, "; it must be above 0");
+  const DType format = recipe.fp32_norm_parameters ? wide(recipe.compute) : recipe.compute;
+  gamma = filled({width}, format, 1).set_requires_grad(true);
+  beta = filled({width}, format, 0).set_requires_grad(true);
+  running_mean = filled({width}, wide(recipe.compute), 0);
+  running_variance = filled({width}, wide(recipe.compute), 1);
+}
+
+Tensor BatchNorm::operator()(const Tensor& x) const {
+  if (Tape::current() != nullptr) {
+    BatchStatistics batch;
+    const Tensor y = batch_norm(x, gamma, beta, options, &batch);
+    stage(*this, batch, x.shape().rows());
+    return y;
+  }
+  expect_norm_parameters("BatchNorm", x, gamma);
+  expect(x.shape().rank() >= 2 && gamma.shape() == Shape{x.shape().cols()}, "BatchNorm: x", x.shape(),
+         " does not fit a layer of width ", gamma.size(), ": x is (B,O) or (B,H,W,O)");
+  Tensor y = Tensor::like(x);
+  kernels::batch_norm(x.view(),
+                      {running_mean.view(), running_variance.view(), static_cast<double>(options.epsilon)},
+                      gamma.view(), beta.view(), y.view());
+  return y;
+}
+
+std::vector<Parameter> BatchNorm::parameters(const std::string& layer) const {
+  return {{layer + " gamma", gamma}, {layer + " beta", beta}};
+}
+
+LayerNorm::LayerNorm(std::int64_t width, const Recipe& recipe, LayerNormOptions how) : options(how) {
+  expect(width > 0, "LayerNorm: a width of ", width, "; it must be above 0");
+  gamma = filled({width}, recipe.compute, 1).set_requires_grad(true);
+  beta = filled({width}, recipe.compute, 0).set_requires_grad(true);
+}
+
+std::vector<Parameter> LayerNorm::parameters(const std::string& layer) const {
+  return {{layer + " gamma", gamma}, {layer + " beta", beta}};
+}
+
+Dropout::Dropout(float probability, std::uint64_t of_layer)
+    : p(probability), seed(of_layer), step(filled({}, DType::f64, 0)) {
+  expect(p >= 0 && p < 1, "Dropout: p is ", p, "; it is a probability below 1");
+}
+
+Tensor Dropout::operator()(const Tensor& x) const {
+  if (Tape::current() == nullptr) return x;
+  if (step.device() != x.device()) step.move_to(x.device());
+  // Backward looks at the step again, when the count has gone on: it gets a copy.
+  const Tensor now(Shape{}, DType::f64, x.device()), one(Shape{}, DType::f64, x.device());
+  kernels::cast(step.view(), now.view());
+  kernels::fill(one.view(), 1);
+  kernels::accumulate(one.view(), step.view());
+  return dropout(x, p, seed, now);
+}
+
+Lstm::Lstm(std::int64_t inputs, std::int64_t hidden, const Recipe& recipe, Rng& rng)
+    : accumulate(recipe.accumulate) {
+  expect(inputs > 0 && hidden > 0, "Lstm: ", inputs, " inputs and a width of ", hidden,
+         "; both must be above 0");
+  const float bound = 1 / std::sqrt(static_cast<float>(hidden));
+  from_input = uniform({inputs, 4 * hidden}, bound, recipe.compute, rng);
+  from_state = uniform({hidden, 4 * hidden}, bound, recipe.compute, rng);
+  bias = Tensor({4 * hidden}, recipe.compute).set_requires_grad(true);
+  kernels::fill(bias.view(), 0);
+  kernels::fill(bias.slice(hidden, {hidden}).view(), 1);
+}
+
+Lstm::State Lstm::step(const Tensor& from_x, const State& before) const {
+  const Tensor z = add(from_x, matmul(before.h, from_state, {accumulate}));
+  const auto gate = [&](std::int64_t which) { return columns(z, which * hidden(), hidden()); };
+  const Tensor i = sigmoid(gate(0)), f = sigmoid(gate(1)), g = tanh(gate(2)), o = sigmoid(gate(3));
+  const Tensor c = add(multiply(f, before.c), multiply(i, g));
+  return {multiply(o, tanh(c)), c};
+}
+
+Tensor Lstm::operator()(const Tensor& x, std::int64_t steps) const {
+  expect(x.shape().rank() == 2 && steps > 0 && x.shape()[0] % steps == 0, "Lstm: x", x.shape(),
+         " is not texts of ", steps, " steps; it is (B T,I)");
+  const std::int64_t texts = x.shape()[0] / steps, width = 4 * hidden();
+  const Tensor from_x = reshape(linear(x, from_input, bias, {accumulate}), {texts, steps * width});
+  const Tensor nothing({texts, hidden()}, x.dtype(), x.device());
+  kernels::fill(nothing.view(), 0);
+  State state{nothing, nothing};
+  std::vector<Tensor> said;
+  for (std::int64_t t = 0; t < steps; ++t) {
+    state = step(columns(from_x, t * width, width), state);
+    said.push_back(state.h);
+  }
+  return reshape(concat_columns(said), {texts * steps, hidden()});
+}
+
+std::vector<Parameter> Lstm::parameters(const std::string& layer) const {
+  return {{layer + " from_input", from_input}, {layer + " from_state", from_state}, {layer + " bias", bias}};
+}
+
+}  // namespace tinymp::nn
