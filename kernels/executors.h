@@ -2,7 +2,7 @@
 
 #include <kernels/kernels.h>
 
-/// Who runs kernels. Device::cuda has two executors: the GPU and, on machines without one, its emulation,
+/// What runs kernels. Device::cuda has two executors: the GPU and, on machines without one, its emulation,
 /// which compiles the same files for the CPU (kernels/emu).
 namespace tinymp::kernels {
 

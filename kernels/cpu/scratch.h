@@ -11,7 +11,7 @@ namespace tinymp::kernels::cpu {
 /// none. From the pool: a step that repeats asks nothing of the system.
 template <class T>
 class Scratch {
-  static_assert(std::is_trivially_copyable_v<T>, "nobody constructs or destroys what lies in it");
+  static_assert(std::is_trivially_copyable_v<T>, "its values are not constructed, nor destroyed");
 
  public:
   explicit Scratch(std::int64_t count) {

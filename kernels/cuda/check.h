@@ -20,7 +20,7 @@ inline void check(cudaError_t status, std::string_view what) {
   throw Error(concat("CUDA: ", what, ": ", cudaGetErrorString(status), advice));
 }
 
-/// For calls whose failure is nobody's concern: it must not be blamed on the next one.
+/// For calls whose failure does not matter: it must not be blamed on the next one.
 inline void ignore(cudaError_t status) {
   if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
 }

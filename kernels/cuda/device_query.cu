@@ -5,7 +5,7 @@
 namespace tinymp::kernels {
 namespace {
 
-/// cudart remembers the last failure and hands it to whoever asks next; a missing GPU is nobody's failure.
+/// cudart remembers the last failure and hands it to the next call that asks; a missing GPU is no failure.
 bool ok(cudaError_t status) {
   if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
   return status == cudaSuccess;

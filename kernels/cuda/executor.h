@@ -6,7 +6,7 @@
 
 namespace tinymp::kernels {
 
-/// Who is behind Device::cuda.
+/// What runs the kernels of Device::cuda.
 enum class Executor : std::uint8_t { gpu, emulation };
 
 /// TINYMP_EMULATE is set, to anything but 0.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 20;
 
-/// Memory of the CPU that the GPU reads by itself, so that nobody waits for a copy.
+/// Memory of the CPU that the GPU reads by itself, so that no call waits for a copy.
 struct Staging {
   void* memory = nullptr;
   cudaEvent_t copied = nullptr;

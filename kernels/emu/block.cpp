@@ -85,7 +85,7 @@ void Block::add_fiber() {
   idle_.push_back(fibers_.back().get());
 }
 
-// Who runs next.
+// Which thread runs next.
 // -----------------------------------------------------------------------------------------------
 
 /// Leaves the fiber `from`, and comes back when it is picked again.

@@ -11,7 +11,7 @@
 /// one, and comes back.
 ///
 /// A function that is running is a stack (return addresses and local variables) and the registers of the CPU.
-/// Of those, calling conventions let a function keep only a few across a call, the callee-saved ones. So a
+/// Calling conventions let a function keep only a few of those across a call, the callee-saved ones. So a
 /// function that (1) pushes these few on the stack, (2) notes the stack pointer, (3) loads another stack
 /// pointer that it noted earlier, (4) pops the few from there and (5) returns - returns into another
 /// function, which goes on as if its own call had come back. That takes some 15 instructions and about 10 ns;
@@ -32,7 +32,7 @@ struct Context {
 /// Lays out a fresh stack as if `entry` stood still before its first instruction. `entry` must never return.
 void prepare(Context& context, void* lowest, std::size_t bytes, void (*entry)());
 
-/// Stops here, goes on in `to`. Returns when somebody goes on in `from`.
+/// Stops here, goes on in `to`. Returns when a later switch goes on in `from`.
 void swap(Context& from, Context& to);
 
 }  // namespace tinymp::kernels::emu::machine

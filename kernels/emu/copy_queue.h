@@ -9,7 +9,7 @@
 namespace tinymp::kernels::emu::machine {
 
 /// The copies that one CUDA thread has under way (cp.async). From the moment it is asked for until it is
-/// waited for, a copy leaves NaN bytes at its destination, and AddressSanitizer stops whoever looks there.
+/// waited for, a copy leaves NaN bytes at its destination, and AddressSanitizer stops a thread that looks there.
 class CopyQueue {
  public:
   /// 4, 8 or 16 bytes, aligned to that many; the last `zero` of them become 0 instead. Throws Error.
@@ -21,7 +21,7 @@ class CopyQueue {
   /// Done with everything, committed or not.
   void wait_all();
 
-  /// Where the oldest copy was issued that nobody waited for; null when there is none.
+  /// Where the oldest copy was issued that no wait has reached; null when there is none.
   const Where* pending() const { return copies_.empty() ? nullptr : &copies_.front().where; }
   /// Forgets what is pending.
   void drop();

@@ -14,7 +14,7 @@
 ///   index.h  shared.h  atomics.h  async_copy.h  numbers.h  keywords.h  memory.h   the rest of the language
 ///   launch.h       the grid
 ///
-/// What it finds: threads that do not meet (an Error that names both places), copies that nobody waits for
+/// What it finds: threads that do not meet (an Error that names both places), copies without a wait
 /// (NaN, and an Error), results that depend on the order of threads (options.h), writes outside of an array
 /// (after the kernel; with AddressSanitizer at once, with the line), races (with ThreadSanitizer, both
 /// lines). What it cannot show: coalescing, bank conflicts, occupancy, and races between blocks, which run

@@ -19,7 +19,7 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Leaves `from`, on which the caller runs; returns when somebody switches back.
+  /// Leaves `from`, on which the caller runs; returns at the switch back.
   static void change(Fiber& from, Fiber& to);
   /// The first thing that `entry` does.
   void arrive() { trace_arrive(trace_); }

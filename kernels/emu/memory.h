@@ -6,7 +6,7 @@
 namespace tinymp::kernels::emu {
 
 /// Memory of the emulated GPU. It starts as bytes 0xff, which are NaN as FP16, BF16 and FP32, and lies
-/// between guards: AddressSanitizer names whoever touches them; without it, the first launch after which they
+/// between guards: AddressSanitizer names the access to them; without it, the first launch after which they
 /// changed throws.
 Allocator& device_memory();
 

@@ -41,12 +41,12 @@ template <class Offer, class Work>
 void meet_lanes(Call call, Meeting kind, unsigned mask, Offer& offer, Work) {
   detail::meet_lanes(call, kind, mask, &offer, [](void* const* offers) { Work{}(Lanes<Offer>(offers)); });
 }
-/// Nobody brings anything.
+/// No thread brings a value.
 inline void meet_lanes(Call call, Meeting kind, unsigned mask) {
   detail::meet_lanes(call, kind, mask, nullptr, [](void* const*) {});
 }
 
-/// Of the CUDA thread that calls.
+/// The lane of the CUDA thread that calls.
 int lane();
 /// Throws Error that begins with kernel, block and thread.
 [[noreturn]] void refuse(Call call, const std::string& why);

@@ -75,7 +75,7 @@ inline void observe(void* tag) {
   if (under_tsan) detail::tsan_observe(tag);
 }
 
-/// ASan: nobody may touch this memory until it is given free.
+/// ASan: no access to this memory until it is given free.
 void forbid(void* memory, std::size_t bytes);
 void permit(void* memory, std::size_t bytes);
 

@@ -32,7 +32,7 @@ class fragment {
   static constexpr int num_elements = std::is_same_v<Use, accumulator> ? 8 : 16;
   T x[num_elements];
 
-  /// Sums that nobody sets begin as NaN, like all memory here that a GPU leaves undefined.
+  /// Sums that a kernel does not set begin as NaN, like all memory here that a GPU leaves undefined.
   fragment() {
     if constexpr (std::is_same_v<Use, accumulator>) std::fill_n(x, num_elements, nan);
   }

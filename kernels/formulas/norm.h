@@ -46,7 +46,7 @@ struct RowMoments {
   C mean, variance;
 };
 
-/// Of n values x[c]; the variance divides by n.
+/// The moments of n values x[c]; the variance divides by n.
 template <class C, class Row>
 TINYMP_HD RowMoments<C> row_moments_of(const Row& x, std::int64_t n, const Accumulation& sums) {
   const C count = static_cast<C>(n);

@@ -48,7 +48,7 @@ TINYMP_HD C sum_in_lanes(std::int64_t n, const Term& term) {
 // ----------------------------------------------------------------------------------------------------
 
 /// Rows whose values are summed among themselves first. In FP32 128, so that the rows of a large batch can be
-/// shared out. An FP16 sum goes on to the last row unless somebody chose a chunk: it shows what becomes of
+/// shared out. An FP16 sum goes on to the last row unless a chunk was chosen: it shows what becomes of
 /// it.
 TINYMP_HD inline std::int64_t rows_in_chunk(const Accumulation& how, std::int64_t rows) {
   if (how.chunk != 0) return how.chunk;
@@ -75,7 +75,7 @@ TINYMP_HD C sum_in_chunks(std::int64_t n, const Accumulation& how, const Terms& 
   return total;
 }
 
-/// Along a row: in lanes, unless somebody chose how.
+/// Along a row: in lanes, unless the caller chose how.
 template <class C, class Terms>
 TINYMP_HD C sum_of_row(std::int64_t n, const Accumulation& how, const Terms& term) {
   if (how == Accumulation{}) return sum_in_lanes<C>(n, term);

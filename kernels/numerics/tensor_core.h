@@ -50,7 +50,7 @@ enum class Evidence : std::uint8_t {
   published,  ///< the model of Khattak and Mikaitis, which agreed with their hardware; for mma_sync with e4m3
               ///< blocks that they published: 20 of the H100, 30 of the H200, 24 of the B200, and 60 with
               ///< FP16 accumulators
-  assumed,    ///< by analogy; nobody is known to have looked
+  assumed,    ///< by analogy; no measurement is known
 };
 
 struct TensorCore {

@@ -11,9 +11,9 @@
 /// little harder to read than the one below. This header says what there is and which rung takes what.
 namespace tinymp::kernels {
 
-/// Of a, b and c.
+/// The format of a, b and c.
 enum class Format : std::uint8_t { f32, f16, bf16 };
-/// Of the running sum.
+/// The format of the running sum.
 enum class Sums : std::uint8_t { f32, f16 };
 
 std::string_view name_of(Format format);

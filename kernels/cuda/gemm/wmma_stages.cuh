@@ -4,7 +4,7 @@
 #include <algorithm>
 
 /// Rung 5: rung 4 with its tiles on their way before they are needed. While the tensor cores work on one
-/// stage, cp.async fills the next ones, past the registers; nobody waits for memory unless it is slower than
+/// stage, cp.async fills the next ones, past the registers; no warp waits for memory unless it is slower than
 /// the arithmetic. Rows of a and b start at multiples of 16 bytes.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
