@@ -1,5 +1,4 @@
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/judged_by.h>
 #include <lessons/lab/classroom/kept.h>
 #include <lessons/lab/classroom/programs.h>
 #include <lessons/lab/classroom/touched.h>

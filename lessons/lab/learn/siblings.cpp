@@ -1,25 +1,16 @@
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
+#include <array>
+#include <climits>
 #endif
-
-extern char** environ;
 
 namespace tinymp::lab {
 namespace {
@@ -88,44 +79,11 @@ About about_chapter(const std::string& number) {
   return found;
 }
 
-Ended spawned(const Sibling& lesson, std::vector<std::string> arguments, bool silent) {
-  arguments.insert(arguments.begin(), lesson.path);
-  std::vector<char*> words;
-  for (std::string& argument : arguments) words.push_back(argument.data());
-  words.push_back(nullptr);
-  Ended ended;
-  std::array<int, 2> pipe_ends{};
-  if (pipe(pipe_ends.data()) != 0) return ended;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
-  posix_spawn_file_actions_addclose(&actions, pipe_ends[1]);
-  if (silent) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const bool started =
-      posix_spawn(&child, lesson.path.c_str(), &actions, nullptr, words.data(), environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  close(pipe_ends[1]);
-  std::array<char, 4096> piece{};
-  while (started) {
-    const ssize_t n = read(pipe_ends[0], piece.data(), piece.size());
-    if (n > 0) ended.output.append(piece.data(), static_cast<std::size_t>(n));
-    if (n == 0 || (n < 0 && errno != EINTR)) break;  // a signal, SIGWINCH say, is no end
-  }
-  close(pipe_ends[0]);
-  int status = 0;
-  pid_t waited = -1;
-  while (started && (waited = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
-  }
-  if (started && waited == child && WIFEXITED(status)) ended.code = WEXITSTATUS(status);
-  return ended;
-}
-
 }  // namespace
 
-Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
-  return spawned(lesson, std::move(arguments), false);
+Ended run(const Sibling& lesson, std::vector<std::string> arguments, Messages messages) {
+  arguments.insert(arguments.begin(), lesson.path);
+  return run(arguments, messages);
 }
 
 std::vector<Sibling> lessons_of_course() {
@@ -140,7 +98,7 @@ std::vector<Sibling> lessons_of_course() {
 
 About about(const Sibling& lesson) {
   if (lesson.path.empty()) return about_chapter(lesson.number);
-  std::istringstream lines(spawned(lesson, {"--about"}, true).output);
+  std::istringstream lines(run(lesson, {"--about"}, Messages::hidden).output);
   About found;
   std::getline(lines, found.name);
   std::getline(lines, found.title);

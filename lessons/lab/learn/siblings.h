@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lessons/lab/learn/process.h>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -24,12 +25,8 @@ std::vector<Sibling> lesson_programs();
 /// All lessons that there are, built or not, by number.
 std::vector<Sibling> lessons_of_course();
 
-/// How a lesson's program ended, and what it wrote to its output. Its messages go where ours go.
-struct Ended {
-  int code = -1;  ///< its exit code; -1 when it could not be started, or was killed
-  std::string output{};
-};
-Ended run(const Sibling& lesson, std::vector<std::string> arguments);
+/// Runs a lesson's program to its end.
+Ended run(const Sibling& lesson, std::vector<std::string> arguments, Messages messages = Messages::shown);
 
 struct About {
   std::string name, title, question, sabotage, data;  ///< of its Lesson; the first of its data
