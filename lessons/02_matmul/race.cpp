@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/02_matmul/show.h>
+#include <lessons/lab/learn/process.h>
 #include <tinymp/base/error.h>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -13,24 +13,14 @@ namespace {
 
 #if defined(TINYMP_RACE_PROGRAM)
 
-const std::string in_lucky_order = "TINYMP_THREAD_ORDER=reverse ";
-
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return text;
-  char piece[4096];
-  for (std::size_t n = 0; (n = fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, n);
-  pclose(pipe);
-  return text;
-}
+const std::string in_lucky_order = "TINYMP_THREAD_ORDER=reverse";
 
 std::string report() {
-  const std::string program = "'" TINYMP_RACE_PROGRAM "' 2>&1";
-  const std::string said = output_of(in_lucky_order + program);
+  const std::string said = run({"env", in_lucky_order, TINYMP_RACE_PROGRAM}, Messages::in_output).output;
   // An old sanitizer on a system that puts memory in more places than it knows of.
   const bool too_old = said.find("unexpected memory mapping") != std::string::npos;
-  return too_old ? output_of(in_lucky_order + "setarch -R " + program) : said;
+  if (!too_old) return said;
+  return run({"env", in_lucky_order, "setarch", "-R", TINYMP_RACE_PROGRAM}, Messages::in_output).output;
 }
 
 /// The first text between two others, or nothing.
@@ -80,7 +70,7 @@ void name_the_race(Lab& lab) {
   lab.say(text.empty() ? concat("\n", said, "\nThreadSanitizer does not run on this machine.\n")
                        : concat("\nIn reverse order, where the result is right:\n", text));
   const std::string program = std::filesystem::proximate(TINYMP_RACE_PROGRAM).string();
-  lab.say(concat("The whole report: ", in_lucky_order, program, "\n"));
+  lab.say(concat("The whole report: ", in_lucky_order, " ", program, "\n"));
 #else
   lab.say("\nThreadSanitizer knows, but follows emulated threads with g++ only: CXX=g++ ./learn run 2\n");
 #endif

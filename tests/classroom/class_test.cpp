@@ -65,7 +65,7 @@ TEST_CASE("homework: what was set, and until when") {
 }
 
 TEST_CASE("homework: the newest file that counts says who is late, and points stay") {
-  const Scratch folder("submission"), scratch("late");
+  const ScratchFolder folder("submission"), scratch("late");
   Grading grading{.exercises = exercises_named("1.2"), .questions = {}, .scratch = scratch.path()};
   grading.judge = [](auto&&...) { return Verdict{.outcome = Verdict::Outcome::passed}; };
   Homework{.due = "2026-03-01T10:00"}.set(grading);
@@ -106,7 +106,7 @@ TEST_CASE("class: three copies are one group, and its files are linked") {
 }
 
 TEST_CASE("runs: a log a million deep is left out, one that is fine is not") {
-  const Scratch folder("runs");
+  const ScratchFolder folder("runs");
   write_file(folder.path() / "deep.jsonl",
              "{\"tinymp_run\":1,\"lesson\":" + std::string(1000000, '[') + std::string(1000000, ']') + "}\n");
   CHECK_FALSE(why_unreadable(folder.path() / "deep.jsonl").empty());

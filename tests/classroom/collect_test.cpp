@@ -66,7 +66,7 @@ TEST_CASE("collect: a student's name is no formula in the table and no markup on
 }
 
 TEST_CASE("collect: neither among the submissions, nor over them, nor from within one") {
-  const Scratch folder("class");
+  const ScratchFolder folder("class");
   write_file(folder.path() / "students" / "ada" / "half_to_float.h", "");
   write_file(folder.path() / "class.csv", "name,mail\nada,a@b\n");
   write_file(folder.path() / "bob" / "mine" / "half_to_float.h", "");
@@ -92,7 +92,7 @@ TEST_CASE("collect: neither among the submissions, nor over them, nor from withi
 }
 
 TEST_CASE("collect: who handed in where nothing is looked for is told so") {
-  const Scratch folder("class");
+  const ScratchFolder folder("class");
   const std::vector<fs::path> names{"07_dynamic_scaling/move_scale.h"};
   const auto told = [&](const fs::path& student) { return Submission(student).misplaced(names); };
   write_file(folder.path() / "ada" / "submission" / "mine" / names[0], "");
@@ -105,8 +105,26 @@ TEST_CASE("collect: who handed in where nothing is looked for is told so") {
   CHECK(holds(told(folder.path() / "cid"), "is a link"));
 }
 
+TEST_CASE("collect: a folder of logs that cannot be read is named, and the others are read") {
+  constexpr uid_t plain_user = 65534;
+  const ScratchFolder folder("class");
+  const fs::path runs = folder.path() / "ada" / "mine" / "runs";
+  write_file(runs / "a.jsonl", "{}");
+  write_file(runs / "closed" / "b.jsonl", "{}");
+  fs::permissions(runs / "closed", fs::perms::none);
+  const bool was_root = geteuid() == 0;  // root may read everything
+  if (was_root) REQUIRE(seteuid(plain_user) == 0);
+  const RecordedRuns found = Submission(folder.path() / "ada").runs();
+  if (was_root) REQUIRE(seteuid(0) == 0);
+  fs::permissions(runs / "closed", fs::perms::owner_all);
+  REQUIRE(found.files.size() == 1);
+  CHECK(found.files[0].filename() == "a.jsonl");
+  REQUIRE(found.closed.size() == 1);
+  CHECK(found.closed[0].filename() == "closed");
+}
+
 TEST_CASE("collect: what submissions could read, the folders of the system, is no place for a class") {
-  const Scratch folder("class");
+  const ScratchFolder folder("class");
   write_file(folder.path() / "ada" / "half_to_float.h", "");
   const std::string from = folder.path().string();
   const auto refused = [](std::vector<const char*> words, auto command) {
@@ -123,12 +141,14 @@ TEST_CASE("collect: what submissions could read, the folders of the system, is n
 }
 
 TEST_CASE("collect: a class of three, one of whom hands in trouble") {
-  const Scratch folder("class"), out("out");
+  const ScratchFolder folder("class"), out("out");
   const Exercise exercise = exercises_named("half_to_float").front();
   const std::string right = exercise.reference();
   write_file(folder.path() / "ada" / "mine" / exercise.own_file(), right);
   write_file(folder.path() / "bob" / exercise.own_file(), "// my own work\n" + right);
-  write_file(folder.path() / "bob" / "runs" / "broken.jsonl", "{\"tinymp_run\":1,");
+  for (const char* const name :
+       {"broken.jsonl", "broken_1.jsonl", "broken_2.jsonl", "broken_3.jsonl", "broken_4.jsonl"})
+    write_file(folder.path() / "bob" / "runs" / name, "{\"tinymp_run\":1,");
   fs::copy_file(source_folder() / "lessons/clinic/runs/03_crawls.jsonl",
                 folder.path() / "bob" / "runs" / "patient.jsonl");
   write_file(folder.path() / "eve" / exercise.own_file(), "#include \"/dev/zero\"\n");
@@ -167,6 +187,9 @@ TEST_CASE("collect: a class of three, one of whom hands in trouble") {
   CHECK(holds(page, "Files that are alike"));
   CHECK(holds(page, "<figure class=\"panel card\">"));
   CHECK(holds(complaints.str(), "broken.jsonl"));
+  CHECK(holds(complaints.str(), "broken_2.jsonl"));
+  CHECK_FALSE(holds(complaints.str(), "broken_3.jsonl"));  // a hundred of them would hide the rest
+  CHECK(holds(complaints.str(), "left out: 2 more logs or folders\n"));
 }
 
 }  // namespace tinymp::test

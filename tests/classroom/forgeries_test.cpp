@@ -9,9 +9,9 @@
 
 #include <lessons/lab/classroom/descendants.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/place.h>
-#include <lessons/lab/classroom/process.h>
 #include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/refusals.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <algorithm>
 #include <csignal>
@@ -23,8 +23,8 @@
 // The texts in forgeries/: each wants a verdict without the work, and says in its first lines what it tries
 // and which defence stops it:
 //
-//     filter   leaves_its_place refuses it; judged all the same it passes
-//     link     leaves_its_place refuses it; judged all the same it finds nothing to take, since it is linked
+//     filter   why_refused refuses it; judged all the same it passes
+//     link     why_refused refuses it; judged all the same it finds nothing to take, since it is linked
 //              without the objects that it replaces (with the whole library it passed)
 //     fence    it reaches for other programs or files; without a fence it passes
 //     server   the program with the answer in it has nothing to take
@@ -165,7 +165,7 @@ class Neighbour {
     _exit(127);
   }
 
-  Scratch scratch_;
+  ScratchFolder scratch_;
   pid_t friend_ = 0;
 };
 
@@ -177,7 +177,7 @@ int times(const Forgery& one) {
 
 /// The last verdict.
 Verdict judged(const Forgery& one, Fence fence) {
-  const Scratch scratch("forgeries"), own("judge");
+  const ScratchFolder scratch("forgeries"), own("judge");
   std::string text = one.text;
   std::optional<Neighbour> neighbour;
   if (text.find("NEIGHBOUR") != text.npos || text.find("ask_friend(there") != text.npos) {
@@ -214,7 +214,7 @@ void pass_without_defence(const std::string& defence) {
 }
 
 void fail_behind(Fence fence) {
-  const Scratch scratch("fence");
+  const ScratchFolder scratch("fence");
   if (run({"/bin/sh", "-c", "exit 0"}, {.seconds = 10}, {fence, scratch.path()}).code != 0)
     SKIP_TEST((name_of(fence) + " does not work on this machine").c_str());
   for (const Forgery& one : forgeries({"fence", "server", "process"})) {
@@ -235,8 +235,8 @@ TEST_CASE("forgeries: each names its exercise and its defence, and the filters r
     exercises.insert(one.exercise.number());
     ++texts[one.defence];
     if (one.defence == "filter" || one.defence == "link")
-      CHECK_FALSE(leaves_its_place(one.text, one.exercise.without).empty());
-    if (one.defence == "server") CHECK(leaves_its_place(one.text, one.exercise.without).empty());
+      CHECK_FALSE(why_refused(one.text, one.exercise.without).empty());
+    if (one.defence == "server") CHECK(why_refused(one.text, one.exercise.without).empty());
   }
   CHECK(texts["filter"] + texts["link"] + texts["fence"] >= 30);
   CHECK(texts["filter"] + texts["link"] + texts["fence"] + texts["server"] + texts["process"] >= 45);

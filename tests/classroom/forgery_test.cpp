@@ -32,7 +32,7 @@ std::string reply(const std::string& list) {
 }
 
 Verdict judged(const std::string& text) {
-  static const Scratch scratch("forgery");
+  static const ScratchFolder scratch("forgery");
   return judge(exercises_named("half_to_float").front(), text, "answer.h", scratch.path(), {.run = 20});
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("forgery: what the submission's process says of itself is no verdict")
 }
 
 TEST_CASE("forgery: what a text leaves out is not linked from the solution") {
-  const Scratch scratch("left_out");
+  const ScratchFolder scratch("left_out");
   struct Text {
     const char *exercise, *text, *missing;
   };
@@ -120,7 +120,7 @@ TEST_CASE("forgery: what a text leaves out is not linked from the solution") {
 
 TEST_CASE("forgery: a request for states that a scaler has moved does not tell how it moved them") {
   const Exercise exercise = exercises_named("move_scale").front();
-  const Scratch scratch("told");
+  const ScratchFolder scratch("told");
   // The right answer, and it counts those that stand in the request behind the state that is to be moved: in
   // a run each state is the answer to the step before it.
   std::string real = exercise.reference();
@@ -156,7 +156,7 @@ TEST_CASE("forgery: a request for states that a scaler has moved does not tell h
 
 TEST_CASE("forgery: answers written down from one judging do not pass the next") {
   const Exercise exercise = exercises_named("clip_factor").front();
-  const Scratch scratch("recorded");
+  const ScratchFolder scratch("recorded");
   // It writes down what the reference makes of the first seed, and knows nothing else.
   const std::string file = (scratch.path() / "answers").string();
   const std::string reference = exercise.reference();

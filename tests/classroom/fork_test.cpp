@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <cstdlib>
 #include <new>
 
@@ -29,7 +29,7 @@ namespace tinymp::test {
 using namespace classroom;
 
 TEST_CASE("process: nothing is allocated between fork and exec, whatever the fence") {
-  const Scratch scratch("fork");
+  const ScratchFolder scratch("fork");
   for (const Fence fence : {Fence::none, Fence::limits, Fence::landlock, Fence::bubblewrap}) {
     INFO(name_of(fence));
     only_one_to_allocate = getpid();

@@ -17,7 +17,7 @@ using Outcome = Verdict::Outcome;
 
 /// With the same cases each time: a test does not draw lots.
 Verdict judged(const Exercise& exercise, const std::string& text, Patience patience = {}) {
-  static const Scratch scratch("gate");  // until the tests end
+  static const ScratchFolder scratch("gate");  // until the tests end
   patience.seed = 2018;
   return judge(exercise, text, "answer.h", scratch.path(), patience);
 }

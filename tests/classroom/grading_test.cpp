@@ -23,7 +23,7 @@ const std::string reference =
 
 /// Grades a folder with the exercises of lesson 1.
 Grades graded(const fs::path& folder) {
-  const Scratch scratch("test");
+  const ScratchFolder scratch("test");
   const Grading grading{.exercises = exercises_named("1"),
                         .fence = best_fence(scratch.path(), true),
                         .scratch = scratch.path(),
@@ -71,20 +71,20 @@ TEST_CASE("a text that reaches beyond its place is found out") {
                                  "a\n/*\n*/ #if 0", "%:define x", "\\\n#define x", "#\\\ndefine x",
                                  "int x; }\nnamespace other {", "#pragma GCC optimize", "%\\\n:define x"}) {
     INFO(text);
-    CHECK_FALSE(leaves_its_place(text).empty());
+    CHECK_FALSE(why_refused(text).empty());
   }
-  CHECK(leaves_its_place("#pragma unroll\nfor (;;) { x = \"#define\"; }  // #").empty());
+  CHECK(why_refused("#pragma unroll\nfor (;;) { x = \"#define\"; }  // #").empty());
   for (const Exercise& exercise : exercises()) {
     INFO(exercise.id);
-    CHECK(leaves_its_place(exercise.reference()) == "");
-    CHECK(leaves_its_place(read_file(exercise.stub())) == "");
+    CHECK(why_refused(exercise.reference()) == "");
+    CHECK(why_refused(read_file(exercise.stub())) == "");
     CHECK(notable_words(exercise.reference()).empty());
   }
   CHECK(notable_words("asm(\"main\"); int mainly = fork();") == std::vector<std::string>{"asm", "fork"});
 }
 
 TEST_CASE("grades: no work and a corrupt progress.txt are worth nothing") {
-  const Scratch folder("submission");
+  const ScratchFolder folder("submission");
   CHECK(graded(folder.path()).score() == 0);
   for (const Exercise& exercise : exercises_named("1"))
     write_file(folder.path() / exercise.own_file(), read_file(exercise.stub()));
@@ -95,7 +95,7 @@ TEST_CASE("grades: no work and a corrupt progress.txt are worth nothing") {
 }
 
 TEST_CASE("grades: what passes counts, with all that is known of it") {
-  const Scratch folder("submission");
+  const ScratchFolder folder("submission");
   const std::vector<Exercise> two = exercises_named("1");
   const std::string right = two[1].reference();
   write_file(folder.path() / "mine" / two[0].own_file(), "int x = 0;\n");
@@ -136,7 +136,7 @@ TEST_CASE("grades: what passes counts, with all that is known of it") {
 }
 
 TEST_CASE("grades: links, pipes and long files in a submission are not read") {
-  const Scratch folder("submission"), elsewhere("elsewhere");
+  const ScratchFolder folder("submission"), elsewhere("elsewhere");
   const std::vector<Exercise> two = exercises_named("1");
   const fs::path own = folder.path() / two[1].own_file();
   write_file(elsewhere.path() / own.filename(), two[1].reference());

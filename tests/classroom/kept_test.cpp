@@ -22,7 +22,7 @@ void write_aged(const fs::path& file, std::chrono::minutes age) {
 }  // namespace
 
 TEST_CASE("kept: what nobody has used for an hour goes, of this exercise alone") {
-  const Scratch folder("kept");
+  const ScratchFolder folder("kept");
   const Exercise exercise = exercises_named("adam").front();
   const auto in = [&](const char* name) { return folder.path() / name; };
   using std::chrono::minutes;

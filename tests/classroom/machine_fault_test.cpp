@@ -45,7 +45,7 @@ TEST_CASE("machine: what is wrong with the text is not the machine's fault") {
 }
 
 TEST_CASE("machine: an answer that gets no thread is not judged") {
-  const Scratch scratch("threads");
+  const ScratchFolder scratch("threads");
   const std::string throws =
       "float_from_half_bits(std::uint16_t bits) {\n"
       "  if (!std::is_constant_evaluated()) throw "

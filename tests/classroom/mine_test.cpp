@@ -1,6 +1,6 @@
 #include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/judged_by.h>
+#include <lessons/lab/classroom/kept.h>
 #include <lessons/lab/classroom/workbook.h>
 #include <lessons/lab/classroom/wrong_versions.h>
 #include <tests/catch.h>
@@ -94,7 +94,7 @@ TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both
 TEST_CASE("mine: what passed is judged again when another library, or another check, judges it") {
   const Desk desk;
   const Exercise half = exercises_named("half_to_float").front();
-  const Scratch folder("library");
+  const ScratchFolder folder("library");
   const fs::path library = folder.path() / "lib.a";
   write_file(library, "built");
   const std::string before = judged_by(half, {library});

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/overlay.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <lessons/lab/learn/command_line.h>
 #include <tests/classroom/mutate.h>
@@ -117,7 +117,7 @@ class Campaign {
   }
 
   const Exercise& exercise_;
-  Scratch scratch_{"mutants"};
+  ScratchFolder scratch_{"mutants"};
   std::string reference_, program_;
   std::vector<Mutant> rejected_;
 };
@@ -180,7 +180,7 @@ int measure_checks(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const int code = tinymp::lab::guarded([&] {
-    tinymp::classroom::mind_interrupts();
+    tinymp::classroom::install_signal_handlers();
     return tinymp::classroom::measure_checks(argc, argv);
   });
   return code != 0 && tinymp::classroom::interrupted() ? 130 : code;

@@ -1,6 +1,6 @@
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/process.h>
 #include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <tests/catch.h>
 
@@ -29,7 +29,7 @@ TEST_CASE("recorded: answers to the cases of one seed are no answers to those of
   for (const Exercise& exercise : exercises()) {
     if (exercise.id == "float_to_half") continue;  // of 2^32 answers nobody keeps a table
     INFO(exercise.number() << " " << exercise.id);
-    const Scratch scratch("recorded");
+    const ScratchFolder scratch("recorded");
     const std::string reference = exercise.reference();
     REQUIRE(judge(exercise, reference, "answer.h", scratch.path(), {.seed = 1}).passed());
     const std::string table = (scratch.path() / "table").string();

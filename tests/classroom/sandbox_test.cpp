@@ -7,7 +7,7 @@
 
 #include <lessons/lab/classroom/descendants.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <tinymp/base/error.h>
 #include <algorithm>

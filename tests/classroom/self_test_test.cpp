@@ -13,7 +13,7 @@ namespace {
 using namespace classroom;
 using Outcome = Verdict::Outcome;
 
-Grading grading_with(const Scratch& scratch, Judging judge) {
+Grading grading_with(const ScratchFolder& scratch, Judging judge) {
   return {.exercises = exercises_named("1.2"),
           .fence = Fence::limits,
           .scratch = scratch.path(),
@@ -35,7 +35,7 @@ Judging always(Outcome outcome, const std::string& message) {
 
 TEST_CASE(
     "self-test: a header, a linked exercise and a kernel, right and wrong, behind the fence of the class") {
-  const Scratch scratch("self");
+  const ScratchFolder scratch("self");
   std::vector<std::string> asked;
   const Grading grading =
       grading_with(scratch, [&](const Exercise& exercise, const std::string& text, const std::string&,
@@ -48,7 +48,7 @@ TEST_CASE(
 }
 
 TEST_CASE("self-test: a machine on which nothing compiles, and one on which all passes, cannot grade") {
-  const Scratch scratch("self");
+  const ScratchFolder scratch("self");
   using Catch::Contains;
   CHECK_THROWS_AS(expect_fit_to_grade(grading_with(scratch, always(Outcome::no_build, "x"))), MissingError);
   CHECK_THROWS_WITH(
@@ -61,7 +61,7 @@ TEST_CASE("self-test: a machine on which nothing compiles, and one on which all 
 
 TEST_CASE(
     "self-test: a text that cannot be judged is the machine's fault only where the reference cannot either") {
-  const Scratch scratch("self"), folder("submission");
+  const ScratchFolder scratch("self"), folder("submission");
   const Exercise exercise = exercises_named("1.2").front();
   write_file(folder.path() / exercise.own_file(), "float f() { return 1; }\n");
   CHECK_THROWS_AS(grade(Submission(folder.path()), "ada",
@@ -89,7 +89,7 @@ TEST_CASE(
 }
 
 TEST_CASE("self-test: a student's time ends, and the rest is stopped") {
-  const Scratch scratch("self"), folder("submission");
+  const ScratchFolder scratch("self"), folder("submission");
   int judged = 0;
   Grading grading = grading_with(scratch, [&](const Exercise&, const std::string&, const std::string&,
                                               const std::filesystem::path&, const Patience& patience, Fence) {

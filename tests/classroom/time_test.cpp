@@ -2,7 +2,7 @@
 
 #include <lessons/lab/classroom/descendants.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/verdict.h>
 
 // How long a program may take: what counts is the time for which it had a processor. One that gets none on a
@@ -12,12 +12,13 @@ namespace {
 
 using namespace classroom;
 
-Finished run_script(const std::string& script, const Limits& limits, Fence fence, const Scratch& scratch) {
+Finished run_script(const std::string& script, const Limits& limits, Fence fence,
+                    const ScratchFolder& scratch) {
   return run({"/bin/sh", "-c", script}, limits, {fence, scratch.path()});
 }
 
 Verdict judged(const std::string& body, const Patience& patience) {
-  static const Scratch scratch("time");
+  static const ScratchFolder scratch("time");
   return judge(
       exercises_named("half_to_float").front(),
       "}\n#include <unistd.h>\nnamespace tinymp {\ninline float float_from_half_bits(std::uint16_t bits) {" +
@@ -28,7 +29,7 @@ Verdict judged(const std::string& body, const Patience& patience) {
 }  // namespace
 
 TEST_CASE("time: who has had no processor has not used its time up") {
-  const Scratch scratch("time");
+  const ScratchFolder scratch("time");
   for (const Fence fence : {Fence::none, Fence::limits}) {
     const Finished idle =
         run_script("sleep 1.5; exit 3", {.seconds = 0.5, .by_the_clock = 60}, fence, scratch);
@@ -39,7 +40,7 @@ TEST_CASE("time: who has had no processor has not used its time up") {
 }
 
 TEST_CASE("time: a loop is ended by the processor's time, its own and that of what it started") {
-  const Scratch scratch("time");
+  const ScratchFolder scratch("time");
   for (const Fence fence : {Fence::none, Fence::limits})
     for (const std::string script :
          {"while :; do :; done", "(while :; do :; done) & wait", "while :; do /bin/true; done"}) {
@@ -52,7 +53,7 @@ TEST_CASE("time: a loop is ended by the processor's time, its own and that of wh
 }
 
 TEST_CASE("time: who waits for ever is ended by the clock") {
-  const Scratch scratch("time");
+  const ScratchFolder scratch("time");
   for (const Fence fence : {Fence::none, Fence::limits}) {
     const Finished waits = run_script("sleep 600", {.seconds = 60, .by_the_clock = 0.5}, fence, scratch);
     CHECK(waits.out_of_time);

@@ -16,7 +16,7 @@ bool has(const Files& files, const std::string& file) { return std::ranges::coun
 }  // namespace
 
 TEST_CASE("touched: the sources that include a file, however far down and however written") {
-  const Scratch scratch("touched");
+  const ScratchFolder scratch("touched");
   const auto write = [&](const std::string& path, const std::string& text) {
     write_file(scratch.path() / path, text);
   };

@@ -2,7 +2,7 @@
 
 #include <lessons/lab/classroom/descendants.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <chrono>
 
@@ -38,7 +38,7 @@ TEST_CASE("unwanted: one that ends in time is told of") {
 TEST_CASE("unwanted: what the compiler left unfinished is not used") {
   const Exercise exercise = exercises_named("3.1").front();  // what answers its judge is compiled once
   const std::string right = exercise.reference();
-  const Scratch scratch("unwanted");
+  const ScratchFolder scratch("unwanted");
   int ended = 0;
   for (const int most : {1, 2, 4, 8, 12, 20}) {  // the later ones may be too late
     int looks = 0;

@@ -14,7 +14,7 @@ const std::string reference = "if (s.bad) s.scale /= 2;\ns.bad = false;\n";
 
 /// An exercise of its own folder, whose region is that of 7.1.
 struct Made {
-  Scratch folder{"wrong"};
+  ScratchFolder folder{"wrong"};
   Exercise exercise = exercises_named("move_scale").front();
   explicit Made(const std::string& json) {
     exercise.folder = folder.path();

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string stub = "half half_from_float(float x) { return {}; }\n";
   for (const Token& token : tokens_of(text))
     if (token.begin > text.size() || token.end() > text.size()) std::abort();
-  (void)leaves_its_place(text);
+  (void)why_refused(text);
   (void)notable_words(text);
   (void)is_stub(text, stub);
   const double alike = likeness(shingles_of(text, stub), shingles_of(text.substr(text.size() / 2), stub));

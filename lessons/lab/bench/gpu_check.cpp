@@ -139,13 +139,13 @@ void print(const Part& part, const Json& done, const report::TerminalStyle& styl
   std::cout << report::format_table(table, style) << "\n";
 }
 
-struct Place {
+struct Session {
   gpu_check::Setting setting;
   fs::path json;
   Json head;
 };
 
-Place place_of(const Flags& flags) {
+Session session_of(const Flags& flags) {
   const std::unique_ptr<kernels::bench::Executor> executor =
       kernels::bench::executor();  // exit code 3 without
   const kernels::bench::Machine machine = executor->machine();
@@ -172,8 +172,8 @@ Finding finding_of(const Part& part, const gpu_check::Setting& setting) {
   }
 }
 
-int run_part(const Part& part, const Place& place, bool again, const report::TerminalStyle& style) {
-  Json report = read_report(place.json, place.head);
+int run_part(const Part& part, const Session& session, bool again, const report::TerminalStyle& style) {
+  Json report = read_report(session.json, session.head);
   Json& parts = report["parts"];
   const bool done = parts.contains(part.name) && parts[part.name]["state"] != word_for(State::bad);
   if (done && !again) {
@@ -181,12 +181,12 @@ int run_part(const Part& part, const Place& place, bool again, const report::Ter
   } else {
     std::cerr << part.title << " ...\n";
     const auto start = std::chrono::steady_clock::now();
-    const Finding finding = finding_of(part, place.setting);
+    const Finding finding = finding_of(part, session.setting);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     parts[part.name] = as_json(finding, seconds);
     report["date"] = train::utc_now();
-    write(place.json, report.dump(1) + "\n");
-    write(fs::path(place.json).replace_extension(".md"), markdown(report));
+    write(session.json, report.dump(1) + "\n");
+    write(fs::path(session.json).replace_extension(".md"), markdown(report));
   }
   print(part, parts[part.name], style);
   return parts[part.name]["state"] == word_for(State::bad) ? 1 : 0;
@@ -194,13 +194,13 @@ int run_part(const Part& part, const Place& place, bool again, const report::Ter
 
 /// Each part in a program of its own: after a faulty kernel a program has lost its GPU.
 int run_parts(const Flags& flags) {
-  const Place place = place_of(flags);
+  const Session session = session_of(flags);
   if (flags.only.size() == 1) {
     const auto part = std::ranges::find(gpu_check::parts(), flags.only[0], &Part::name);
-    return run_part(*part, place, flags.again, report::terminal_style(STDOUT_FILENO, flags.plain));
+    return run_part(*part, session, flags.again, report::terminal_style(STDOUT_FILENO, flags.plain));
   }
-  std::cout << place.head["device"].get<std::string>() << ", "
-            << place.head["architecture"].get<std::string>() << std::endl;
+  std::cout << session.head["device"].get<std::string>() << ", "
+            << session.head["architecture"].get<std::string>() << std::endl;
   bool good = true;
   for (const Part& part : gpu_check::parts()) {
     if (!flags.only.empty() && std::ranges::find(flags.only, part.name) == flags.only.end()) continue;
@@ -211,7 +211,7 @@ int run_parts(const Flags& flags) {
     if (flags.plain) command.emplace_back("--plain");
     good = gpu_check::run_program(command) == 0 && good;
   }
-  std::cout << "Report: " << place.json.string() << "\n";
+  std::cout << "Report: " << session.json.string() << "\n";
   return good ? 0 : 1;
 }
 

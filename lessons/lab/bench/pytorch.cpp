@@ -1,8 +1,7 @@
 #include <fcntl.h>
 #include <lessons/lab/bench/pytorch.h>
 #include <lessons/lab/bench/race.h>
-#include <signal.h>
-#include <spawn.h>
+#include <lessons/lab/learn/process.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <tinymp/base/error.h>
@@ -13,8 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-
-extern char** environ;
 
 namespace tinymp::kernels::bench {
 namespace {
@@ -38,21 +35,16 @@ pid_t spawn(const std::string& python, int& channel) {
   const int on = 1;
   setsockopt(ends[0], SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
 #endif
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::array<std::string, 2> words = {python, TINYMP_BENCH_PYTORCH};
-  const std::array<char*, 3> arguments = {words[0].data(), words[1].data(), nullptr};
-  pid_t child = 0;
-  const int fault = posix_spawnp(&child, python.c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (fault != 0) close(ends[0]);
-  expect(fault == 0, cannot_start, std::strerror(fault));
+  const lab::Descriptor its(ends[1]), nowhere("/dev/null", O_WRONLY);
   channel = ends[0];
-  return child;
+  try {
+    return lab::start(
+        {.command = {python, TINYMP_BENCH_PYTORCH},
+         .files = {
+             {STDIN_FILENO, its.file()}, {STDOUT_FILENO, its.file()}, {STDERR_FILENO, nowhere.file()}}});
+  } catch (const lab::CannotStart& error) {
+    throw Error(concat(cannot_start, error.reason));
+  }
 }
 
 constexpr const char* how_to_get_it =

@@ -44,14 +44,15 @@ std::vector<std::string> alarms(const std::vector<Grades>& all) {
     for (const std::string& one : reasons) ++anywhere[one];
   }
   std::vector<std::string> found;
-  std::set<std::string> told;
+  std::set<std::string> covered;
   for (const auto& [key, n] : same)
     if (is_many(n, handed_in[key.first])) {
       found.push_back(sentence(n, handed_in[key.first], key.first, key.second));
-      told.insert(key.second);
+      covered.insert(key.second);
     }
   for (const auto& [why, n] : anywhere)
-    if (is_many(n, students) && !told.contains(why)) found.push_back(sentence(n, students, "something", why));
+    if (is_many(n, students) && !covered.contains(why))
+      found.push_back(sentence(n, students, "something", why));
   return found;
 }
 

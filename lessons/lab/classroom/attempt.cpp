@@ -30,7 +30,7 @@ Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progres
   Attempt made;
   made.began = workbook.begin(exercise);
   const fs::path own = workbook.path(exercise);
-  static const Scratch scratch("check");  // watch judges the same exercise again and again
+  static const ScratchFolder scratch("check");  // watch judges the same exercise again and again
   const std::string text = read_file(own);
   made.verdict = judge(exercise, text, own.string(), scratch.path(), patience);
   const bool judged = made.verdict.outcome != Verdict::Outcome::machine;
@@ -50,13 +50,13 @@ std::string repeated(const Exercise& exercise, const Verdict& verdict) {
 
 }  // namespace
 
-std::string told(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook) {
+std::string describe(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook) {
   const Verdict& verdict = attempt.verdict;
   std::string text;
   if (attempt.began) text += fmt::format("A file to begin with: {}\n\n", shown(workbook.path(exercise)));
   if (!verdict.printed.empty() && verdict.outcome != Verdict::Outcome::no_build)
     text += "Your code printed:\n" + verdict.printed + "\n";
-  if (const std::string refused = leaves_its_place(read_file(workbook.path(exercise)), exercise.without);
+  if (const std::string refused = why_refused(read_file(workbook.path(exercise)), exercise.without);
       !refused.empty())
     text += "./learn grade would refuse this file. " + refused + "\n\n";
   if (verdict.passed())

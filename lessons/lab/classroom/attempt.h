@@ -26,6 +26,6 @@ Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progres
                 const Patience& patience = {});
 
 /// The verdict in words, with the learner's file and what to type next.
-std::string told(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook);
+std::string describe(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook);
 
 }  // namespace tinymp::classroom

@@ -87,7 +87,7 @@ int check(int argc, const char* const* argv) {
     all = all && made.verdict.passed();
     verdicts.push_back(as_json(exercise, made.verdict, workbook));
     if (json) continue;
-    std::cout << told(exercise, made, workbook);
+    std::cout << describe(exercise, made, workbook);
     if (!made.verdict.passed()) break;  // one at a time
   }
   if (json) std::cout << verdicts.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";

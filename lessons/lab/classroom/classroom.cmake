@@ -18,14 +18,25 @@ endif()
 # Lists as files, a line each: in a path there may be a space.
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/libraries.txt CONTENT "$<JOIN:${with_library},\n>\n")
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/objects.txt CONTENT "$<JOIN:${TINYMP_OBJECTS},\n>\n")
+# The same for submissions that are no kernels of lesson 02: nothing of the emulation, and a dispatch that names none.
+add_library(classroom_dispatch OBJECT ${PROJECT_SOURCE_DIR}/kernels/dispatch.cpp)
+target_link_libraries(classroom_dispatch PRIVATE tinymp_build)
+target_compile_definitions(classroom_dispatch PRIVATE TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}> TINYMP_HAS_EMULATION=0)
+set(without_emulation ${TINYMP_OBJECTS})
+list(REMOVE_ITEM without_emulation ${machine_objects} ${ladder_objects} ${emulation_objects})
+set(without_emulation "$<FILTER:${without_emulation},EXCLUDE,/kernels/dispatch[.]cpp>" $<TARGET_OBJECTS:classroom_dispatch>)
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/objects_without_emulation.txt
+     CONTENT "$<JOIN:${without_emulation},\n>\n")
 file(GLOB classroom CONFIGURE_DEPENDS classroom/*.cpp)
 tinymp_lab_library(tinymp_classroom ${classroom})
 target_link_libraries(tinymp_classroom PUBLIC tinymp_lab)
-add_dependencies(tinymp_classroom classroom_judge classroom_serve tinymp)
+add_dependencies(tinymp_classroom classroom_judge classroom_serve classroom_dispatch tinymp)
 target_compile_definitions(tinymp_classroom PRIVATE TINYMP_CXX="${CMAKE_CXX_COMPILER}"
   TINYMP_JUDGE="$<TARGET_OBJECTS:classroom_judge>" TINYMP_SERVER="$<TARGET_OBJECTS:classroom_serve>"
   TINYMP_JUDGES="${CMAKE_BINARY_DIR}/judges" TINYMP_LIBRARY="$<TARGET_FILE:tinymp>"
   TINYMP_LIBRARIES="${CMAKE_BINARY_DIR}/generated/libraries.txt" TINYMP_AR="${CMAKE_AR}"
-  TINYMP_OBJECTS="${CMAKE_BINARY_DIR}/generated/objects.txt" TINYMP_OBJECT_FOLDER="${CMAKE_BINARY_DIR}/CMakeFiles")
+  TINYMP_OBJECTS="${CMAKE_BINARY_DIR}/generated/objects"
+  TINYMP_OBJECT_FOLDER="${CMAKE_BINARY_DIR}/CMakeFiles"
+  TINYMP_DISPATCH="$<TARGET_OBJECTS:classroom_dispatch>")
 tinymp_program(classroom classroom/main.cpp)
 target_link_libraries(classroom PRIVATE tinymp_classroom)

@@ -65,27 +65,38 @@ std::vector<fs::path> submissions_in(const fs::path& folder) {
 /// Bytes of logs; an honest one has 100 KB.
 constexpr std::uintmax_t most_logs = 32 << 20, most_of_class = 256 << 20;
 
+/// The first few reasons, a line each, and how many more there are.
+void tell_left_out(const std::vector<std::string>& reasons) {
+  constexpr std::size_t most = 3;
+  for (std::size_t i = 0; i < std::min(most, reasons.size()); ++i)
+    std::cerr << lab::fitted_for_errors("left out: " + reasons[i]) << "\n";
+  if (reasons.size() > most) std::cerr << "left out: " << reasons.size() - most << " more logs or folders\n";
+}
+
 /// A student's logs together get a minute; `room`: bytes that are left for all logs to come.
 std::vector<train::Run> runs_of(const Submission& submission, std::uintmax_t& room) {
   std::vector<train::Run> runs;
+  std::vector<std::string> left_out;
   const auto end = Clock::now() + std::chrono::minutes(1);
   std::uintmax_t own_room = std::min(most_logs, room);
-  for (const fs::path& path : submission.runs()) {
+  const RecordedRuns recorded = submission.runs();
+  for (const fs::path& path : recorded.closed)
+    left_out.push_back(plain_line(path.string(), 300) + ": this folder cannot be read");
+  for (const fs::path& path : recorded.files) {
     const double left = std::chrono::duration<double>(end - Clock::now()).count();
     std::error_code failed;
     const std::uintmax_t bytes = fs::file_size(path, failed);
     const std::string why = bytes > own_room ? "with the logs before it more than is read"
                             : left <= 0      ? "no time is left for it"
                                              : why_unreadable(path, std::min(20.0, left));
-    if (why.empty()) own_room -= bytes, room -= bytes;
-    if (why.empty())
+    if (why.empty()) {
+      own_room -= bytes, room -= bytes;
       runs.push_back(train::load_run(path.string()));
-    else
-      std::cerr << lab::fitted_for_errors(concat(
-                       "left out: ",
-                       why.starts_with(path.string()) ? "" : plain_line(path.string(), 300) + ": ", why))
-                << "\n";
+    } else {
+      left_out.push_back((why.starts_with(path.string()) ? "" : plain_line(path.string(), 300) + ": ") + why);
+    }
   }
+  tell_left_out(left_out);
   return runs;
 }
 
@@ -224,11 +235,11 @@ int collect(int argc, const char* const* argv) {
   expect_own(out);
   const Lock lock(out);
   umask(022);  // a submission that root grades runs as another user, and has to see its check
-  const Scratch scratch("collect");
+  const ScratchFolder scratch("collect");
   Grading grading{.exercises = exercises(), .scratch = scratch.path()};
   homework.set(grading);
   grading.fence = best_fence(scratch.path(), trust);
-  std::cout << lab::fitted("Sandbox: " + in_words(grading.fence)) << "\n\n" << std::flush;
+  std::cout << lab::fitted("Sandbox: " + describe(grading.fence)) << "\n\n" << std::flush;
   expect_fit_to_grade(grading);
   const std::vector<fs::path> earlier = files_of_earlier_call(out);
   std::vector<Grades> all;

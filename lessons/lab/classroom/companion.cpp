@@ -1,38 +1,20 @@
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/lab/classroom/process.h>
-#include <algorithm>
+#include <lessons/lab/classroom/sandbox.h>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 
 namespace tinymp::classroom {
 
 Companion::Companion(std::vector<std::string> command, Link& link) {
   // Larger than a pipe is at first: fewer changes between the two. Where that is not allowed it is slower.
-  for (const Pipe* const pipe : {&link.in, &link.out}) fcntl(pipe->ends[1], F_SETPIPE_SZ, 1 << 20);
-  std::vector<char*> words;
-  for (std::string& word : command) words.push_back(word.data());
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  // As copies out of the way of 1, 3 and 4, which the pipes may be here.
-  std::array<int, 3> ends{out_.ends[1], link.in.ends[1], link.out.ends[0]};
-  constexpr std::array there{1, 3, 4};
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    ends[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, 5);
-    posix_spawn_file_actions_adddup2(&files, ends[i], there[i]);
-  }
-  const int failed = posix_spawn(&process_, words[0], &files, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  for (const int end : ends) close(end);
-  expect(failed == 0, "cannot start ", command[0], ": ", std::strerror(failed));
+  for (const lab::Pipe* const pipe : {&link.in, &link.out}) fcntl(pipe->ends[1], F_SETPIPE_SZ, 1 << 20);
+  process_ = lab::start({.command = std::move(command),
+                         .files = {{1, out_.ends[1]}, {3, link.in.ends[1]}, {4, link.out.ends[0]}}});
   out_.close_end(1);
   link.in.close_end(1);
   link.out.close_end(0);

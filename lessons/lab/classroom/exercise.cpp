@@ -26,22 +26,23 @@ Exercise read(const fs::path& folder) {
   try {
     const nlohmann::json json = nlohmann::json::parse(read_file(path));
     const std::string name = folder.filename().string();
-    exercise = {.id = name.substr(name.find('_') + 1),
-                .chapter = leading_number(folder.parent_path().parent_path()),
-                .place = leading_number(folder),
-                .folder = folder,
-                .title = json.at("title"),
-                .piece = json.at("piece"),
-                .file = json.at("file"),
-                .sources = json.at("sources"),
-                .instead = json.value("instead", std::vector<std::pair<std::string, std::string>>{}),
-                .without = json.value("without", std::vector<std::string>{}),
-                .links = json.at("links"),
-                .cases = json.at("cases"),
-                .stub_says = json.at("stub_says"),
-                .hints = json.at("hints"),
-                .level = json.at("level"),
-                .minutes = json.at("minutes")};
+    exercise = {
+        .id = name.substr(name.find('_') + 1),
+        .chapter = leading_number(folder.parent_path().parent_path()),
+        .place = leading_number(folder),
+        .folder = folder,
+        .title = json.at("title"),
+        .piece = json.at("piece"),
+        .file = json.at("file"),
+        .sources = json.at("sources"),
+        .replacements = json.value("replacements", std::vector<std::pair<std::string, std::string>>{}),
+        .without = json.value("without", std::vector<std::string>{}),
+        .links = json.at("links"),
+        .cases = json.at("cases"),
+        .stub_says = json.at("stub_says"),
+        .hints = json.at("hints"),
+        .level = json.at("level"),
+        .minutes = json.at("minutes")};
   } catch (const nlohmann::json::exception& error) {
     throw Error(concat(path.string(), ": ", error.what(), "; git checkout brings it back"));
   }

@@ -21,7 +21,7 @@ struct Exercise {
   /// the library.
   std::vector<std::string> sources{};
   /// Words of the file outside the region, and what stands there when the piece is a learner's: overlay.h.
-  std::vector<std::pair<std::string, std::string>> instead{};
+  std::vector<std::pair<std::string, std::string>> replacements{};
   /// Kernels of the library that compute the answer: a submission may not name them.
   std::vector<std::string> without{};
   bool links = false;                ///< does it want anything of the library but headers?

@@ -1,6 +1,6 @@
 #include <lessons/lab/classroom/fence.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <tinymp/base/error.h>
 #include <array>
 #include <cstdint>
@@ -37,7 +37,7 @@ std::string name_of(Fence fence) {
   return "bubblewrap";
 }
 
-std::string in_words(Fence fence) {
+std::string describe(Fence fence) {
   switch (fence) {
     case Fence::limits:
       return "limits only. Neither bubblewrap nor Landlock works here: a submission may write wherever you "
@@ -75,7 +75,7 @@ void expect_unseen(const fs::path& path) {
                               "got; name a folder elsewhere"));
 }
 
-std::vector<std::string> bubblewrap_command(const Place& place, const std::vector<std::string>& command,
+std::vector<std::string> bubblewrap_command(const Sandbox& sandbox, const std::vector<std::string>& command,
                                             int filter) {
   std::vector<std::string> words{"bwrap",         "--unshare-all", "--die-with-parent",
                                  "--new-session", "--cap-drop",    "ALL",
@@ -92,10 +92,10 @@ std::vector<std::string> bubblewrap_command(const Place& place, const std::vecto
     add(words, {"--ro-bind-try", part, part});
   for (const std::string device : {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"})
     add(words, {"--dev-bind-try", device, device});
-  for (const fs::path& path : place.reads) add(words, {"--ro-bind", path.string(), path.string()});
-  add(words, {place.writes ? "--bind" : "--ro-bind", place.folder.string(), place.folder.string()});
+  for (const fs::path& path : sandbox.reads) add(words, {"--ro-bind", path.string(), path.string()});
+  add(words, {sandbox.writes ? "--bind" : "--ro-bind", sandbox.folder.string(), sandbox.folder.string()});
   // What bubblewrap made to hang all this on lies in memory, and could be filled.
-  add(words, {"--remount-ro", "/", "--chdir", place.folder.string()});
+  add(words, {"--remount-ro", "/", "--chdir", sandbox.folder.string()});
   if (filter >= 0) add(words, {"--seccomp", std::to_string(filter)});
   words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());

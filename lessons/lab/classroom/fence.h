@@ -16,9 +16,10 @@ enum class Fence : std::uint8_t {
   bubblewrap,  ///< a mount namespace of its own, without network: bwrap
 };
 std::string name_of(Fence fence);   ///< "limits only", "landlock", "bubblewrap"
-std::string in_words(Fence fence);  ///< the same, and what it does not keep from happening
+std::string describe(Fence fence);  ///< the same, and what it does not keep from happening
 
-struct Place {
+/// A fence, and what a program behind it can reach.
+struct Sandbox {
   Fence fence = Fence::none;
   std::filesystem::path folder{};              ///< it works here, and sees what is in it
   bool writes = false;                         ///< may it write there? It never may anywhere else
@@ -34,11 +35,11 @@ Fence best_of(bool bubblewrap, bool landlock, bool trust);
 void expect_unseen(const std::filesystem::path& path);
 
 /// `command` as bubblewrap starts it. `filter` is the file of the system calls that it refuses, -1 for none.
-std::vector<std::string> bubblewrap_command(const Place& place, const std::vector<std::string>& command,
+std::vector<std::string> bubblewrap_command(const Sandbox& sandbox, const std::vector<std::string>& command,
                                             int filter);
 
 /// Landlock's rules as a file: made before a fork, in force after it. -1 where the kernel has none.
-int landlock_rules(const Place& place);
+int landlock_rules(const Sandbox& sandbox);
 /// In the child: from here on it and all that it starts obey the rules. Says whether they are in force.
 bool obey_landlock(int rules);
 

@@ -41,7 +41,7 @@ void allow(int rules, const fs::path& path, std::uint64_t what) {
 
 }  // namespace
 
-int landlock_rules(const Place& place) {
+int landlock_rules(const Sandbox& sandbox) {
   const long version = syscall(create_ruleset, nullptr, 0, 1);
   if (version < 3) return -1;  // earlier ones let files be truncated
   Ruleset set{all_of_version_3, 0, 0};
@@ -57,8 +57,8 @@ int landlock_rules(const Place& place) {
     allow(rules, folder, look);
   for (const char* const device : {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"})
     allow(rules, device, read_old | write_old);
-  for (const fs::path& path : place.reads) allow(rules, path, look);
-  allow(rules, place.folder, place.writes ? set.files & ~device_calls : look);
+  for (const fs::path& path : sandbox.reads) allow(rules, path, look);
+  allow(rules, sandbox.folder, sandbox.writes ? set.files & ~device_calls : look);
   return rules;
 }
 

@@ -37,14 +37,14 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return !way.empty() && *way.begin() != "..";
 }
 
-Scratch::Scratch(const std::string& name) {
+ScratchFolder::ScratchFolder(const std::string& name) {
   std::string pattern = (fs::temp_directory_path() / ("tinymp-" + name + "-XXXXXX")).string();
   expect(mkdtemp(pattern.data()) != nullptr, "cannot make a folder ", pattern, ": ", std::strerror(errno));
   path_ = fs::canonical(pattern);
   chmod(path_.c_str(), 0755);  // a submission that root grades runs as another user
 }
 
-Scratch::~Scratch() {
+ScratchFolder::~ScratchFolder() {
   std::error_code failed;
   fs::remove_all(path_, failed);
 }

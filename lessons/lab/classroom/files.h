@@ -14,12 +14,12 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 /// A new folder for what is written on the way; it goes when this goes.
-class Scratch {
+class ScratchFolder {
  public:
-  explicit Scratch(const std::string& name);
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch();
+  explicit ScratchFolder(const std::string& name);
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -46,12 +46,12 @@ int grade_command(int argc, const char* const* argv) {
   if (!folder.empty()) expect_unseen(folder);
 
   umask(022);  // a submission that root grades runs as another user, and has to see its check
-  const Scratch scratch("grade");
+  const ScratchFolder scratch("grade");
   Grading grading{.exercises = exercises(), .scratch = scratch.path()};
   homework.set(grading);
   grading.fence = best_fence(scratch.path(), trust);
-  grading.told = print;
-  std::cout << lab::fitted("Sandbox: " + in_words(grading.fence)) << "\n\n" << std::flush;
+  grading.on_graded = print;
+  std::cout << lab::fitted("Sandbox: " + describe(grading.fence)) << "\n\n" << std::flush;
   expect_fit_to_grade(grading);
   const Submission submission =
       folder.empty() ? Submission(workbook_folder(), lab::progress_path()) : Submission(folder);

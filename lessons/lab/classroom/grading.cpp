@@ -1,8 +1,8 @@
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/grading.h>
 #include <lessons/lab/classroom/plain_name.h>
-#include <lessons/lab/classroom/process.h>
 #include <lessons/lab/classroom/question.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/self_test.h>
 #include <lessons/lab/classroom/sha256.h>
 #include <lessons/lab/classroom/similarity.h>
@@ -32,7 +32,7 @@ void look_at(const std::string& text, const Exercise& exercise, ExerciseGrade& g
   grade.sha256 = sha256(text);
   grade.likeness = likeness_to(reference, text, stub);
   grade.notable = notable_words(text);
-  grade.message = leaves_its_place(text, exercise.without);
+  grade.message = why_refused(text, exercise.without);
   grade.outcome = is_stub(text, stub) ? "unwritten" : grade.message.empty() ? "" : "refused";
 }
 
@@ -157,7 +157,7 @@ Grades grade(const Submission& submission, const std::string& student, const Gra
                                   .outcome = "stopped",
                                   .message = error.what()});
     }
-    grading.told(grades.exercises.back());
+    grading.on_graded(grades.exercises.back());
   }
   if (std::ranges::all_of(grades.exercises, [](const auto& one) { return one.outcome == "missing"; })) {
     std::vector<fs::path> names;

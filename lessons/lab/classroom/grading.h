@@ -13,7 +13,7 @@ namespace tinymp::classroom {
 
 struct ExerciseGrade {
   std::string number{}, id{}, title{};
-  /// Those of a verdict; also "missing", "too long", "unreadable", "refused" (leaves_its_place) and
+  /// Those of a verdict; also "missing", "too long", "unreadable", "refused" (why_refused) and
   /// "unwritten" (it is the stub).
   std::string outcome = "missing";
   std::string message{};
@@ -63,7 +63,7 @@ struct Grading {
   std::optional<std::filesystem::file_time_type> due{};
   Judging judge = classroom::judge;  ///< tests have others
   /// After each.
-  std::function<void(const ExerciseGrade&)> told = [](const ExerciseGrade&) {};
+  std::function<void(const ExerciseGrade&)> on_graded = [](const ExerciseGrade&) {};
 };
 
 const char* word(const QuestionGrade& grade);  ///< "right", "wrong", "not answered"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <string>
 
 namespace tinymp::classroom {

@@ -6,7 +6,7 @@
 //   ./learn hint 1.1          a nudge; again: where to look; once more: nearly the code
 
 #include <lessons/lab/classroom/commands.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <string_view>
@@ -28,7 +28,7 @@ constexpr Command commands[] = {
 
 int main(int argc, char** argv) {
   const int code = tinymp::lab::guarded([&] {
-    tinymp::classroom::mind_interrupts();
+    tinymp::classroom::install_signal_handlers();
     const std::string_view name = argc > 1 ? argv[1] : "";
     for (const auto& [command, run] : commands)
       if (name == command) return run(argc - 1, argv + 1);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/judged_by.h>
+#include <lessons/lab/classroom/kept.h>
 #include <lessons/lab/classroom/overlay.h>
 #include <lessons/lab/classroom/touched.h>
 #include <lessons/lab/classroom/verdict.h>
@@ -28,9 +28,9 @@ constexpr const char* names_pieces = "tinymp/train/pieces.cpp";
 
 /// What passed stays in the overlay's folder judged/, so that it is not judged again until it, or what judged
 /// it, has changed.
-class Judged {
+class VerdictCache {
  public:
-  explicit Judged(fs::path folder) : folder_(std::move(folder)) {}
+  explicit VerdictCache(fs::path folder) : folder_(std::move(folder)) {}
 
   /// Empty when the text passes, otherwise what is wrong with it, in a line.
   std::string fault(const Exercise& exercise, const std::string& text, const std::string& path) const {
@@ -46,22 +46,21 @@ class Judged {
 
  private:
   fs::path folder_;
-  Scratch scratch_{"mine"};
+  ScratchFolder scratch_{"mine"};
 };
 
 /// How many of the exercises of a piece there are, and how many are the learner's.
 struct Count {
   std::string piece;
-  int all = 0, yours = 0;
+  int all = 0, own = 0;
 };
 
 /// "half: YOURS | scaler: REFERENCE"
-std::string told(const std::vector<Count>& counts) {
+std::string describe(const std::vector<Count>& counts) {
   std::string text;
   for (const Count& count : counts) {
-    text += (text.empty() ? "" : " | ") + count.piece + (count.yours > 0 ? ": YOURS" : ": REFERENCE");
-    if (count.yours > 0 && count.yours < count.all)
-      text += fmt::format(" ({} of its {})", count.yours, count.all);
+    text += (text.empty() ? "" : " | ") + count.piece + (count.own > 0 ? ": YOURS" : ": REFERENCE");
+    if (count.own > 0 && count.own < count.all) text += fmt::format(" ({} of its {})", count.own, count.all);
   }
   return text;
 }
@@ -87,7 +86,7 @@ int overlay(int argc, const char* const* argv) {
   app.add_option("DIR", folder, "Where they are put together")->required();
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   const Workbook workbook(workbook_folder());
-  const Judged judged(fs::path(folder) / "judged");
+  const VerdictCache judged(fs::path(folder) / "judged");
   std::map<std::string, std::vector<Piece>> pieces;  // of each file of the library that has exercises
   std::vector<Count> counts;
   for (const Exercise& exercise : exercises()) {
@@ -104,10 +103,10 @@ int overlay(int argc, const char* const* argv) {
                       exercise.piece, fault, exercise.number()));
       continue;
     }
-    ++count->yours;
-    of_file.push_back({exercise.id, text, path, exercise.instead});
+    ++count->own;
+    of_file.push_back({exercise.id, text, path, exercise.replacements});
   }
-  const bool none = std::ranges::all_of(counts, [](const Count& count) { return count.yours == 0; });
+  const bool none = std::ranges::all_of(counts, [](const Count& count) { return count.own == 0; });
   expect(!none, "none of yours passes yet, so there is nothing to train with: ./learn check begins one");
   // All files, so that one that becomes the learner's later is where compilers looked for it before.
   std::vector<std::string> changed{names_pieces};
@@ -119,9 +118,9 @@ int overlay(int argc, const char* const* argv) {
   update(fs::path(folder) / names_pieces,
          fmt::format("#include <tinymp/train/provenance.h>\n\nnamespace tinymp::train {{\n\n"
                      "std::string pieces() {{ return \"{}\"; }}\n\n}}  // namespace tinymp::train\n",
-                     told(counts)));
+                     describe(counts)));
   update(fs::path(folder) / "touched.cmake", list_for_cmake(touched_sources(source_folder(), changed)));
-  for (const std::string& line : report::wrap(told(counts), 80)) std::cerr << line << "\n";
+  for (const std::string& line : report::wrap(describe(counts), 80)) std::cerr << line << "\n";
   return 0;
 }
 

@@ -27,7 +27,7 @@ struct Piece {
   std::string text, path;
   /// Other words for words outside the region, that are there once: so that the library calls the piece where
   /// it knows a faster way to what the reference gives.
-  std::vector<std::pair<std::string, std::string>> instead{};
+  std::vector<std::pair<std::string, std::string>> replacements{};
 };
 
 /// `text`, the file `path` of the library, with the pieces put in.

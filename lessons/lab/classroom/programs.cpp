@@ -1,5 +1,4 @@
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/judged_by.h>
 #include <lessons/lab/classroom/kept.h>
 #include <lessons/lab/classroom/programs.h>
 #include <lessons/lab/classroom/touched.h>
@@ -19,7 +18,7 @@ std::vector<std::string> compiler(const fs::path& overlay) {
   return command;
 }
 
-std::vector<std::string> lines_of(const char* path) {
+std::vector<std::string> lines_of(const std::string& path) {
   std::istringstream lines(read_file(path));
   std::vector<std::string> all;
   for (std::string line; std::getline(lines, line);)
@@ -39,6 +38,12 @@ void append(std::vector<std::string>& command, const std::vector<std::string>& w
 std::string object_of(const std::string& source) {
   if (!source.ends_with(".cuh")) return "/" + source + ".o";
   return "/" + source.substr(0, source.rfind('.')) + "_emu.cpp.o";
+}
+
+/// The library's objects. Only kernels of the GPU run on the emulation.
+std::vector<std::string> objects_for(const Exercise& exercise) {
+  const bool is_kernel = exercise.file.starts_with("kernels/cuda/");
+  return lines_of(std::string(TINYMP_OBJECTS) + (is_kernel ? ".txt" : "_without_emulation.txt"));
 }
 
 /// What is kept for an exercise has another name when anything has changed that it was made from.
@@ -71,7 +76,7 @@ fs::path server_of(const Exercise& exercise, const Patience& patience) {
 fs::path library_of(const Exercise& exercise, const Patience& patience) {
   if (!exercise.links) return {};
   return kept(exercise, name_of(exercise, ".a"), patience, [&](const fs::path& file) {
-    std::vector<std::string> left = lines_of(TINYMP_OBJECTS);
+    std::vector<std::string> left = objects_for(exercise);
     for (const std::string& source : touched_sources(source_folder(), {exercise.file}))
       std::erase_if(left, [&](const std::string& object) { return object.ends_with(object_of(source)); });
     std::vector<std::string> command{TINYMP_AR, "qcT", file.string()};
@@ -98,7 +103,7 @@ std::vector<fs::path> compiler_reads(const Made& made) {
   const fs::path source = source_folder();
   std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_SERVER,
                               made.server};
-  if (!made.library.empty()) paths.insert(paths.end(), {made.library, TINYMP_OBJECT_FOLDER});
+  if (!made.library.empty()) paths.insert(paths.end(), {made.library, TINYMP_OBJECT_FOLDER, TINYMP_DISPATCH});
   for (const std::string& word : libraries())
     if (word.front() == '/') paths.push_back(fs::weakly_canonical(word));
   for (const fs::path& path : {fs::path(TINYMP_CXX), fs::weakly_canonical(TINYMP_CXX)})

@@ -1,5 +1,5 @@
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/self_test.h>
 #include <lessons/lab/classroom/wrong_versions.h>
 #include <tinymp/base/error.h>

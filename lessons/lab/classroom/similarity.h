@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/lab/classroom/place.h>
+#include <lessons/lab/classroom/refusals.h>
 #include <map>
 #include <string>
 #include <string_view>

@@ -103,19 +103,23 @@ std::string Submission::progress() const {
   return text("../progress.txt").value_or("");
 }
 
-std::vector<fs::path> Submission::runs() const {
-  std::vector<fs::path> found;
-  std::error_code failed;
+RecordedRuns Submission::runs() const {
+  RecordedRuns found;
+  std::error_code failed, none;
   const fs::path top = whole();
   for (fs::recursive_directory_iterator i(top, closed_ones, failed), end; !failed && i != end;
        i.increment(failed)) {
     if (i.depth() > 4) i.disable_recursion_pending();
+    if (i->is_directory(none) && !i->is_symlink(none) &&
+        faccessat(AT_FDCWD, i->path().c_str(), R_OK | X_OK, AT_EACCESS) != 0)
+      found.closed.push_back(i->path());
     if (i->path().extension() == ".jsonl" && is_plain(top, i->path()) &&
-        fs::file_size(i->path(), failed) <= longest_run)
-      found.push_back(i->path());
+        fs::file_size(i->path(), none) <= longest_run)
+      found.files.push_back(i->path());
   }
-  std::ranges::sort(found);
-  if (found.size() > most_runs) found.resize(most_runs);
+  std::ranges::sort(found.files);
+  std::ranges::sort(found.closed);
+  if (found.files.size() > most_runs) found.files.resize(most_runs);
   return found;
 }
 

@@ -10,6 +10,11 @@
 /// folder that holds it. Nothing in it is trusted: links, pipes and files that are too long are not read.
 namespace tinymp::classroom {
 
+struct RecordedRuns {
+  std::vector<std::filesystem::path> files{};   ///< *.jsonl below, at most 100, none above 16 MiB
+  std::vector<std::filesystem::path> closed{};  ///< folders on the way that cannot be read
+};
+
 class Submission {
  public:
   /// `progress`: where it lies, when it is not in the folder or the one above it.
@@ -26,8 +31,7 @@ class Submission {
   /// is read.
   std::string misplaced(const std::vector<std::filesystem::path>& names) const;
   std::string progress() const;
-  /// *.jsonl below, at most 100, none above 16 MiB.
-  std::vector<std::filesystem::path> runs() const;
+  RecordedRuns runs() const;
 
  private:
   std::filesystem::path whole() const;  ///< with what lies beside mine/

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <lessons/lab/classroom/plain_name.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/try_run.h>
 #include <lessons/lab/report/html.h>
 #include <tinymp/base/error.h>
@@ -38,7 +38,7 @@ void limit_this_process(double seconds) {
   setrlimit(RLIMIT_STACK, &stack);
 }
 
-[[noreturn]] void read_and_draw(const std::filesystem::path& path, double seconds, int told) {
+[[noreturn]] void read_and_draw(const std::filesystem::path& path, double seconds, int answer) {
   limit_this_process(seconds);
   std::string why;
   try {
@@ -50,12 +50,12 @@ void limit_this_process(double seconds) {
   } catch (const std::exception& error) {
     why = plain_line(error.what(), 300);
   }
-  [[maybe_unused]] const ssize_t written = write(told, why.data(), why.size());
+  [[maybe_unused]] const ssize_t written = write(answer, why.data(), why.size());
   _exit(why.empty() ? 0 : 1);
 }
 
 /// What the child says until it ends or has to.
-std::string heard(int from, Clock::time_point until) {
+std::string read_answer(int from, Clock::time_point until) {
   std::string text;
   std::array<char, 512> piece{};
   while (Clock::now() < until && !interrupted()) {
@@ -78,7 +78,7 @@ std::string why_unreadable(const std::filesystem::path& path, double seconds) {
   const pid_t child = fork();
   if (child == 0) read_and_draw(path, seconds, ends[1]);
   close(ends[1]);
-  std::string why = child < 0 ? "it cannot be tried" : heard(ends[0], until);
+  std::string why = child < 0 ? "it cannot be tried" : read_answer(ends[0], until);
   close(ends[0]);
   const bool out_of_time = Clock::now() >= until;
   int status = 0;

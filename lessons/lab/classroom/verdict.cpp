@@ -1,8 +1,8 @@
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/machine_fault.h>
 #include <lessons/lab/classroom/overlay.h>
-#include <lessons/lab/classroom/process.h>
 #include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/tokens.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <tinymp/base/error.h>
@@ -97,10 +97,11 @@ bool was_killed(const Finished& finished) {
   return finished.signal == SIGKILL && !finished.out_of_time && !finished.out_of_memory;
 }
 
-/// What the judge has said; what it has not, the end of the program with the submission tells.
-Verdict read_judge(const std::string& said, const Finished& finished, const Patience& patience) {
-  const std::size_t line = std::min(said.find('\n'), said.size());
-  const std::string outcome = said.substr(0, line), rest = said.substr(std::min(line + 1, said.size()));
+/// The verdict from the judge's output; where that says nothing, from how the program with the submission
+/// ended.
+Verdict read_judge(const std::string& output, const Finished& finished, const Patience& patience) {
+  const std::size_t line = std::min(output.find('\n'), output.size());
+  const std::string outcome = output.substr(0, line), rest = output.substr(std::min(line + 1, output.size()));
   Verdict verdict{.printed = finished.output};
   if (outcome == "passed") {
     verdict.outcome = Outcome::passed;
@@ -195,9 +196,9 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
   fs::remove_all(overlay);
   fs::remove(program);
   const fs::path original = source_folder() / exercise.file;
-  write_file(
-      overlay / exercise.file,
-      with_pieces(read_file(original), {{exercise.id, text, path, exercise.instead}}, original.string()));
+  write_file(overlay / exercise.file,
+             with_pieces(read_file(original), {{exercise.id, text, path, exercise.replacements}},
+                         original.string()));
 
   const fs::path judge = judge_of(exercise, patience);
   const Made made{server_of(exercise, patience), library_of(exercise, patience)};

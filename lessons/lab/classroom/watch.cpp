@@ -6,7 +6,7 @@
 #include <lessons/lab/classroom/attempt.h>
 #include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/process.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/waiting.h>
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/words.h>
@@ -63,9 +63,9 @@ std::string clock_time() {
 }
 
 /// The exercise whose file is watched, and what it said when it was judged last.
-class Watch {
+class FileWatcher {
  public:
-  Watch(Exercise exercise, const Workbook& workbook, lab::Progress& progress)
+  FileWatcher(Exercise exercise, const Workbook& workbook, lab::Progress& progress)
       : exercise_(std::move(exercise)), workbook_(workbook), progress_(progress) {}
 
   /// An editor may empty a file before it writes it: that is no save yet.
@@ -79,7 +79,8 @@ class Watch {
     judged_ = text();
     try {
       const Attempt made = judged_aloud();
-      std::cout << heading(made.verdict.passed()) << "\n" << told(exercise_, made, workbook_) << std::flush;
+      std::cout << heading(made.verdict.passed()) << "\n"
+                << describe(exercise_, made, workbook_) << std::flush;
       return made.verdict.passed();
     } catch (const Unwanted&) {
       return {};
@@ -151,11 +152,12 @@ void give_hint(const Exercise& exercise) {
   hint(2, words.data());
 }
 
-void prompt(const Watch& watch, const Workbook& workbook, const lab::Progress& progress, const Keys& keys) {
+void prompt(const FileWatcher& watcher, const Workbook& workbook, const lab::Progress& progress,
+            const Keys& keys) {
   const std::vector<Exercise> all = exercises();
   const auto passed = std::ranges::count_if(all, [&](const Exercise& e) { return has_passed(e, progress); });
   std::cout << lab::fitted(fmt::format("\nWatching {}   {} of {} pass\n{}",
-                                       shown(workbook.path(watch.exercise())), passed, all.size(),
+                                       shown(workbook.path(watcher.exercise())), passed, all.size(),
                                        keys.on() ? "h: a hint   n: the next exercise   q: ends\n" : ""))
             << std::flush;
 }
@@ -174,34 +176,34 @@ int watch(int argc, const char* const* argv) {
   const Workbook workbook(workbook_folder());
   lab::Progress progress(lab::progress_path());
   const Keys keys;
-  std::optional<Watch> watch(std::in_place, first_of(which, progress), workbook, progress);
-  workbook.begin(watch->exercise());
+  std::optional<FileWatcher> watcher(std::in_place, first_of(which, progress), workbook, progress);
+  workbook.begin(watcher->exercise());
   if (once) {
-    watch->skip();
+    watcher->skip();
   } else {
-    watch->look();
+    watcher->look();
   }
-  prompt(*watch, workbook, progress, keys);
+  prompt(*watcher, workbook, progress, keys);
   for (;;) {
     const char key = keys.wait();
     if (interrupted()) return 130;
     if (key == 'q') return 0;
-    if (key == 'h') give_hint(watch->exercise());
+    if (key == 'h') give_hint(watcher->exercise());
     if (key == 'n') {
-      const std::optional<Exercise> next = next_after(watch->exercise(), progress);
+      const std::optional<Exercise> next = next_after(watcher->exercise(), progress);
       if (!next) {
         std::cout << "\nAll exercises pass. Train with them: ./learn run 7 --mine\n";
         return 0;
       }
-      watch.emplace(*next, workbook, progress);
-      watch->look();
-      prompt(*watch, workbook, progress, keys);
+      watcher.emplace(*next, workbook, progress);
+      watcher->look();
+      prompt(*watcher, workbook, progress, keys);
     }
-    if (!watch->saved()) continue;
-    const std::optional<bool> passes = watch->look();
+    if (!watcher->saved()) continue;
+    const std::optional<bool> passes = watcher->look();
     if (!passes) continue;
     if (once) return *passes ? 0 : 1;
-    prompt(*watch, workbook, progress, keys);
+    prompt(*watcher, workbook, progress, keys);
   }
 }
 

@@ -1,32 +1,32 @@
 #include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <lessons/lab/learn/browser.h>
-#include <array>
+#include <lessons/lab/learn/process.h>
 #include <iostream>
 
-extern char** environ;
-
 namespace tinymp::lab {
+namespace {
+
+#if defined(__APPLE__)
+constexpr const char* opener = "open";
+#else
+constexpr const char* opener = "xdg-open";  // it starts the browser and returns
+#endif
+
+bool is_shown(const std::string& path) {
+  const Descriptor nowhere("/dev/null", O_RDWR);
+  const int file = nowhere.file();
+  try {
+    return wait_for(start({.command = {opener, path}, .files = {{0, file}, {1, file}, {2, file}}})) == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 void open_in_browser(const std::string& path) {
-#if defined(__APPLE__)
-  std::string program = "open";
-#else
-  std::string program = "xdg-open";  // it starts the browser and returns
-#endif
-  std::string page = path;
-  const std::array<char*, 3> arguments = {program.data(), page.data(), nullptr};
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  for (const int stream : {0, 1, 2}) posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_RDWR, 0);
-  pid_t child = 0;
-  int status = 1;
-  const bool started = posix_spawnp(&child, program.c_str(), &quiet, nullptr, arguments.data(), environ) == 0;
-  posix_spawn_file_actions_destroy(&quiet);
-  if (started) waitpid(child, &status, 0);
-  if (status != 0) std::cerr << "No browser could be started; open " << path << " yourself.\n";
+  if (!is_shown(path)) std::cerr << "No browser could be started; open " << path << " yourself.\n";
 }
 
 }  // namespace tinymp::lab

@@ -1,22 +1,14 @@
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/siblings.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <filesystem>
 
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
+#include <array>
+#include <climits>
 #endif
-
-extern char** environ;
 
 namespace tinymp::lab {
 
@@ -51,35 +43,7 @@ std::vector<Sibling> lesson_programs() {
 
 Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), lesson.path);
-  std::vector<char*> words;
-  for (std::string& argument : arguments) words.push_back(argument.data());
-  words.push_back(nullptr);
-  Ended ended;
-  std::array<int, 2> pipe_ends{};
-  if (pipe(pipe_ends.data()) != 0) return ended;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
-  posix_spawn_file_actions_addclose(&actions, pipe_ends[1]);
-  pid_t child = 0;
-  const bool started =
-      posix_spawn(&child, lesson.path.c_str(), &actions, nullptr, words.data(), environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  close(pipe_ends[1]);
-  std::array<char, 4096> piece{};
-  while (started) {
-    const ssize_t n = read(pipe_ends[0], piece.data(), piece.size());
-    if (n > 0) ended.output.append(piece.data(), static_cast<std::size_t>(n));
-    if (n == 0 || (n < 0 && errno != EINTR)) break;  // a signal, SIGWINCH say, is no end
-  }
-  close(pipe_ends[0]);
-  int status = 0;
-  pid_t waited = -1;
-  while (started && (waited = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
-  }
-  if (started && waited == child && WIFEXITED(status)) ended.code = WEXITSTATUS(status);
-  return ended;
+  return run(arguments);
 }
 
 }  // namespace tinymp::lab

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lessons/lab/learn/process.h>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -21,11 +22,7 @@ std::filesystem::path chapters_folder();
 /// Those that are built, by number.
 std::vector<Sibling> lesson_programs();
 
-/// How a lesson's program ended, and what it wrote to its output. Its messages go where ours go.
-struct Ended {
-  int code = -1;  ///< its exit code; -1 when it could not be started, or was killed
-  std::string output{};
-};
+/// Runs a lesson's program to its end. Its messages go where ours go.
 Ended run(const Sibling& lesson, std::vector<std::string> arguments);
 
 }  // namespace tinymp::lab

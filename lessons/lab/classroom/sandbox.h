@@ -1,9 +1,8 @@
 #pragma once
 
 #include <lessons/lab/classroom/fence.h>
+#include <lessons/lab/learn/process.h>
 #include <tinymp/base/error.h>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -34,31 +33,21 @@ struct Finished {
   std::string output{};  ///< what it wrote to its output and error, the first 64 KiB
 };
 
-/// A pipe whose ends close themselves. 0: to read from, 1: to write to.
-struct Pipe {
-  std::array<int, 2> ends{-1, -1};
-  Pipe();
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe();
-  void close_end(std::size_t i);
-};
-
 /// How a program talks with another one: `in` becomes its file 0, `out` its file 3.
 struct Link {
-  Pipe in, out;
+  lab::Pipe in, out;
 };
 
 /// From here on Ctrl-C ends what is run, and run() throws Error; asks interrupted(), where nothing is run.
-void mind_interrupts();
+void install_signal_handlers();
 bool interrupted();
 
-/// Standard input is empty. Behind a fence the program gets none of our environment, and one that may not
-/// write there is not root either.
-Finished run(const std::vector<std::string>& command, const Limits& limits, const Place& place = {});
+/// Runs a program to its end; its standard input is empty. A fenced program gets an empty environment. Unless
+/// the sandbox is writable it also drops root.
+Finished run(const std::vector<std::string>& command, const Limits& limits, const Sandbox& sandbox = {});
 /// The same, but its files 0 and 3 are the ends of `link` that a Companion has left open.
 Finished run_linked(const std::vector<std::string>& command, const Limits& limits, Link& link,
-                    const Place& place);
+                    const Sandbox& sandbox);
 
 /// A program of our own that runs beside: it writes to link.in from its file 3 and reads link.out from its
 /// file 4.
@@ -73,7 +62,7 @@ class Companion {
   std::string output(double seconds);
 
  private:
-  Pipe out_;
+  lab::Pipe out_;
   int process_ = -1;
 };
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <lessons/lab/classroom/phases.h>
-#include <lessons/lab/classroom/place.h>
+#include <lessons/lab/classroom/refusals.h>
 #include <lessons/lab/classroom/tokens.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
@@ -20,6 +20,16 @@ bool is_unroll(const std::string& line) {
          rest.find_first_not_of(" \t\v\f\r0123456789()") == rest.npos;
 }
 
+/// A line that begins with export, or with import or module as [cpp.pre] has it: a name, text, :, ; or <
+/// follows on the line, or nothing does. Before another sign import and module are variables.
+bool is_of_modules(const std::vector<Token>& line) {
+  if (line.empty()) return false;
+  if (line[0].text == "export") return true;
+  if (line[0].text != "import" && line[0].text != "module") return false;
+  if (line.size() == 1 || line[1].kind != Token::Kind::sign) return true;
+  return line[1].text == ":" || line[1].text == ";" || line[1].text.starts_with('<');
+}
+
 /// A line that a preprocessor would take, of a text without comments; empty: there is none. Lines that are
 /// harmless are taken out of the text.
 std::string directive_in(std::string& text) {
@@ -30,10 +40,7 @@ std::string directive_in(std::string& text) {
     const std::string from_there = line.substr(at);
     const bool sign = from_there.starts_with('#') || from_there.starts_with("%:");
     if (sign && !is_unroll(from_there)) return from_there;
-    const std::vector<Token> tokens = tokens_of(from_there);
-    if (!tokens.empty())
-      for (const char* const word : {"import", "module", "export"})
-        if (tokens.front().text == word) return from_there;
+    if (is_of_modules(tokens_of(from_there))) return from_there;
     others += sign ? "\n" : line + "\n";
   }
   text = others;
@@ -118,7 +125,7 @@ std::string odd_attribute(const Tokens& tokens, std::size_t i) {
 
 /// Why the i-th word may not stand there, with which a text could take the library's own solution: from the
 /// linker, or from the kernels that imitate a GPU. Empty: it may.
-std::string why_refused(const Tokens& tokens, std::size_t i, const std::vector<std::string>& without) {
+std::string why_word_refused(const Tokens& tokens, std::size_t i, const std::vector<std::string>& without) {
   const std::string_view word = tokens[i].text;
   for (const char* const assembly : {"asm", "__asm", "__asm__"})
     if (word == assembly) return "It holds assembly, which reaches into what it is linked with.";
@@ -141,7 +148,7 @@ std::string why_refused(const Tokens& tokens, std::size_t i, const std::vector<s
 
 }  // namespace
 
-std::string leaves_its_place(std::string_view text, const std::vector<std::string>& without) {
+std::string why_refused(std::string_view text, const std::vector<std::string>& without) {
   if (const std::size_t at = odd_character(text); at != text.npos)
     return fmt::format("It holds the control character 0x{:02x}, which some take for the end of a line.",
                        static_cast<unsigned char>(text[at]));
@@ -162,7 +169,7 @@ std::string leaves_its_place(std::string_view text, const std::vector<std::strin
     const std::string_view word = tokens[i].text;
     if (names_a_space && tokens[i].kind == Token::Kind::name)
       return concat("It opens a namespace, ", word, ": the exercise has its place already.");
-    if (const std::string why = why_refused(tokens, i, without); !why.empty()) return why;
+    if (const std::string why = why_word_refused(tokens, i, without); !why.empty()) return why;
     names_a_space =
         (word == "namespace" && text_at(tokens, i - 1) != "using") || (names_a_space && word == "[");
     if (word == "{") ++depth;
