@@ -5,12 +5,13 @@
 
 namespace tinymp {
 
-/// What a kernel sees of a DeviceValue: one T in the memory of a device. To it what a View is to a Tensor.
+/// What a kernel gets of a DeviceValue: one T in the memory of a device. (What it gets of a Tensor is a
+/// View.)
 template <class T>
 struct Cell {
   Cell(T* memory, Device device) : memory(memory), device(device) {}
   template <class U>
-  requires std::same_as<const U, T> Cell(const Cell<U>& writable)  // who may write may read
+  requires std::same_as<const U, T> Cell(const Cell<U>& writable)  // a writable cell is also readable
       : memory(writable.memory), device(writable.device) {}
 
   T* memory;
