@@ -49,8 +49,7 @@ struct BadTensor {
   DType dtype = DType::f32;
   Shape shape;
   Contents contents;
-  std::vector<Input>
-      inputs;  ///< the inputs of the op; for a gradient, the gradient that it was computed from
+  std::vector<Input> inputs;  ///< the inputs of the op; for a gradient, the one that it was computed from
 };
 
 /// Traces one step.

@@ -8,7 +8,7 @@ namespace tinymp::train {
 
 nlohmann::ordered_json json_of(const StepSizes& sizes);
 
-/// Throws nlohmann::json::exception, or Error, when it is nothing that json_of made.
+/// Throws nlohmann::json::exception, or Error, when json_of cannot have made `json`.
 StepSizes sizes_from(const nlohmann::json& json);
 
 }  // namespace tinymp::train

@@ -8,54 +8,54 @@
 #include <memory>
 #include <span>
 
-/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out, without the meters.
+/// One training run, from a plan to a log on disk. Lesson 01 writes the loop out, without the meters.
 namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;
 using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(std::vector<Tensor>, const Recipe&)>;
 using Loss = std::function<Tensor(const Tensor& y, std::span<const std::int32_t> labels)>;
 
-/// Everything that fixes the bits of a run. Two plans that differ in `recipe` alone train the same model from
-/// the same first weights on the same batches.
+/// Everything that determines the bits of a run. Two plans that differ in `recipe` alone train the same model
+/// from the same first weights on the same batches.
 struct Plan {
   std::string lesson;    ///< "06_loss_scaling"
   std::string question;  ///< "Do small gradients survive?"
   std::string name;      ///< "FP16, S = 1"
-  std::string command;   ///< what repeats it: "./learn run 6 --seeds 3"; for the log
+  std::string command;   ///< the command that repeats the run, for the log: "./learn run 6 --seeds 3"
   Recipe recipe;
   std::uint64_t seed = 0;
 
   const data::Split* data = nullptr;
   data::LoaderOptions pixels;
   Task task = Task::classify;
-  Loss loss{};  ///< of the model's output, an FP32 scalar; empty: that of the task. Not with a shadow
+  Loss loss{};  ///< an FP32 scalar from the model's output; empty: the loss of the task. Not with a shadow
   ModelMaker model;
   OptimizerMaker optimizer;
   std::string optimizer_name;                      ///< "adam lr=0.01"
-  ScheduleKind schedule = ScheduleKind::constant;  ///< of the optimizer's learning rate
-  std::int64_t warmup = 0;                         ///< steps in which the rate climbs, the first of the run
+  ScheduleKind schedule = ScheduleKind::constant;  ///< the schedule of the learning rate
+  std::int64_t warmup = 0;                         ///< the rate climbs in the first `warmup` steps
   const nn::Model* start = nullptr;                ///< fine-tuning: begin with these weights
   Device device = Device::cpu;                     ///< where the model trains
   std::int64_t steps = 1000;
   std::int64_t batch = 64;
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
-  std::int64_t log_every = 10;  ///< a line in the log every so many steps, and at the first and last
-  std::int64_t shadow_every =
-      0;  ///< count flushed gradients against an FP32 shadow every so many steps; 0: never
-  std::int64_t histogram_every =
-      0;  ///< look at the sizes of gradients and updates every so many steps, and at the first; 0: never
+  std::int64_t log_every = 10;  ///< log every so many steps, and the first and last
+  /// Count flushed gradients with an FP32 shadow every so many steps; 0: never.
+  std::int64_t shadow_every = 0;
+  /// Count the sizes of gradients and updates every so many steps, and in the first step; 0: never.
+  std::int64_t histogram_every = 0;
 };
 
-/// The learning rate of every step, where the optimizer began with `lr`.
+/// The learning rate of every step, for an optimizer that begins with `lr`.
 inline Schedule schedule_of(const Plan& plan, float lr) {
   return {.kind = plan.schedule, .lr = lr, .steps = plan.steps, .warmup = plan.warmup};
 }
 
-/// Called after each step, in their order: for a progress bar.
+/// Called after each step, in order, for a progress bar.
 using StepCallback = std::function<void(const Plan&, const LogRecord&)>;
 
-/// Trains, writing the log to `path` as it goes, and measures the result on the test set. A run that produces
-/// NaN goes on to its end: that is a result. `keep`, when given, receives the trained model.
+/// Trains, writes the log to `path` on the way, and measures the result on the test set. A run that produces
+/// NaN goes on to its end, because that is a result. `keep`, when given, receives the trained model.
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step = {},
         std::unique_ptr<nn::Model>* keep = nullptr);
 
