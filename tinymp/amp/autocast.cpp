@@ -17,7 +17,7 @@ bool has_f64(std::span<const Tensor* const> operands) {
   return std::ranges::any_of(operands, [](const Tensor* x) { return x->dtype() == DType::f64; });
 }
 
-/// The format that holds all values of the operands: their own, or FP32 where f16 meets bf16.
+/// Returns the format that holds the values of all operands: the one they share, or FP32 for f16 with bf16.
 DType widest(std::span<const Tensor* const> operands) {
   const DType first = operands[0]->dtype();
   const bool same = std::ranges::all_of(operands, [&](const Tensor* x) { return x->dtype() == first; });

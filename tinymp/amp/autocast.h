@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-/// Mixed precision without a word in the model: inside the region every op gets its operands in the format
-/// that its list names (autocast_lists.h), while the parameters stay FP32.
+/// Mixed precision without a change to the model. Inside a region every op gets its operands in the format
+/// that autocast_lists.h names for it. The parameters stay FP32.
 ///
 ///   Tape tape;
 ///   const Tensor loss = [&] {
@@ -16,28 +16,29 @@
 ///   }();
 ///   tape.backward(scaler.scale(loss));
 ///
-/// A region holds for one thread, from here to the end of the block. Regions nest, the innermost counts; one
-/// of DType::f32 casts nothing: inside it ops take what they are given, and refuse mixed formats again. f64
-/// is for gradient checks, and never cast.
+/// A region covers one thread and lasts to the end of its block. Regions nest, and the innermost one counts.
+/// A region of DType::f32 casts nothing: ops take their operands as they are and refuse mixed formats.
+/// Autocast never casts f64, which is for gradient checks.
 ///
-/// A parameter is cast once, however often it is used, until an optimizer steps, another tape begins or the
-/// region ends; regions of one format that lie directly in one another share those copies. The uses'
-/// gradients are added up in the parameter's own format, and flow back through the one cast.
+/// Autocast casts a parameter once, however often the model uses it. The copy lasts until an optimizer steps,
+/// another tape begins or the region ends. A region that lies directly in one of the same format shares its
+/// copies. The gradients of all uses are summed in the parameter's own format and flow back through the one
+/// cast.
 namespace tinymp {
 
 class Autocast final : public CastPolicy {
  public:
-  /// `exceptions` are rules that replace those of the lists. Throws Error unless `format` is f16, bf16 or
-  /// f32, and when an exception names no op.
+  /// `exceptions` replace rules of the lists. Throws Error unless `format` is f16, bf16 or f32, and when an
+  /// exception names no op.
   explicit Autocast(DType format, std::vector<AutocastRule> exceptions = {});
   explicit Autocast(const Recipe& recipe) : Autocast(recipe.autocast) {}
   ~Autocast();
   Autocast(const Autocast&) = delete;
   Autocast& operator=(const Autocast&) = delete;
-  static void* operator new(std::size_t) =
-      delete;  // on the stack, so that inner regions end before outer ones
+  /// Regions live on the stack, so that inner ones end before outer ones.
+  static void* operator new(std::size_t) = delete;
 
-  /// How many copies of parameters this region has made.
+  /// Counts the copies of parameters made so far. Regions that share copies share the count.
   std::int64_t casts_of_parameters() const { return copies_->made; }
 
  private:
@@ -45,10 +46,10 @@ class Autocast final : public CastPolicy {
   RunsIn rule_of(std::string_view op) const;
   Tensor cast_of(const Tensor& x, DType format);
 
-  /// Good under one tape, for one set of values.
+  /// Copies of parameters. They are valid under one tape and for one set of parameter values.
   struct Copies {
     struct Copy {
-      Tensor parameter, copy;  ///< the parameter is held, so that no other can come to have its id
+      Tensor parameter, copy;  ///< holding the parameter keeps its id from being used again
     };
     std::map<const void*, Copy> by_id;
     std::uint64_t tape = 0, changes = 0;

@@ -8,7 +8,7 @@ std::span<const AutocastRule> autocast_rules() {
       {"matmul", narrow},
       {"linear", narrow},
       {"conv2d", narrow},
-      {"add_bias", narrow},  // the end of a linear layer: written as matmul and add_bias it has the same bits
+      {"add_bias", narrow},  // so that matmul and add_bias give the bits of linear
 
       {"exp", wide},
       {"log", wide},
@@ -18,8 +18,8 @@ std::span<const AutocastRule> autocast_rules() {
       {"layer_norm", wide},
       {"sum", wide},
       {"mean", wide},
-      // These take FP16 and compute in FP32 all the same, so the cast changes no bit. The list is the promise
-      // that holds for every loss; it costs a copy of the logits.
+      // A loss computes in FP32 even for FP16 logits, so the cast changes no bit and costs a copy of the
+      // logits. The rule promises FP32 for every loss.
       {"cross_entropy", wide},
       {"mse", wide},
 
@@ -38,14 +38,14 @@ std::span<const AutocastRule> autocast_rules() {
       {"row_max", given},
       {"pick", given},
       {"columns", given},
-      {"embedding", given},   // it copies rows: to cast them all would cost more than what is copied
-      {"batch_norm", given},  // FP32 gamma and beta beside 16-bit images; its statistics are FP32 in any case
+      {"embedding", given},   // it copies a few rows of the table; a cast would convert all rows
+      {"batch_norm", given},  // takes FP32 gamma and beta with 16-bit images; its statistics are always FP32
       {"max_pool2d", given},
       {"avg_pool2d", given},
       {"global_avg_pool2d", given},
       {"subsample", given},
-      {"cast", given},     // this one
-      {"reshape", given},  // and this do not even ask
+      {"cast", given},     // does not ask for its rule
+      {"reshape", given},  // does not ask for its rule
   };
   return rules;
 }

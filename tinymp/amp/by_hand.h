@@ -4,8 +4,8 @@
 #include <tinymp/nn/module.h>
 #include <tinymp/optim/optimizer.h>
 
-/// Mixed precision written out, as MXNet has it: the layers are cast, the loss has a weight, and the
-/// optimizer divides by it (docs: "Using AMP in MXNet", and before it net.cast).
+/// Mixed precision written out, as in MXNet (docs: "Using AMP in MXNet", and before it net.cast). The program
+/// casts the layers and multiplies the loss by a weight; the optimizer divides the gradients by that weight.
 ///
 ///   cast_layers(net, DType::f16);                                     net.cast("float16")
 ///   Sgd sgd(tensors(net.parameters()), {.lr = 0.1f}, recipes::fp16_master);    multi_precision=True
@@ -15,20 +15,20 @@
 ///   tape.backward(scale(cross_entropy(net(images), labels), S));      SoftmaxCrossEntropyLoss(weight=S)
 ///   trainer.step();
 ///
-/// The other two programs: autocast.h (PyTorch) and mixed_optimizer.h (TensorFlow).
+/// autocast.h has the same program as PyTorch writes it, mixed_optimizer.h as TensorFlow does.
 namespace tinymp {
 
-/// Rounds every parameter to `format`, but for the gamma and beta of a norm, which stay FP32, as they do in
-/// MXNet; an optimizer of such a model wants fp32_norm_parameters in its recipe. Throws Error when one has
-/// the parameters already: its masters would not follow.
+/// Rounds every parameter to `format`. The gamma and beta of a norm stay FP32 in a narrow format, as in
+/// MXNet; an optimizer of such a model needs fp32_norm_parameters in its recipe. Throws Error when an
+/// optimizer owns the parameters already: its masters would not follow.
 void cast_layers(const nn::Model& model, DType format);
 
-/// A step whose gradients are multiplied by `rescale_grad`, and not looked at: one that is infinite goes into
-/// the weights. For S take a power of two, so that 1 / S is exact.
+/// Takes optimizer steps with the gradients multiplied by `rescale_grad`. It skips no step: an infinite
+/// gradient goes into the weights. Choose a power of two for S, so that 1 / S is exact.
 class RescaledGrad {
  public:
   RescaledGrad(Optimizer& optimizer, float rescale_grad);
-  DeviceValue<kernels::StepOutcome> step();  ///< after backward; and forgets the gradients
+  DeviceValue<kernels::StepOutcome> step();  ///< call it after backward; it forgets the gradients
 
  private:
   Optimizer& optimizer_;

@@ -18,7 +18,7 @@ class Writer final : public Observer {
       shares = shares || x.view().memory == output.view().memory;
     }
     if (!shares) found.bytes = output.size() * static_cast<std::int64_t>(size_of(output.dtype()));
-    if (op.name == "cast") names_[output.id()] = found.names;  // a copy is called as the original
+    if (op.name == "cast") names_[output.id()] = found.names;  // a copy has the name of its original
     kept_.push_back(output);
     ops.push_back(std::move(found));
   }
@@ -31,7 +31,7 @@ class Writer final : public Observer {
   }
   std::function<std::string(const Tensor&)> name_;
   std::map<const void*, std::string> names_;
-  std::vector<Tensor> kept_;  ///< so that no two results have one id
+  std::vector<Tensor> kept_;  ///< keeps the results alive, so that no two have the same id
 };
 
 }  // namespace

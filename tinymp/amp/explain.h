@@ -5,22 +5,22 @@
 #include <string>
 #include <vector>
 
-/// What a program computes in which format: every op of it, in order, autocast's casts among them.
+/// Lists every op that a program computes, in order, with its formats. The casts of autocast are in the list.
 ///
 ///   explain([&] { const Autocast region(DType::f16); return cross_entropy(model(images), labels); })
 namespace tinymp {
 
 struct ExplainedOp {
-  std::string op;           ///< "linear"; "batch_norm: mean" is a part of what follows
-  std::string names{};      ///< the named tensors that go in: "layer 1 weight, layer 1 bias"
-  std::vector<DType> in{};  ///< of each input
+  std::string op;           ///< "linear"; "batch_norm: mean" is a part of the batch_norm after it
+  std::string names{};      ///< the named tensors among the inputs: "layer 1 weight, layer 1 bias"
+  std::vector<DType> in{};  ///< the format of each input
   DType out = DType::f32;
-  std::optional<DType> sums{};  ///< of the running sum, where there is one
-  Shape shape{};                ///< of the result
-  std::int64_t bytes = 0;       ///< of the result; 0 where it shares the memory of an input
+  std::optional<DType> sums{};  ///< the format of the running sum, for ops that have one
+  Shape shape{};                ///< the shape of the result
+  std::int64_t bytes = 0;       ///< the size of the result; 0 when it shares the memory of an input
 };
 
-/// Runs `program` once, under a tape that it throws away. `name` tells what parameters are called.
+/// Runs `program` once under a tape of its own. `name` returns the name of a parameter, "" for other tensors.
 std::vector<ExplainedOp> explain(const std::function<Tensor()>& program,
                                  const std::function<std::string(const Tensor&)>& name = {});
 

@@ -19,7 +19,7 @@ const LossScaling& checked(const LossScaling& policy) {
   return policy;
 }
 
-/// A policy may back off to 0, and a tracker beyond the interval never grows: as in GradScaler.
+/// As in GradScaler, S may back off to 0, and growth_tracker may be beyond the interval (then S never grows).
 bool is_possible(const ScaleState& state, const LossScaling& policy) {
   if (!moves(policy)) return state == first_state(policy);
   constexpr int more_than_any_run = 1 << 30;
@@ -32,7 +32,7 @@ bool is_possible(const ScaleState& state, const LossScaling& policy) {
 LossScaler::LossScaler(const LossScaling& policy)
     : policy_(policy), state_(Device::cpu, first_state(checked(policy))) {}
 
-/// The scale lives where it is used: it moves with the first loss, and that once waits.
+/// Moves the scale to the device that uses it. Only a move waits, and only the first loss causes one.
 void LossScaler::follow(Device device) {
   if (state_.device() == device) return;
   expect(open_.empty(), "LossScaler: a step that began on ", state_.device(), " goes on on ", device,
@@ -56,8 +56,8 @@ Tensor LossScaler::last_factor() const {
   return *last_factor_;
 }
 
-/// After zero_grad() a step is forgotten. But where the step was taken, update() should have ended it: the
-/// first call says so.
+/// Forgets every step that zero_grad() has closed. Throws Error, once, when one of them was taken and
+/// update() never ended it.
 void LossScaler::expect_no_open_step(const char* caller) {
   const auto stage_of = [](const std::shared_ptr<Gradients::Step>& step) { return step->stage; };
   const bool not_ended = std::ranges::count(open_, Stage::over, stage_of) > 0;
@@ -84,8 +84,8 @@ UnscaleResult LossScaler::unscale(Gradients& gradients) {
 }
 
 void LossScaler::end_step(std::span<UnscaleResult* const> checks) {
-  // Everything is looked at before anything changes, so that a refused update can be put right and called
-  // again.
+  // All checks are validated before anything changes, so that the caller can correct a refused update and
+  // call again.
   std::vector<std::shared_ptr<Gradients::Step>> missing = open_;
   for (const UnscaleResult* check : checks) {
     expect(check->step_ != nullptr, "LossScaler::update: this check was handed in before");

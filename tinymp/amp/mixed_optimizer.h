@@ -5,16 +5,16 @@
 #include <tinymp/optim/optimizer.h>
 #include <functional>
 
-/// Mixed precision by wrapping the optimizer, as TensorFlow 1.14 has it: the FP32 program stays as it is, but
-/// for one line.
+/// Mixed precision through a wrapper around the optimizer, as in TensorFlow 1.14: one line of the FP32
+/// program changes.
 ///
 ///   Sgd sgd(tensors(model.parameters()), {.lr = 0.1f});
 ///   MixedOptimizer optimizer(sgd);                     tf...enable_mixed_precision_graph_rewrite(sgd)
 ///   ...
 ///   optimizer.minimize([&] { return cross_entropy(model(images), labels); });
 ///
-/// There the rewrite finds the ops in a graph; here there is none, so the loss comes as a function. The other
-/// two programs: by_hand.h (MXNet) and autocast.h (PyTorch).
+/// TensorFlow's rewrite finds the ops in a graph. tinymp has no graph, so minimize() takes the loss as a
+/// function. by_hand.h has the same program as MXNet writes it, autocast.h as PyTorch does.
 namespace tinymp {
 
 class MixedOptimizer {

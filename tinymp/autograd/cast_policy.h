@@ -5,16 +5,16 @@
 #include <string_view>
 #include <vector>
 
-/// The slot through which autocast acts (amp/autocast.h fills it). Every op begins by asking in which formats
-/// it is to have its operands, by the name that it has on the tape:
+/// The hook for autocast (amp/autocast.h). Every op first asks for the formats of its operands, by its name
+/// on the tape:
 ///
 ///   Tensor add(const Tensor& a, const Tensor& b) {
 ///     if (const Recast as = recast("add", a, b)) return add(as[0], as[1]);
 ///
-/// Where no policy is set, that is one comparison.
+/// Without a policy this costs one comparison.
 namespace tinymp {
 
-/// The operands of an op, all of them, in other formats. False: they stay as they are.
+/// All operands of an op, cast. False when no operand needs a cast.
 class Recast {
  public:
   Recast() = default;
@@ -29,7 +29,7 @@ class Recast {
 
 class CastPolicy {
  public:
-  /// Operands that need no cast make a Recast that is false: an op whose operands were cast asks once more.
+  /// Must return false when no operand needs a cast, because an op asks again with its cast operands.
   virtual Recast recast(std::string_view op, std::span<const Tensor* const> operands) = 0;
 
  protected:
@@ -40,9 +40,9 @@ namespace detail {
 inline constinit thread_local CastPolicy* cast_policy = nullptr;
 }
 
-/// This thread's, or nullptr.
+/// The policy of this thread, or nullptr.
 inline CastPolicy* cast_policy() { return detail::cast_policy; }
-/// nullptr: none. Returns the one before.
+/// Sets the policy; nullptr means none. Returns the previous one.
 inline CastPolicy* set_cast_policy(CastPolicy* policy) { return std::exchange(detail::cast_policy, policy); }
 
 template <class... Tensors>

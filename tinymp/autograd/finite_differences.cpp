@@ -20,8 +20,8 @@ void expect_checkable(const std::vector<Tensor>& inputs, const GradientCheckOpti
   }
 }
 
-/// One weight for each value of y: multiples of 1/8 from 1/2 to 2 with either sign, which every format holds
-/// exactly.
+/// Returns one weight for each value of y: a multiple of 1/8 from 1/2 to 2, with either sign. Every format
+/// holds such weights exactly.
 std::vector<double> weights_for(const Tensor& y) {
   Rng rng(0);
   std::vector<double> weights(static_cast<std::size_t>(y.size()));
@@ -53,7 +53,7 @@ Tensor weighted_sum(const Tensor& y, const std::vector<double>& weights) {
                 });
 }
 
-/// dloss/dinput for every input, by the tape; zeros where f does not use an input.
+/// Returns dloss/dinput for every input, by the tape; zeros for an input that f does not use.
 std::vector<std::vector<double>> gradients_from_tape(const std::function<Tensor()>& f,
                                                      const std::vector<Tensor>& inputs,
                                                      std::vector<double>& weights) {
@@ -71,8 +71,8 @@ std::vector<std::vector<double>> gradients_from_tape(const std::function<Tensor(
   return gradients;
 }
 
-/// dloss/dvalue by central differences. Values of y are subtracted before they are added up: much of the
-/// rounding of a long sum cancels that way.
+/// Returns dloss/dvalue by central differences. It subtracts the values of y before it adds them up, so that
+/// much of the rounding of a long sum cancels.
 double gradient_from_differences(const std::function<Tensor()>& f, double& value, double step,
                                  const std::vector<double>& weights) {
   const double before = value;

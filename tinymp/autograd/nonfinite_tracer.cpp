@@ -59,21 +59,21 @@ std::string NonfiniteTracer::name_of(const Tensor& x) const {
   return copy != copies_.end() ? copy->second : name_ ? name_(x) : "";
 }
 
-/// Where an op stands: in the layer whose parameters it is given, or after the last such layer.
+/// Returns the place of an op: the layer whose parameters are among its inputs, or after the last such layer.
 const std::string& NonfiniteTracer::follow(const std::string& op, const std::vector<Tensor>& inputs,
                                            const Tensor& output) {
   std::string place = layer_.empty() ? "before the first layer" : "after " + layer_;
   for (const Tensor& x : inputs) {
     if (const std::string name = name_of(x); !name.empty()) layer_ = place = layer_of(name);
   }
-  copies_.erase(output.id());  // of an earlier tensor in the same memory
+  copies_.erase(output.id());  // an earlier tensor may have had the same id
   if (op == "cast")
     if (const std::string name = name_of(inputs[0]); !name.empty()) copies_[output.id()] = name;
   return places_[output.id()] = place;
 }
 
-/// What of it this op made itself. Where infinities go around, to hand one on is to make nothing; to make a
-/// NaN of it is something.
+/// Returns what this op made itself. After an op has made an infinity, later ops pass it on: then an op with
+/// a bad input makes only a NaN that no input had.
 NonfiniteTracer::Made NonfiniteTracer::made_by(const std::vector<BadTensor::Input>& inputs,
                                                const Contents& output) const {
   const auto bad = [](const BadTensor::Input& x) { return !x.contents.finite(); };
@@ -103,7 +103,8 @@ void NonfiniteTracer::forward(const Op& op, const std::vector<Tensor>& inputs, c
   origins_.push_back(made);
   std::optional<BadTensor>& kept = is_known(made) ? first_known_ : first_;
   if (kept) return;
-  for (std::size_t i = 0; i < inputs.size() && nothing_before; ++i) {  // what comes in bad, nobody made
+  // This op did not make an input that is already bad.
+  for (std::size_t i = 0; i < inputs.size() && nothing_before; ++i) {
     if (found.inputs[i].contents.finite()) continue;
     found.origin = BadTensor::Origin::input;
     if (!found.inputs[i].name.empty()) found.where = found.inputs[i].name;

@@ -7,29 +7,29 @@
 #include <string>
 #include <vector>
 
-/// Which op made the first infinity or NaN. A tape that is given a NonfiniteTracer shows it every result of
-/// an op and every gradient as they come into being, and the tracer keeps the first that is not finite:
+/// Finds the op that made the first infinity or NaN. A tape with a NonfiniteTracer shows it every result of
+/// an op and every gradient. The tracer keeps the first that is not finite:
 ///
 ///   NonfiniteTracer tracer;
 ///   Tape tape(&tracer);
 ///   tape.backward(loss_of(...));
 ///   if (tracer.first()) ... tracer.first()->op, ->where, ->inputs
 ///
-/// Looking reads every value and waits for the device: for one step in question, not for all of them.
+/// The tracer reads every value and waits for the device, so use it for the step in question only.
 namespace tinymp {
 
 /// What a tensor holds.
 struct Contents {
-  double low = 0, high = 0;  ///< of its finite values; 0 where there are none
-  std::int64_t bad_at = -1;  ///< the place of the first infinity, or where there is none the first NaN
-  double bad = 0;            ///< what lies there
+  double low = 0, high = 0;  ///< the range of the finite values; 0 when there are none
+  std::int64_t bad_at = -1;  ///< the index of the first infinity, or else of the first NaN; -1: all finite
+  double bad = 0;            ///< the value at bad_at
   bool has_nan = false;
   bool finite() const { return bad_at < 0; }
 };
 Contents contents_of(const Tensor& x);  ///< waits for the device
-bool all_finite(const Tensor& x);       ///< the same question, asked faster; waits
+bool all_finite(const Tensor& x);       ///< contents_of(x).finite(), but faster; waits
 
-/// A tensor that is not finite, and what it was made of.
+/// A tensor that is not finite, and the inputs that it was computed from.
 struct BadTensor {
   enum class Origin : std::uint8_t {
     input,     ///< no op computed it: it was infinite or NaN when it went into one
@@ -37,40 +37,43 @@ struct BadTensor {
     backward,  ///< a gradient
   };
   struct Input {
-    std::string name;  ///< "layer 2 weight"; empty where it has none
+    std::string name;  ///< "layer 2 weight"; empty when it has no name
     DType dtype = DType::f32;
     Contents contents;
   };
   Origin origin = Origin::forward;
-  std::string
-      op;  ///< "linear"; where gradients are added up, or rounded to where they are kept: "add", "cast"
-  std::string where;  ///< "layer 2", "after layer 2"; of a gradient with a name, "layer 2 weight"
+  /// "linear"; "add" when the sum of two gradients is bad, "cast" when rounding to the kept format made it
+  /// so.
+  std::string op;
+  std::string where;  ///< "layer 2", "after layer 2"; for the gradient of a named tensor, "layer 2 weight"
   DType dtype = DType::f32;
   Shape shape;
   Contents contents;
-  std::vector<Input> inputs;  ///< of the op; of a gradient: the gradient that it was made of
+  std::vector<Input> inputs;  ///< the inputs of the op; for a gradient, the one that it was computed from
 };
 
-/// One step under observation.
+/// Traces one step.
 class NonfiniteTracer final : public Observer {
  public:
-  /// What a tensor is called, "" for none. The last word says which tensor of a layer: "layer 2 weight".
+  /// Returns the name of a tensor, or "". The last word names the tensor within its layer: "layer 2 weight".
   using Name = std::function<std::string(const Tensor&)>;
-  /// What an op made that was not there before.
+  /// The infinity or NaN that an op made.
   struct Made {
-    std::size_t op = 0;  ///< its number in the step
+    std::size_t op = 0;  ///< the number of the op in the step
     bool infinity = false, nan = false;
     bool operator==(const Made&) const = default;
   };
-  /// `known` is no news: an infinity of an op that is known to make one. A NaN of the same op is. Where there
-  /// is no news and the last result, the loss, is not finite all the same, what is known is to blame.
+  /// first() leaves out what is in `known`: an infinity, say, from an op that is known to make one. A NaN
+  /// from the same op is new. When nothing is new and the last result, the loss, is still not finite, first()
+  /// is the first known one.
   explicit NonfiniteTracer(Name name = {}, std::vector<Made> known = {})
       : name_(std::move(name)), known_(std::move(known)) {}
 
   const std::optional<BadTensor>& first() const { return first_; }
-  /// The named tensor whose gradient was the first not to be finite; "" where all of them are.
+  /// The name of the first tensor whose gradient was not finite; "" when all gradients are finite.
   const std::string& first_bad_gradient() const { return first_bad_gradient_; }
-  /// All that was made, out of finite inputs or a NaN out of infinities, news or not.
+  /// All infinities and NaN that ops made out of finite inputs, and NaN out of infinities, known ones
+  /// included.
   const std::vector<Made>& origins() const { return origins_; }
 
   void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override;
@@ -86,10 +89,10 @@ class NonfiniteTracer final : public Observer {
   Name name_;
   std::vector<Made> known_, origins_;
   std::size_t ops_ = 0;
-  bool last_is_finite_ = true;                 ///< of the results
-  std::string layer_;                          ///< the last whose parameters an op used
-  std::map<const void*, std::string> places_;  ///< of each result
-  std::map<const void*, std::string> copies_;  ///< what a cast made of a named tensor is called as that
+  bool last_is_finite_ = true;                 ///< true when the last result was finite
+  std::string layer_;                          ///< the last layer whose parameters an op used
+  std::map<const void*, std::string> places_;  ///< the place of each result
+  std::map<const void*, std::string> copies_;  ///< the name of each cast copy: that of its original
   std::optional<BadTensor> first_, first_known_;
   std::string first_bad_gradient_;
 };

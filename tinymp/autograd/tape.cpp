@@ -19,7 +19,7 @@ Tape* Tape::current() { return current_tape; }
 
 Observer* Tape::observing() {
   const Tape* tape = current_tape;
-  return tape == nullptr || tape->has_run_ ? nullptr : tape->observer_;  // a backward may use ops itself
+  return tape == nullptr || tape->has_run_ ? nullptr : tape->observer_;  // hides the ops of backward itself
 }
 
 void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums) {

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-/// Reverse-mode automatic differentiation: while a Tape is alive, every op writes down how to run itself
-/// backwards.
+/// Reverse-mode automatic differentiation. While a Tape is alive, every op records how to run backwards.
 namespace tinymp {
 
-/// Which inputs of an op want a gradient. The images of the first layer do not: that saves a third of an
-/// MLP's step.
+/// Tells which inputs of an op need a gradient. The images of the first layer do not, which saves a third of
+/// an MLP's step.
 class Needs {
  public:
   explicit Needs(const std::vector<Tensor>& inputs) : inputs_(inputs) {}
@@ -23,11 +22,11 @@ class Needs {
   const std::vector<Tensor>& inputs_;
 };
 
-/// From dloss/doutput to dloss/dinput, one tensor for each input in order; an empty tensor where needs(i) is
-/// false.
+/// Computes dloss/dinput from dloss/doutput: one tensor for each input, in order. The tensor may be empty
+/// when needs(i) is false.
 using Backward = std::function<std::vector<Tensor>(const Tensor& dy, const Needs& needs)>;
 
-/// What an op is called, and in which format it keeps a running sum, where it has one.
+/// The name of an op, and the format of its running sum if it has one.
 struct Op {
   Op(const char* name, std::optional<DType> sums = {}) : name(name), sums(sums) {}
   Op(std::string name, std::optional<DType> sums = {}) : name(std::move(name)), sums(sums) {}
@@ -36,12 +35,12 @@ struct Op {
   std::optional<DType> sums;
 };
 
-/// Is shown all that is computed under a tape, as it comes into being: nonfinite_tracer.h looks for
-/// infinities, amp/explain.h writes down the formats.
+/// Receives every op that runs under its tape. nonfinite_tracer.h looks for infinities, amp/explain.h lists
+/// the formats.
 class Observer {
  public:
   virtual void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) = 0;
-  /// After `gradients` were added to those that the inputs had.
+  /// Called after `gradients` were added to the gradients of the inputs.
   virtual void backward(const std::string& /*op*/, const std::vector<Tensor>& /*inputs*/,
                         const Tensor& /*output*/, const Tensor& /*dy*/,
                         const std::vector<Tensor>& /*gradients*/) {}
@@ -52,11 +51,12 @@ class Observer {
 
 class Tape {
  public:
-  /// Becomes this thread's current tape, inside any outer one.
+  /// Becomes the current tape of this thread. Tapes nest.
   explicit Tape(Observer* observer = nullptr);
   ~Tape();  ///< the outer tape is current again
   Tape(const Tape&) = delete;
-  static void* operator new(std::size_t) = delete;  // on the stack, so that inner tapes end before outer ones
+  /// Tapes live on the stack, so that inner ones end before outer ones.
+  static void* operator new(std::size_t) = delete;
   Tape& operator=(const Tape&) = delete;
 
   /// Sets dloss/dloss = 1 and runs the recorded ops backwards, newest first, adding up the gradient of every
@@ -65,12 +65,12 @@ class Tape {
   void backward(const Tensor& loss);
 
   std::size_t size() const { return nodes_.size(); }  ///< ops recorded so far
-  /// Those ops, a line each: name, inputs, output, with shapes and formats.
+  /// Prints the recorded ops, a line each: name, inputs, output, with shapes and formats.
   friend std::ostream& operator<<(std::ostream& out, const Tape& tape);
 
-  /// The tape that ops record on now, or nullptr: then nothing is recorded.
+  /// The tape that ops record on now, or nullptr when nothing is recorded.
   static Tape* current();
-  std::uint64_t number() const { return number_; }  ///< no other tape has it, nor 0
+  std::uint64_t number() const { return number_; }  ///< unique to this tape, and not 0
 
  private:
   friend Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward);
@@ -81,8 +81,8 @@ class Tape {
     Tensor output;
     Backward backward;
   };
-  void walk();                   ///< the ops backwards, newest first
-  static Observer* observing();  ///< what ops compute forwards; null: nobody
+  void walk();                   ///< runs the ops backwards, newest first
+  static Observer* observing();  ///< the observer of ops that run forwards; null: none
   std::vector<Node> nodes_;
   std::uint64_t number_;
   Tape* outer_;
@@ -90,12 +90,14 @@ class Tape {
   bool has_run_ = false;
 };
 
-/// How every differentiable op ends:  return record("relu", {x}, y, [y](const Tensor& dy, const Needs&)
-/// {...});  With a running sum:  record({"sum", DType::f32}, ...
+/// Every differentiable op ends with this call:
+///   return record("relu", {x}, y, [y](const Tensor& dy, const Needs&) {...});
+/// An op with a running sum names its format:
+///   return record({"sum", DType::f32}, ...
 Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward);
 
-/// What an op computes on the way and does not hand on, for who observes: an infinite variance makes a finite
-/// output. Costs nothing where nobody does.
+/// Shows an intermediate result (a batch variance, say) to the Observer. It may be infinite while the output
+/// of the op is finite. Free without an Observer.
 void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums = {});
 
 }  // namespace tinymp

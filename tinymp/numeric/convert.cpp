@@ -8,14 +8,15 @@ namespace {
 
 bool use_f16c() { return matches_f16c && f16c::usable(); }
 
-// A half is standard-layout with the bits as its only member, so an array of one is an array of the other.
+// The bits are the only member of half, which is standard-layout, so these casts are valid.
 const std::uint16_t* bits_of(std::span<const half> x) {
   return reinterpret_cast<const std::uint16_t*>(x.data());
 }
 std::uint16_t* bits_of(std::span<half> x) { return reinterpret_cast<std::uint16_t*>(x.data()); }
 
-/// bfloat16(x) as a loop is vectorised best: half of what is cut off is added, a little less where the bit
-/// above is 0. A carry runs into the exponent, which is right; and the subnormals are those of float.
+/// bfloat16(x) in a form that compilers vectorise well. It adds half a unit of the last bit kept, a little
+/// less when that bit is 0, and cuts off the rest. A carry goes into the exponent, as it should. The
+/// subnormals are those of float.
 std::uint32_t rounded_to_bfloat16(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff'0000;

@@ -11,16 +11,16 @@
 #include <span>
 #include <type_traits>
 
-/// Conversion between the formats, of numbers and of whole arrays. Between float and half the F16C
-/// instructions do it where the machine has them and half_codec.h says that they agree with it, else
-/// half_codec.h, one by one.
+/// Conversion between the formats, for numbers and for whole arrays. Between float and half convert() uses
+/// the F16C instructions when the machine has them and matches_f16c (half_codec.h) is true. Otherwise
+/// half_codec.h converts one number at a time.
 namespace tinymp {
 
 namespace detail {
-/// Rounds to float "to odd": where x lies between two floats, takes the one whose last bit is 1. That is
-/// never the middle of two halves, whose bits from the 12th on are 0, and lies on the same side of it as x
-/// does; so it is with bfloat16. Rounded again, it gives what x itself would. Boldo and Melquiond, "Emulation
-/// of FMA and correctly rounded sums", IEEE Trans. Computers 57(4), 2008.
+/// Rounds to float "to odd": when x lies between two floats, takes the one whose last bit is 1. Such a float
+/// is never the middle of two halves (the last bits of a middle are 0) and lies on the same side of it as x.
+/// The same holds for bfloat16. So a second rounding gives what rounding x itself would give. Boldo and
+/// Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57(4), 2008.
 TINYMP_HD constexpr float float_to_odd(double x) {
   const float nearest = static_cast<float>(x);
   const double back = nearest;
@@ -31,10 +31,10 @@ TINYMP_HD constexpr float float_to_odd(double x) {
 }
 }  // namespace detail
 
-/// x in the format To, rounded once, to nearest even: a number that is too large becomes infinity, or NaN
-/// where there is none; a NaN becomes the one NaN of the format. (static_cast<float> of a double would round
-/// twice: a double just above the middle of two halves may round to that middle, and then to the wrong side.)
-/// Within one format the bits stay.
+/// Returns x in the format To, rounded once, to nearest even. A number that is too large becomes infinity, or
+/// NaN in a format without infinity. A NaN becomes the one NaN of the format. Within one format the bits
+/// stay. (half(static_cast<float>(x)) of a double x would round twice: a double just above the middle of two
+/// halves may round to that middle, and then to the wrong side.)
 template <class To, class From>
 TINYMP_HD constexpr To converted(From x) {
   if constexpr (std::is_same_v<To, From>) {
@@ -57,13 +57,14 @@ TINYMP_HD constexpr bfloat16 bfloat16_from_double(double x) { return converted<b
 
 namespace detail {
 
-// The fast ways.
+// The fast conversions.
 void convert_all(std::span<const float> in, std::span<half> out);
 void convert_all(std::span<const half> in, std::span<float> out);
 void convert_all(std::span<const float> in, std::span<bfloat16> out);
 void convert_all(std::span<const bfloat16> in, std::span<float> out);
 
-/// All others. From one narrow format to another in two steps, over a block that stays in the L1 cache.
+/// All other conversions. From one narrow format to another it goes through FP32, in blocks that stay in the
+/// L1 cache.
 template <class From, class To>
 void convert_all(std::span<const From> in, std::span<To> out) {
   if constexpr (std::is_same_v<From, To>) {
@@ -82,8 +83,8 @@ void convert_all(std::span<const From> in, std::span<To> out) {
 
 }  // namespace detail
 
-/// out[i] = in[i] in the other format, as converted() has it. `in` and `out` are spans, or what spans are
-/// made of; they have one length and do not overlap.
+/// out[i] = converted<To>(in[i]). `in` and `out` are spans, or arrays that spans are made of; they have the
+/// same length and do not overlap.
 /// @throws Error when the lengths differ.
 template <class In, class Out>
 void convert(const In& in, Out&& out) {
@@ -95,10 +96,10 @@ void convert(const In& in, Out&& out) {
   detail::convert_all(std::span<const From>(from), std::span<typename decltype(to)::element_type>(to));
 }
 
-/// Rounds to the format and back to float, where the values are.
+/// Rounds the values to the format and back to float, in place.
 void round_to(DType format, std::span<float> x);
 
-/// "F16C instructions" or "half_codec.h": how convert() goes between float and half on this machine.
+/// "F16C instructions" or "half_codec.h": what convert() uses between float and half on this machine.
 const char* half_conversion();
 
 }  // namespace tinymp

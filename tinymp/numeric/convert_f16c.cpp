@@ -5,13 +5,13 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-// The instructions keep the sign and payload of a NaN; ours is always the same one.
+// The instructions keep the sign and payload of a NaN; canonical() replaces every NaN by the same one.
 namespace tinymp::f16c {
 namespace {
 
 constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
-// 8 at a time; what is left goes through half_codec.h, whose bits these are.
+// 8 values at a time. half_codec.h, which gives the same bits, converts the rest.
 
 TINYMP_AVX2 inline __m256 canonical(__m256 x) {
   const __m256 is_nan = _mm256_cmp_ps(x, x, _CMP_UNORD_Q);
@@ -40,14 +40,14 @@ TINYMP_AVX2 void round_by_8(float* x, std::size_t n) {
   for (; i < n; ++i) x[i] = float_from_half_bits(half_bits_from_float(x[i]));
 }
 
-// 16 at a time, of the last only those in the mask. (All in masked forms: g++ 12 warns of an uninitialised
-// value inside the plain ones.)
+// 16 values at a time; a mask selects the last ones. (All calls are masked, because g++ 12 warns of an
+// uninitialised value inside the plain ones.)
 
 constexpr __mmask16 all = 0xffff;
 
 TINYMP_AVX512 inline __m512 canonical(__m512 x) {
-  // What is to become of each kind of number, 4 bits for a kind: 0, the first operand, of the quiet and the
-  // signalling NaN; 1, x, of zero, one, the infinities and all others.
+  // The table has 4 bits for each kind of number. The quiet and the signalling NaN have 0: take the first
+  // operand. Zero, one, the infinities and all others have 1: take x.
   return _mm512_fixupimm_ps(_mm512_castsi512_ps(_mm512_set1_epi32(0x7fc0'0000)), x,
                             _mm512_set1_epi32(0x1111'1100), 0);
 }

@@ -6,7 +6,7 @@
 namespace tinymp {
 namespace detail {
 
-/// sin t for |t| <= pi/4. What is left out is below 2^-58 of the result.
+/// sin t for |t| <= pi/4. The error of the series is below 2^-58 of the result.
 TINYMP_HD constexpr double sin_series(double t) {
   const double z = t * t;
   double p = 1.0 / 355687428096000;  // 1/17!
@@ -20,7 +20,7 @@ TINYMP_HD constexpr double sin_series(double t) {
   return t + t * z * p;
 }
 
-/// cos t for |t| <= pi/4. What is left out is below 2^-57.
+/// cos t for |t| <= pi/4. The error of the series is below 2^-57.
 TINYMP_HD constexpr double cos_series(double t) {
   const double z = t * t;
   double p = 1.0 / 20922789888000;  // 1/16!
@@ -36,14 +36,14 @@ TINYMP_HD constexpr double cos_series(double t) {
 
 }  // namespace detail
 
-/// cos(pi x): a half turn is 1. The same bits everywhere, as exp_log.h has it, from + - * alone. Largest
-/// error 1.78 units in the last place (tests/numeric/cos_pi_test.cpp, millions of samples); 1, 0 and -1 are
-/// exact at whole and half x. Infinity and NaN give NaN.
+/// cos(pi x), so x = 1 is half a turn. It uses + - * alone and gives the same bits everywhere, like
+/// exp_log.h. The largest error is 1.78 units in the last place (tests/numeric/cos_pi_test.cpp, millions of
+/// samples). The results 1, 0 and -1 at whole and half x are exact. Infinity and NaN give NaN.
 TINYMP_HD constexpr double cos_pi(double x) {
   constexpr double pi = 0x1.921fb54442d18p+1;
   if (!(x - x == 0)) return detail::kNaN;
   x = x < 0 ? -x : x;
-  if (x >= 0x1p53) return 1;                                                    // even, all of them
+  if (x >= 0x1p53) return 1;                                                    // every such x is even
   double turn = x - 2 * ((x * 0.5 + detail::kToInteger) - detail::kToInteger);  // exact: -1 .. 1
   turn = turn < 0 ? -turn : turn;
   const double y = turn > 0.5 ? 1 - turn : turn;  // exact: 0 .. 1/2

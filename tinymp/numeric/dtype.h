@@ -14,10 +14,10 @@
 #include <tuple>
 #include <type_traits>
 
-/// The formats of tensors. A new one takes four lines, all in this file: its name in DType, its C++ type in
-/// FormatTypes, its row in `format_table`, its case in visit_dtype(). With one of them missing nothing
-/// compiles. All else asks these tables, so nothing takes a format for another: what is not made for it, such
-/// as a tensor core, is not used (kernels/cuda/gemm.cuh).
+/// The formats of tensors. A new format takes four lines, all in this file: its name in DType, its C++ type
+/// in FormatTypes, its row in `format_table`, its case in visit_dtype(). The compiler reports a missing one.
+/// All other code asks these tables, so no code takes one format for another. Tensor cores, for one, are used
+/// only for the formats that they have (kernels/cuda/gemm.cuh).
 namespace tinymp {
 
 /// The element type of a tensor, known at run time.
@@ -28,21 +28,21 @@ enum class DType : std::uint8_t {
   bf16,  ///< bfloat16: 1 sign, 8 exponent, 7 fraction bits
 };
 
-/// In the order of DType.
+/// The C++ types, in the order of DType.
 using FormatTypes = std::tuple<float, half, double, bfloat16>;
 template <DType dtype>
 using TypeOf = std::tuple_element_t<static_cast<std::size_t>(dtype), FormatTypes>;
 
-/// What is told of a format; its numbers are std::numeric_limits of its type.
+/// The names of a format and its size. std::numeric_limits of its type has the numbers.
 struct FormatRow {
   DType dtype;
   std::size_t bytes;
-  std::string_view name;     ///< of flags and logs
+  std::string_view name;     ///< in flags and logs
   std::string_view title;    ///< in a sentence
-  std::string_view largest;  ///< where it ends, in a sentence
+  std::string_view largest;  ///< the largest number, in a sentence
 };
 
-/// In the order of DType.
+/// The rows, in the order of DType.
 inline constexpr FormatRow format_table[] = {
     {DType::f32, sizeof(float), "f32", "FP32", "3.4e+38"},
     {DType::f16, sizeof(half), "f16", "FP16", "65504"},
@@ -53,7 +53,7 @@ inline constexpr FormatRow format_table[] = {
 constexpr const FormatRow& format_of(DType dtype) { return format_table[static_cast<std::size_t>(dtype)]; }
 constexpr std::size_t size_of(DType dtype) { return format_of(dtype).bytes; }  ///< bytes of one element
 constexpr std::string_view name_of(DType dtype) { return format_of(dtype).name; }
-/// Below FP32: computed on in FP32 and rounded as it is stored.
+/// True below FP32: kernels compute such a format in FP32 and round when they store.
 constexpr bool is_narrow(DType dtype) { return size_of(dtype) < size_of(DType::f32); }
 
 inline std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
@@ -65,7 +65,7 @@ DType dtype_from_name(std::string_view name);
 #pragma GCC diagnostic error "-Wswitch"
 /// The one place where a run-time DType becomes a C++ type:
 ///   visit_dtype(x.dtype(), [&]<class T> { relu_loop(x.data<T>(), y.data<T>(), n); });
-/// At most two nested visits in one kernel: each one multiplies the instantiations by the number of formats.
+/// Nest at most two visits in one kernel: each visit multiplies the instantiations by the number of formats.
 template <class F>
 TINYMP_HD constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
@@ -83,7 +83,7 @@ TINYMP_HD constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
 #pragma GCC diagnostic pop
 
 namespace detail {
-/// The place of T in FormatTypes; behind the last where it is none of them.
+/// The index of T in FormatTypes, or their number when T is none of them.
 template <class T, class... All>
 constexpr std::size_t place_of(std::tuple<All...>*) {
   std::size_t place = 0;
@@ -108,13 +108,14 @@ template <class T>
 requires(detail::format_place<T> < std::size(format_table)) inline constexpr DType dtype_of =
     static_cast<DType>(detail::format_place<T>);
 
-/// The bits of a number. Those of positive numbers are in the order of the numbers.
+/// The unsigned integer that holds the bits of T. The bits of positive numbers are in the order of the
+/// numbers.
 template <class T>
 using BitsOf = std::tuple_element_t<std::bit_width(sizeof(T)) - 1,
                                     std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>>;
 template <class T>
 inline constexpr BitsOf<T> smallest_normal_bits = std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::min());
-/// The first bits above all finite numbers.
+/// The smallest bits above those of all finite numbers.
 template <class T>
 inline constexpr BitsOf<T> nonfinite_bits =
     std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()

@@ -9,8 +9,8 @@
 #error "tinymp: -ffast-math (or -Ofast) breaks the rounding that this library is about; compile without it"
 #endif
 
-/// exp, log, tanh and sigmoid of our own: the same bits from every compiler and on every machine, which the C
-/// library does not promise. Built from + - * / on doubles alone.
+/// exp, log, tanh and sigmoid with the same bits from every compiler and on every machine. The C library does
+/// not promise that. They use + - * / on doubles alone.
 ///
 /// Largest error, in units in the last place of the result, as tests/numeric/exp_log_test.cpp measures it:
 ///
@@ -20,14 +20,14 @@
 ///     tanh           0.50031                          1.42
 ///     sigmoid        0.50010                          1.12
 ///
-/// Rounding alone costs 0.5: but for one argument in a hundred thousand, a float result is the nearest float.
+/// Rounding alone costs 0.5. A float result is the nearest float for all but one argument in a hundred
+/// thousand.
 ///
-/// At the edges: overflow gives infinity, underflow a subnormal and then 0; log(+-0) = -infinity, the log of
-/// a negative number is NaN, tanh(-0) = -0; a NaN comes out as the quiet positive NaN whatever it was.
+/// Special cases: overflow gives infinity; underflow gives a subnormal, then 0; log(+-0) = -infinity; the log
+/// of a negative number is NaN; tanh(-0) = -0; every NaN becomes the quiet positive NaN.
 ///
-/// The float versions are computed in double with a shorter series and rounded once at the end. Nothing
-/// branches: a loop over them is vectorised by the compiler. Under nvcc compile with -fmad=false to get the
-/// same bits.
+/// The float versions compute in double with a shorter series and round once at the end. They do not branch,
+/// so compilers vectorise a loop over them. Under nvcc compile with -fmad=false to get the same bits.
 namespace tinymp {
 namespace detail {
 
@@ -35,14 +35,14 @@ inline constexpr double kLog2E = 0x1.71547652b82fep+0;   // 1 / ln 2
 inline constexpr double kLn2 = 0x1.62e42fefa39efp-1;     // ln 2, rounded
 inline constexpr double kLn2Hi = 0x1.62e42fefa0000p-1;   // ln 2 = high + low; the last 17 bits of high are 0,
 inline constexpr double kLn2Lo = 0x1.cf79abc9e3b3ap-40;  // so that k * high is exact for |k| < 2^17
-inline constexpr double kToInteger = 0x1.8p52;           // x + this - this: x rounded to the nearest integer
+inline constexpr double kToInteger = 0x1.8p52;           // x + kToInteger - kToInteger rounds x to an integer
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TINYMP_HD constexpr std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
 TINYMP_HD constexpr double double_of(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-/// NaN stays NaN.
+/// x between low and high; NaN stays NaN.
 TINYMP_HD constexpr double clamp(double x, double low, double high) {
   x = x < low ? low : x;
   return x > high ? high : x;
@@ -58,7 +58,7 @@ TINYMP_HD constexpr double power_of_two(double k) {
 struct Reduced {
   double k;
   double r;
-  double r_low;  // what r lost in rounding
+  double r_low;  // the rounding error of r
 };
 
 TINYMP_HD constexpr Reduced reduce(double x) {
@@ -69,7 +69,7 @@ TINYMP_HD constexpr Reduced reduce(double x) {
   return {k, r, (high - r) - low};
 }
 
-/// e^r - 1 - r = r^2/2! + r^3/3! + ... for |r| <= ln 2 / 2. What is left out is below 2^-57.
+/// e^r - 1 - r = r^2/2! + r^3/3! + ... for |r| <= ln 2 / 2. The error of the series is below 2^-57.
 TINYMP_HD constexpr double exp_tail(double r) {
   double p = 1.0 / 6227020800;  // 1/13!
   p = p * r + 1.0 / 479001600;
@@ -86,8 +86,8 @@ TINYMP_HD constexpr double exp_tail(double r) {
   return p * r * r;
 }
 
-/// For a result that will be rounded to float: e^r - 1 to within 2^-35 of its value. Added in pairs (Estrin),
-/// so that a processor can work on several at once.
+/// e^r - 1 to within 2^-35 of its value, for a result that will be rounded to float. The terms are added in
+/// pairs (Estrin), so that a processor can work on several at once.
 TINYMP_HD constexpr double expm1_for_float(double r) {
   const double r2 = r * r;
   const double low = (1.0 / 2 + r * (1.0 / 6)) + r2 * (1.0 / 24 + r * (1.0 / 120));
@@ -137,7 +137,7 @@ TINYMP_HD constexpr double log_core(double x) {
   return a.k * kLn2Hi + (a.f - (square - (a.s * (square + z * p) + a.k * kLn2Lo)));
 }
 
-/// The same for a result that will be rounded to float: to within 2^-39 of its value.
+/// log x to within 2^-39 of its value, for a result that will be rounded to float.
 TINYMP_HD constexpr double log_for_float(double x) {
   const Split a = split(x);
   const double z = a.s * a.s;
@@ -147,8 +147,8 @@ TINYMP_HD constexpr double log_for_float(double x) {
   return a.k * kLn2 + a.s * (low + (z2 * z2) * high);
 }
 
-// The edges of the float versions are handled on the bits and without ?:, which the compiler would turn into
-// a jump, and a jump stops the vectorisation of the loop around it.
+// The float versions handle special cases on the bits and without ?:. The compiler would turn ?: into a jump,
+// and a jump stops the vectorisation of the loop around it.
 inline constexpr std::int32_t kFloatInfinity = 0x7f80'0000;
 inline constexpr std::int32_t kFloatNaN = 0x7fc0'0000;
 
@@ -169,7 +169,7 @@ TINYMP_HD constexpr double clamp_magnitude(float x, float limit) {
   return std::bit_cast<float>(sign | (magnitude < most ? magnitude : most));
 }
 
-/// result rounded to float, or NaN where x is.
+/// result rounded to float, or NaN when x is NaN.
 TINYMP_HD constexpr float round_unless_nan(float x, double result) {
   const std::int32_t bits = float_bits(static_cast<float>(result));
   return std::bit_cast<float>(select(magnitude_bits(x) > kFloatInfinity, kFloatNaN, bits));
@@ -233,7 +233,7 @@ TINYMP_HD constexpr double tanh(double x) {
   const double tail = ((base - sum) - scale * a.r) - scale * (exp_tail(a.r) + a.r_low);
   const double high = sum + tail;
   const double low = tail - (high - sum);
-  // tanh |x| = t / (2 - t), with what the divisor loses in rounding
+  // tanh |x| = t / (2 - t); divisor_low is the rounding error of the divisor
   const double divisor = 2 - high;
   const double divisor_low = ((2 - divisor) - high) - low;
   const double quotient = high / divisor;
@@ -260,7 +260,7 @@ TINYMP_HD constexpr double sigmoid(double x) {
   const double z = high * scale1 * scale2;
   const double divisor = 1 + z;
   const double divisor_low = (z - (divisor - 1)) + low * scale1 * scale2;
-  // 1 / (1 + z) for x >= 0, z / (1 + z) for x < 0; the latter is scaled last, because it may be subnormal
+  // 1 / (1 + z) for x >= 0, z / (1 + z) for x < 0. The second is scaled last, because it may be subnormal.
   const double numerator = x < 0 ? high : 1;
   const double numerator_low = x < 0 ? low : 0;
   const double quotient = numerator / divisor;
@@ -269,8 +269,8 @@ TINYMP_HD constexpr double sigmoid(double x) {
   return x < 0 ? result * scale1 * scale2 : result;
 }
 
-/// base^exponent by squaring: about 2 log2 |exponent| multiplications, each of which rounds. For a negative
-/// exponent the reciprocal of base^|exponent|, which is 0 where that overflows.
+/// base^exponent by squaring: about 2 log2 |exponent| multiplications, each of which rounds. A negative
+/// exponent gives the reciprocal of base^|exponent|, or 0 when base^|exponent| overflows.
 TINYMP_HD constexpr double integer_power(double base, std::int64_t exponent) {
   const bool negative = exponent < 0;
   const auto bits = static_cast<std::uint64_t>(exponent);

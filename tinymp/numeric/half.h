@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-/// `half`: a binary16 number that behaves like a C++ arithmetic type, except that nothing converts silently.
+/// `half` is a binary16 number. It behaves like a C++ arithmetic type, except that nothing converts silently.
 namespace tinymp {
 
 class half;
@@ -19,9 +19,9 @@ concept NeitherFloatNorHalf = !std::same_as<T, float> && !std::same_as<T, half>;
 /// Two bytes, the bits of half_codec.h. Like `float`, a `half` without an initialiser holds anything, and
 /// `half{}` is 0.
 ///
-/// The only ways in are `half(float)`, which rounds to nearest even, and `half::from_bits`. `half(0.1)` would
-/// round twice (double to float to half) and `half(1)` hide a conversion, so neither compiles; neither does
-/// `h + 1.0f`: a sum is in one format or in the other, and the text says which.
+/// Only two functions make a half: `half(float)`, which rounds to nearest even, and `half::from_bits`.
+/// `half(0.1)` would round twice (double to float to half) and `half(1)` would hide a conversion, so neither
+/// compiles. `h + 1.0f` does not compile either: the program must say in which format it adds.
 class half {
  public:
   half() = default;
@@ -37,11 +37,11 @@ class half {
   TINYMP_HD constexpr std::uint16_t bits() const { return bits_; }
   TINYMP_HD explicit constexpr operator float() const { return float_from_half_bits(bits_); }
 
-  /// Each operation is computed in float and rounded to half, and gives the bits of an operation that rounds
-  /// once: rounding to p' bits and then to p is innocent for + - * / when p' >= 2p + 2, and 24 = 2 * 11 + 2
-  /// is just enough (Figueroa, "When is double rounding innocuous?", ACM SIGNUM Newsletter 30(3), 1995).
-  /// Results that are subnormal halves, which the theorem leaves out, are exact in float, or quotients: those
-  /// too agree with _Float16 in the tests, on 2^28 pairs of operands.
+  /// Each operation is computed in float and rounded to half. It gives the bits of an operation that rounds
+  /// once. Rounding to p' bits and then to p bits is innocuous for + - * / when p' >= 2p + 2, and
+  /// 24 = 2 * 11 + 2 is just enough (Figueroa, "When is double rounding innocuous?", ACM SIGNUM Newsletter
+  /// 30(3), 1995). The theorem does not cover subnormal results. Subnormal sums and products are exact in
+  /// float; for subnormal quotients the tests compare 2^28 pairs of operands with _Float16.
   TINYMP_HD friend constexpr half operator+(half a, half b) { return half(float(a) + float(b)); }
   TINYMP_HD friend constexpr half operator-(half a, half b) { return half(float(a) - float(b)); }
   TINYMP_HD friend constexpr half operator*(half a, half b) { return half(float(a) * float(b)); }
@@ -52,11 +52,11 @@ class half {
   TINYMP_HD constexpr half& operator/=(half b) { return *this = *this / b; }
 
   TINYMP_HD friend constexpr half operator+(half a) { return a; }
-  /// Turns the sign bit over, that of a zero too. The NaN stays the one NaN.
+  /// Flips the sign bit, that of a zero too. NaN stays the one NaN.
   TINYMP_HD friend constexpr half operator-(half a) { return isnan(a) ? a : from_bits(a.bits_ ^ 0x8000); }
 
-  /// As for float: NaN is unordered and unequal to everything, itself included; -0 == 0. The bits of positive
-  /// halves, read as integers, are in the order of their values: nothing has to be converted.
+  /// As for float, NaN is unordered and unequal to everything, itself included, and -0 == 0. The bits of
+  /// positive halves, read as integers, are in the order of their values, so nothing is converted.
   TINYMP_HD friend constexpr bool operator==(half a, half b) { return ordered(a, b) && a.rank() == b.rank(); }
   TINYMP_HD friend constexpr bool operator<(half a, half b) { return ordered(a, b) && a.rank() < b.rank(); }
   TINYMP_HD friend constexpr bool operator>(half a, half b) { return ordered(a, b) && a.rank() > b.rank(); }
@@ -81,12 +81,13 @@ static_assert(sizeof(half) == 2 && std::is_trivial_v<half> && std::is_standard_l
 /// Sign, exponent, fraction: "0 01111 0000000000" is 1.
 std::string to_bit_string(half x);
 
-/// The value in decimal, as the stream prints a float. The usual 6 digits tell all halves apart.
+/// The value in decimal, as the stream prints a float. Six digits, the default, tell all halves apart.
 std::ostream& operator<<(std::ostream& out, half x);
 
 }  // namespace tinymp
 
-/// All of it: a half is an IEEE number. (It has no signalling NaN, because nothing in this library signals.)
+/// Every member is defined, because a half is an IEEE number. (It has no signalling NaN: nothing in this
+/// library signals.)
 template <>
 class std::numeric_limits<tinymp::half> {
   using half = tinymp::half;

@@ -14,12 +14,14 @@
 ///     e = 1 .. 30    (-1)^s * 1.f * 2^(e - 15)    normal numbers, 2^-14 to 65504
 ///     e = 31         infinity when f = 0, else NaN
 ///
-/// These two functions *are* the format: every other path of the library (bulk conversion, kernels) has to
-/// give the same bits. There is one NaN, 0b0'11111'1000000000 (0x7e00), whatever sign and payload came in.
+/// These two functions define the format: every other path of the library (bulk conversion, kernels) must
+/// give the same bits. Every NaN becomes the one NaN 0b0'11111'1000000000 (0x7e00); its sign and payload are
+/// lost.
 namespace tinymp {
 
-/// Says that the two functions below agree with the machine's F16C instructions, which bulk conversion may
-/// then use in their place. A codec that rounds another way says false, and is really called.
+/// True when the two functions below agree with the F16C instructions of the machine; bulk conversion may
+/// then use the instructions. Set it to false in a codec that rounds differently, so that its functions are
+/// called.
 inline constexpr bool matches_f16c = true;
 
 // <exercise float_to_half>

@@ -5,7 +5,7 @@
 namespace tinymp {
 namespace {
 
-// 9 digits: enough for every float, so that 16777216 is not printed as 1.67772e+07.
+// Nine digits tell all floats apart: 16777216 is not printed as 1.67772e+07.
 std::string number(double x) {
   std::ostringstream out;
   out.precision(9);
@@ -28,7 +28,7 @@ std::string sentence(const DynamicScaling& s) {
   return text;
 }
 
-/// Calls f(policy) with every policy as it is by default.
+/// Calls f(policy) with a default-constructed policy of every kind.
 template <class F, class... Policies>
 void for_each_policy(F&& f, std::type_identity<std::variant<Policies...>>) {
   (f(Policies()), ...);

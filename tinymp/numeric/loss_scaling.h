@@ -18,7 +18,7 @@
 ///   name                     in run logs, and what --scaling takes
 ///   moves                    S changes during a run; then move_scale(policy, state) says how
 ///   first_scale()            S before the first step
-///   skips_nonfinite()        a step is left out when a gradient is not finite
+///   skips_nonfinite()        a step is skipped when a gradient is not finite
 ///   fields(policy, visit)    calls visit(about, member) for each field
 /// To add one, write its struct below, name it in LossScaling, and give describe() in loss_scaling.cpp a
 /// sentence for it. The concept ScalingPolicy refuses a struct that lacks one of these.
@@ -30,12 +30,11 @@ struct DynamicScaling;
 
 using LossScaling = std::variant<NoScaling, StaticScaling, DynamicScaling>;
 
-/// Where S stands during a run. It lives on the device of the gradients. A policy that counts something of
-/// its own keeps the count here.
+/// The current S of a run, and what its policy counts. It lies on the device of the gradients.
 struct ScaleState {
   float scale = 1;
   std::int32_t growth_tracker = 0;  ///< good steps in a row
-  bool bad = false;                 ///< a check of this step found something that is not finite
+  bool bad = false;                 ///< a check of this step found a gradient that is not finite
   bool operator==(const ScaleState&) const = default;
 };
 
@@ -59,7 +58,7 @@ inline constexpr bool is_alternative = false;
 template <class Policy, class... All>
 inline constexpr bool is_alternative<Policy, std::variant<All...>> = (std::same_as<Policy, All> || ...);
 
-/// A policy whose S stays as it is.
+/// Ends a step under a policy whose S never changes.
 template <class Policy>
 requires(!Policy::moves) TINYMP_HD void move_scale(const Policy&, ScaleState& s) { s.bad = false; }
 
@@ -94,7 +93,7 @@ struct StaticScaling {
   static constexpr bool moves = false;
 
   float factor = 1024;
-  bool skip_nonfinite = false;  ///< leave the step out when a gradient is not finite (S stays as it is)
+  bool skip_nonfinite = false;  ///< skip the step when a gradient is not finite (S does not change)
 
   float first_scale() const { return factor; }
   bool skips_nonfinite() const { return skip_nonfinite; }
@@ -151,14 +150,14 @@ TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
 // </exercise move_scale>
 static_assert(ScalingPolicy<DynamicScaling>);
 
-// The same questions, of a policy that is known at run time.
+// The same functions for a policy that is known at run time.
 // ----------------------------------------------------------------------------------------------------
 
 std::string_view name_of(const LossScaling& scaling);
 bool moves(const LossScaling& scaling);
 bool skips_nonfinite(const LossScaling& scaling);
 ScaleState first_state(const LossScaling& scaling);
-/// Where a step leads; state.bad says which kind of step it was.
+/// Returns the state after a step; state.bad tells whether the step was bad.
 ScaleState next_state(const LossScaling& scaling, ScaleState state);
 
 /// Calls visit(about, member) for each field, in the order of run logs and --help.

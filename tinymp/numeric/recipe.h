@@ -5,24 +5,24 @@
 #include <string>
 #include <vector>
 
-/// How precise a run is, in one run-time value. A lesson trains the same model with the same seed under
-/// several recipes and compares the curves; nothing else changes between them.
+/// The formats and the loss scaling of a run, in one run-time value. A lesson trains the same model with the
+/// same seed under several recipes and compares the curves; nothing else changes between them.
 namespace tinymp {
 
 struct Recipe {
-  DType compute = DType::f32;     ///< weights, activations and their gradients as the model sees them
+  DType compute = DType::f32;     ///< the model's weights and activations, and their gradients
   DType accumulate = DType::f32;  ///< the running sum inside a matmul
   DType gradient = DType::f32;    ///< parameter gradients at rest, where micro-batches add up
   DType master = DType::f32;      ///< the copy of the weights that the optimizer updates (== compute: none)
   DType state = DType::f32;       ///< the optimizer's moments
-  /// What matmuls and convolutions run in, beside FP32 weights: amp/autocast.h. f32: nothing is cast.
+  /// The format of matmuls and convolutions while the weights are FP32: amp/autocast.h. f32: nothing is cast.
   DType autocast = DType::f32;
   bool fp32_norm_parameters = false;  ///< batch norm's gamma and beta are FP32; its statistics always are
   LossScaling scaling = NoScaling{};
   bool operator==(const Recipe&) const = default;
 };
 
-/// Gradients are computed or kept in less than FP32, and may lose what FP32 holds.
+/// True when gradients are computed or kept in less than FP32, so that they may lose what FP32 holds.
 constexpr bool has_narrow_gradients(const Recipe& recipe) {
   return recipe.compute != DType::f32 || recipe.gradient != DType::f32 || recipe.autocast != DType::f32;
 }
@@ -36,7 +36,8 @@ inline constexpr Recipe fp16_master{.compute = f16, .gradient = f16};
 inline constexpr Recipe fp16_static{.compute = f16, .gradient = f16, .scaling = StaticScaling{}};
 inline constexpr Recipe fp16_dynamic{.compute = f16, .gradient = f16, .scaling = DynamicScaling{}};
 
-// The four levels of NVIDIA's Apex (apex.amp, opt_level), which name what frameworks agree on.
+// The four levels of NVIDIA's Apex (apex.amp, opt_level). Other frameworks have the same four under other
+// names.
 inline constexpr Recipe o0{};  ///< FP32
 /// FP32 weights, autocast.
 inline constexpr Recipe o1{.autocast = f16, .scaling = DynamicScaling{}};
@@ -47,7 +48,7 @@ inline constexpr Recipe o2{
 inline constexpr Recipe o3{.compute = f16, .gradient = f16, .master = f16, .state = f16};
 }  // namespace recipes
 
-/// Of all named recipes, in the order of this file.
+/// The names of all recipes, in the order of this file.
 std::vector<std::string> recipe_names();
 
 /// "fp16_dynamic" -> recipes::fp16_dynamic; throws UsageError naming the choices.

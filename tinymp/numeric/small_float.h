@@ -9,15 +9,16 @@
 #include <string>
 #include <type_traits>
 
-/// `small_float`: what bfloat16 (bfloat16.h) and the FP8 formats (float8.h) have in common with `half`.
+/// `small_float` is the class behind bfloat16 (bfloat16.h) and the FP8 formats (float8.h), a sibling of
+/// `half`.
 namespace tinymp {
 
 /// One or two bytes, the bits of small_float_codec.h. Like `float`, one without an initialiser holds
 /// anything, and `small_float{}` is 0.
 ///
-/// Nothing converts silently: the only ways in are from a float, rounded once to nearest even, and from_bits.
-/// In a format of 16 bits what is too large becomes infinity; one of 8 bits overflows so soon that each
-/// conversion has to say what is to happen: float8_e4m3(x, Overflow::saturate).
+/// Nothing converts silently: a small_float is made from a float, rounded once to nearest even, or by
+/// from_bits. In a 16-bit format a value that is too large becomes infinity. An 8-bit format overflows early,
+/// so each conversion names the result of an overflow: float8_e4m3(x, Overflow::saturate).
 template <int ExponentBits, int FractionBits, Specials specials>
 class small_float {
  public:
@@ -32,10 +33,10 @@ class small_float {
   template <class T>
   requires(!std::same_as<T, small_float> &&
            !(std::same_as<T, float> && Layout::width == 16)) explicit small_float(T) =
-      delete;  // from a float; in 8 bits with an Overflow beside it
+      delete;  // convert from a float; for 8 bits, pass an Overflow
   template <class T>
   requires(!std::same_as<T, float>) small_float(T, Overflow)
-  = delete;  // from a float: another type would be rounded on the way to one
+  = delete;  // convert from a float: any other type could be rounded on the way to a float
 
   TINYMP_HD static constexpr small_float from_bits(Bits bits) {
     small_float x{};
@@ -46,13 +47,13 @@ class small_float {
   TINYMP_HD explicit constexpr operator float() const { return float_from_small_bits<Layout>(bits_); }
 
   TINYMP_HD friend constexpr small_float operator+(small_float a) { return a; }
-  /// Turns the sign bit over, that of a zero too. The NaN stays the one NaN.
+  /// Flips the sign bit, that of a zero too. NaN stays the one NaN.
   TINYMP_HD friend constexpr small_float operator-(small_float a) {
     return isnan(a) ? a : from_bits(a.bits_ ^ Layout::sign_bit);
   }
 
-  /// As for float: NaN is unordered and unequal to everything, itself included; -0 == 0. The bits of positive
-  /// numbers, read as integers, are in the order of their values: nothing has to be converted.
+  /// As for float, NaN is unordered and unequal to everything, itself included, and -0 == 0. The bits of
+  /// positive numbers, read as integers, are in the order of their values, so nothing is converted.
   TINYMP_HD friend constexpr bool operator==(small_float a, small_float b) {
     return ordered(a, b) && a.rank() == b.rank();
   }
@@ -96,7 +97,7 @@ std::string to_bit_string(small_float<E, F, S> x) {
   return detail::bit_string(x.bits(), E, F);
 }
 
-/// The value in decimal, as the stream prints a float. The usual 6 digits tell all numbers of a format apart.
+/// The value in decimal, as the stream prints a float. Six digits, the default, tell all numbers apart.
 template <int E, int F, Specials S>
 std::ostream& operator<<(std::ostream& out, small_float<E, F, S> x) {
   return detail::print(out, static_cast<float>(x));
@@ -104,7 +105,7 @@ std::ostream& operator<<(std::ostream& out, small_float<E, F, S> x) {
 
 }  // namespace tinymp
 
-/// Where a format has no infinity, infinity() is NaN. (None has a signalling NaN: nothing in this library
+/// infinity() is NaN for a format without infinity. (No format has a signalling NaN: nothing in this library
 /// signals.)
 template <int E, int F, tinymp::Specials S>
 class std::numeric_limits<tinymp::small_float<E, F, S>> {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/// bfloat16 and the two FP8 formats to and from binary32 (`float`), by bits. One text for all of them: a
-/// format is three choices, and half_codec.h is this text with those of binary16 written out.
+/// bfloat16 and the two FP8 formats to and from binary32 (`float`), by bits. One text serves all of them,
+/// because a format is three parameters. half_codec.h is the same text with the parameters of binary16.
 ///
 ///                   sign exponent fraction   bias   largest        smallest normal   smallest subnormal
 ///     bfloat16         s eeeeeeee fffffff     127   3.39 * 10^38   2^-126            2^-133
@@ -16,20 +16,20 @@
 /// bfloat16 is the upper half of a float. The FP8 formats are those of Micikevicius et al., "FP8 formats for
 /// deep learning" (arXiv 2209.05433), and of the OCP 8-bit Floating Point Specification 1.0.
 ///
-/// These two functions *are* the formats: every other path has to give the same bits. There is one NaN, its
-/// sign bit 0, whatever sign and payload came in.
+/// These two functions define the formats: every other path must give the same bits. Every NaN becomes the
+/// one NaN of the format, with sign bit 0; its sign and payload are lost.
 namespace tinymp {
 
-/// What the codes with an exponent of all ones are.
+/// The meaning of the codes whose exponent bits are all ones.
 enum class Specials : std::uint8_t {
   ieee,     ///< infinity where the fraction is 0, else NaN
-  one_nan,  ///< ordinary numbers, but for the last code of each sign, NaN. There is no infinity ("fn")
+  one_nan,  ///< ordinary numbers, and NaN for the last code of each sign. There is no infinity ("fn")
 };
 
-/// What becomes of a value that rounds to more than the largest number. NaN becomes NaN under both.
+/// The result for a value that rounds to more than the largest number. NaN stays NaN under both.
 enum class Overflow : std::uint8_t {
-  infinity,  ///< infinity, as IEEE 754 asks; NaN where the format has no infinity. Infinity itself likewise
-  saturate,  ///< the largest number of the same sign. Infinity too, as of CUDA's __NV_SATFINITE
+  infinity,  ///< infinity, as in IEEE 754, or NaN in a format without infinity; the same for infinity itself
+  saturate,  ///< the largest number of the same sign, for infinity too, as CUDA's __NV_SATFINITE has it
 };
 
 template <int ExponentBits, int FractionBits, Specials specials>
@@ -49,23 +49,23 @@ struct FloatLayout {
   static constexpr Bits exponent_ones = all_ones ^ ((1 << fraction_bits) - 1);  ///< 0 1111 000
   static constexpr Bits largest = has_infinity ? exponent_ones - 1 : all_ones - 1;
   static constexpr Bits nan = has_infinity ? exponent_ones | (1 << (fraction_bits - 1)) : all_ones;
-  static constexpr Bits too_large =
-      has_infinity ? exponent_ones : nan;  ///< Overflow::infinity, but for the sign
+  /// The result of Overflow::infinity, without the sign.
+  static constexpr Bits too_large = has_infinity ? exponent_ones : nan;
 };
 
-/// 2^exponent, for every float that it is, subnormals included.
+/// 2^exponent as a float, for every exponent that float has, subnormals included.
 TINYMP_HD constexpr float power_of_two(int exponent) {
   if (exponent < -126) return std::bit_cast<float>(1u << (exponent + 149));
   return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
 }
 
-/// Which of the two numbers beside it stands for one that the format does not have.
+/// How a value between two neighbouring numbers of a format becomes one of the two.
 enum class Rounding : std::uint8_t {
-  nearest_even,  ///< the nearer; from the middle the one whose last bit is 0
+  nearest_even,  ///< the nearer one; in the middle, the one whose last bit is 0
   toward_zero,
   up,          ///< toward +infinity
   down,        ///< toward -infinity
-  stochastic,  ///< by lot: the farther from zero as often as the number is near to it
+  stochastic,  ///< at random: the nearer one of the two is the likelier, in proportion
 };
 
 // <exercise rounding_modes>
@@ -86,7 +86,8 @@ TINYMP_HD constexpr std::uint32_t without_last_bits(std::uint32_t magnitude, int
 }
 // </exercise rounding_modes>
 
-/// The number of the format nearest to x; of two equally near the one whose last bit is 0 ("nearest even").
+/// Returns the number of the format nearest to x; in the middle, the one whose last bit is 0 ("nearest
+/// even").
 template <class Layout>
 TINYMP_HD constexpr typename Layout::Bits small_bits_from_float(float x, Overflow overflow) {
   using Bits = typename Layout::Bits;
@@ -98,7 +99,7 @@ TINYMP_HD constexpr typename Layout::Bits small_bits_from_float(float x, Overflo
   const int exponent = static_cast<int>(magnitude >> 23);  // still with bias 127
   const std::uint32_t fraction = magnitude & 0x007f'ffff;
 
-  // 2. NaN; and what is too large whatever the rounding, infinity with it.
+  // 2. NaN; and values too large under any rounding, infinity included.
   if (magnitude > 0x7f80'0000) return Layout::nan;
   const bool saturate = overflow == Overflow::saturate;
   const std::uint32_t excess = saturate ? Layout::largest : Layout::too_large;
@@ -106,30 +107,31 @@ TINYMP_HD constexpr typename Layout::Bits small_bits_from_float(float x, Overflo
   const std::uint32_t excess_sign = saturate || Layout::has_infinity ? sign : 0;
   if (exponent > 127 + Layout::largest_exponent) return static_cast<Bits>(excess_sign | excess);
 
-  // 3. What is too small: below half of the smallest subnormal.
+  // 3. Values too small: below half of the smallest subnormal.
   if (exponent < 127 + Layout::smallest_exponent - Layout::fraction_bits - 1) return static_cast<Bits>(sign);
 
   // 4. Line up: `aligned` shifted right by `drop` bits is the exponent and fraction, unrounded.
   std::uint32_t aligned = magnitude - (static_cast<std::uint32_t>(127 - Layout::bias) << 23);
   int drop = 23 - Layout::fraction_bits;
   const int smallest_normal = 127 + Layout::smallest_exponent;
-  if (exponent <
-      smallest_normal) {  // subnormal: the leading 1 is written out, one more bit falls off for each
-    aligned = fraction;   // power of two; but a float that is subnormal itself (for bfloat16) has no
-    if (exponent > 0) {   // leading 1, and the exponents agree
+  // A subnormal: the leading 1 is written out, and one more bit is dropped for each power of two. A float
+  // that is subnormal itself (for bfloat16) has no leading 1, and the exponents agree.
+  if (exponent < smallest_normal) {
+    aligned = fraction;
+    if (exponent > 0) {
       aligned |= 1u << 23;
       drop += smallest_normal - exponent;
     }
   }
 
-  // 5. Round. A carry out of the fraction runs into the exponent, which is right.
+  // 5. Round. A carry out of the fraction goes into the exponent, as it should.
   const std::uint32_t kept = without_last_bits(aligned, drop, sign != 0);
 
   if (kept > Layout::largest) return static_cast<Bits>(excess_sign | excess);
   return static_cast<Bits>(sign | kept);
 }
 
-/// The float with the value of the code: every one is a float, nothing is rounded.
+/// Returns the float with the value of the code. Float holds every value, so nothing is rounded.
 template <class Layout>
 TINYMP_HD constexpr float float_from_small_bits(typename Layout::Bits bits) {
   // 1. Take it apart.
@@ -138,7 +140,7 @@ TINYMP_HD constexpr float float_from_small_bits(typename Layout::Bits bits) {
   const std::uint32_t exponent = magnitude >> Layout::fraction_bits;
   const std::uint32_t fraction = magnitude & ((1u << Layout::fraction_bits) - 1);
 
-  // 2. Infinity and NaN: what lies above the largest number.
+  // 2. Infinity and NaN: the codes above the largest number.
   if (Layout::has_infinity && magnitude == Layout::exponent_ones)
     return std::bit_cast<float>(sign | 0x7f80'0000u);
   if (magnitude > Layout::largest) return std::bit_cast<float>(0x7fc0'0000u);

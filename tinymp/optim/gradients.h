@@ -6,15 +6,15 @@
 #include <memory>
 #include <utility>
 
-/// The gradients of one optimizer's parameters, and the protocol that a training step keeps:
-///   backward -> unscale (checks, and divides by S) -> clip -> step -> update the scale -> zero_grad
-/// Unscaling and clipping change no gradient: they change a factor, which the optimizer applies in FP32 as it
-/// reads. No gradient is copied, and no call waits for the device unless its comment says so: what a step
-/// finds stays there until a program reads it.
+/// The gradients of one optimizer's parameters, and the order of the calls in a training step:
+///   backward -> unscale (checks; factor = 1/S) -> clip -> step -> update the scale -> zero_grad
+/// Unscaling and clipping change no gradient. They change one factor, and the optimizer multiplies each
+/// gradient by it in FP32. No gradient is copied. No call waits for the device unless its comment says so:
+/// the counts of a step stay on the device until a program reads them.
 ///
-/// Micro-batches: several backwards before the one unscale add up in the arena, in recipe.gradient. FP16
-/// recipes keep that f16, and small addends vanish; set gradient = f32 (two more bytes a parameter) to add
-/// micro-batches up.
+/// Micro-batches: several calls of backward before unscale add up in the arena, in recipe.gradient. FP16
+/// recipes keep the arena in f16, where small addends vanish. Set gradient = f32 (two more bytes a parameter)
+/// to add micro-batches up.
 namespace tinymp {
 
 class LossScaler;
@@ -25,20 +25,20 @@ struct View;
 /// How far a step has come.
 enum class Stage : std::uint8_t {
   scaled,    ///< backward leaves the gradients multiplied by S
-  unscaled,  ///< unscale() has looked at them, and the factor is known
-  stepped,   ///< step() has moved the weights, or has skipped the step
-  dropped,   ///< zero_grad() came before step(): the step is given up
+  unscaled,  ///< unscale() has checked the gradients and set the factor
+  stepped,   ///< step() has moved the weights or skipped the step
+  dropped,   ///< zero_grad() came before step() and gave the step up
   over,      ///< zero_grad() came after step()
 };
 
-/// A view on the gradients of an optimizer, from Optimizer::gradients(). Good until zero_grad().
+/// A handle on the gradients of an optimizer. Optimizer::gradients() makes it; it is valid until zero_grad().
 class Gradients {
  public:
-  View view() const;  ///< as backward left them: multiplied by S
-  const Tensor& tensor() const;
+  View view() const;             ///< the gradients as backward left them: multiplied by S
+  const Tensor& tensor() const;  ///< the same values as a tensor
   /// True gradient = value x factor. Waits. Throws Error before unscale() and after zero_grad().
   float factor() const;
-  bool unscaled() const;  ///< unscale() came, and zero_grad() did not yet
+  bool unscaled() const;  ///< true between unscale() and zero_grad()
 
  private:
   friend class LossScaler;
@@ -46,7 +46,7 @@ class Gradients {
   friend class UnscaleResult;
   friend Tensor clip_norm(Gradients& gradients, float max_norm);
 
-  /// One step of one optimizer. zero_grad() begins another; handles on the old one then know from its stage.
+  /// One step of one optimizer. zero_grad() begins the next; the stage tells handles that theirs is old.
   struct Step;
   explicit Gradients(std::shared_ptr<Step> step) : step_(std::move(step)) {}
   void expect_current(const char* caller) const;
@@ -54,19 +54,18 @@ class Gradients {
   std::shared_ptr<Step> step_;
 };
 
-/// What unscale() found. Only LossScaler::unscale makes one; step() reads it and LossScaler::update consumes
-/// it, so a step whose gradients were not checked does not compile.
+/// What unscale() found. Only LossScaler::unscale makes one, Optimizer::step reads it, and LossScaler::update
+/// consumes it. So a step without a check does not compile.
 class [[nodiscard]] UnscaleResult {
  public:
   UnscaleResult(UnscaleResult&&) = default;
   UnscaleResult& operator=(UnscaleResult&&) = default;
 
-  bool finite() const { return counts().nonfinite == 0; }      ///< waits
-  bool skips() const { return skip_nonfinite_ && !finite(); }  ///< step() leaves everything as it is; waits
+  bool finite() const { return counts().nonfinite == 0; }           ///< waits
+  bool skips() const { return skip_nonfinite_ && !finite(); }       ///< step() changes nothing; waits
   kernels::GradientCounts counts() const { return found_.read(); }  ///< exact; waits
-  const DeviceValue<kernels::GradientCounts>& found() const {
-    return found_;
-  }  ///< the same, to be read later
+  /// The same counts on the device, to be read later.
+  const DeviceValue<kernels::GradientCounts>& found() const { return found_; }
 
  private:
   friend class LossScaler;
@@ -76,16 +75,16 @@ class [[nodiscard]] UnscaleResult {
 
   DeviceValue<kernels::GradientCounts> found_;
   bool skip_nonfinite_;
-  std::shared_ptr<Gradients::Step> step_;  ///< empty once moved from
+  std::shared_ptr<Gradients::Step> step_;  ///< empty after a move, and after update()
 };
 
-/// Makes the factor smaller where the L2 norm of all (unscaled) gradients is above max_norm, so that it
-/// becomes max_norm: factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_; but the squares are
-/// summed in f64, where PyTorch's norm in FP32 is infinite above 1.8e19 and turns all gradients to 0. Returns
-/// the norm before clipping, an f32 scalar whose item() waits. A norm that is not finite changes nothing: the
-/// check says so, and whether the step is taken all the same is the scaling's choice. Throws Error when the
-/// gradients are still multiplied by S (Micikevicius et al. 2018: unscale first, then clip), and unless
-/// max_norm is positive.
+/// Limits the L2 norm of all (unscaled) gradients to max_norm. A larger norm makes the factor smaller:
+/// factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_. The squares are summed in f64.
+/// PyTorch sums them in FP32, where a norm above 1.8e19 becomes infinite and turns all gradients to 0.
+/// Returns the norm before clipping, an f32 scalar whose item() waits. A norm that is not finite changes
+/// nothing: UnscaleResult reports it, and the scaling policy decides whether step() skips.
+/// Throws Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first, then
+/// clip), and unless max_norm is positive.
 Tensor clip_norm(Gradients& gradients, float max_norm);
 
 }  // namespace tinymp

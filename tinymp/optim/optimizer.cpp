@@ -6,7 +6,7 @@
 namespace tinymp {
 namespace {
 
-/// On the CPU.
+/// Returns a copy on the CPU.
 Tensor copy_of(const Tensor& x) {
   if (x.device() != Device::cpu) return x.to(Device::cpu);
   Tensor copy = Tensor::like(x);
@@ -53,7 +53,7 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
     total += p.size();
   }
 
-  // Memory first: when it runs out, the parameters are still as they were.
+  // Allocate first: when memory runs out, the parameters are unchanged.
   const Device device = step_.device();
   weights_ = Tensor({total}, recipe.compute, device);
   gradients_ = std::make_shared<Gradients::Step>(Gradients::Step{
@@ -84,7 +84,7 @@ void Optimizer::set_learning_rate(float lr) {
   expect(std::isfinite(lr) && lr >= 0, name_, ": the learning rate is ", lr,
          "; it must be a finite number, 0 or above");
   learning_rate_ = lr;
-  allocator(step_.device()).copy_in(&step_.cell().memory->lr, &lr, sizeof lr);  // the counter stays as it is
+  allocator(step_.device()).copy_in(&step_.cell().memory->lr, &lr, sizeof lr);  // steps is not overwritten
 }
 
 Gradients Optimizer::gradients() {
@@ -110,7 +110,7 @@ DeviceValue<kernels::StepOutcome> Optimizer::step(const Gradients& gradients, co
   expect(gradients_->stage != Stage::stepped, name_,
          "::step: this step was taken already; call zero_grad() and backward() first");
 
-  // May throw for want of memory: then the step may be tried again.
+  // The allocation may throw. The stage has not changed by then, so the caller may try the step again.
   const DeviceValue<kernels::StepOutcome> outcome(step_.device());
   gradients_->stage = Stage::stepped;
   kernels::decide_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(), outcome.cell());
@@ -131,7 +131,7 @@ std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Te
   expect(before.size() == master_.size(), name_, "::exact_updates: ", before.shape(), " for a master of ",
          master_.shape());
   const std::vector<float> g = gradients.tensor().to_floats(), w = before.to_floats();
-  std::vector<std::vector<float>> moments;  // what the step left is what it read: they move first
+  std::vector<std::vector<float>> moments;  // a step moves them first: these are what it read
   for (const Tensor& m : moments_) moments.push_back(m.to_floats());
   const float factor = gradients.factor();
   const kernels::StepState state = step_.read();
@@ -177,7 +177,7 @@ void Optimizer::restore(const State& state) {
          " moments in the state and ", moments_.size(), " here; it was saved by another optimizer");
   expect(state.steps >= 0, "restore: the state says ", state.steps,
          " steps; it is not one that state() gave");
-  // All of it is looked at before anything is copied: a refused state changes nothing.
+  // The whole state is checked before anything is copied: a refused state changes nothing.
   expect_alike("weights", state.weights, weights_);
   expect_alike("masters", state.master, master_);
   for (std::size_t m = 0; m < moments_.size(); ++m) expect_alike("moments", state.moments[m], moments_[m]);

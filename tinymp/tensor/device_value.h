@@ -8,14 +8,14 @@
 namespace tinymp {
 
 /// One T that lives on a device: a counter, a flag, a learning rate. Copies are handles on the same value.
-/// Kernels read and write it in their order, without anybody waiting; read() is what waits.
+/// Kernels read and write it in their order. Only read() waits for the device.
 template <class T>
 class DeviceValue {
   static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
 
  public:
-  explicit DeviceValue(Device device)
-      : storage_(std::make_shared<Storage>(sizeof(T), device)) {}  ///< not initialised
+  /// Not initialised.
+  explicit DeviceValue(Device device) : storage_(std::make_shared<Storage>(sizeof(T), device)) {}
   DeviceValue(Device device, const T& value) : storage_(std::make_shared<Storage>(sizeof(T), device)) {
     write(value);
   }
@@ -28,7 +28,7 @@ class DeviceValue {
     allocator(device()).copy_out(&value, storage_->data(), sizeof(T));
     return value;
   }
-  /// In its turn among the kernels; does not wait.
+  /// Takes its turn among the kernels; does not wait.
   void write(const T& value) const { allocator(device()).copy_in(storage_->data(), &value, sizeof(T)); }
 
  private:

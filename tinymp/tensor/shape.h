@@ -10,13 +10,13 @@
 
 namespace tinymp {
 
-/// The extent of each dimension, outermost first; at most four, (B,H,W,C). No dimension at all is a scalar:
-/// one value.
+/// The extent of each dimension, outermost first; at most four, (B,H,W,C). A shape without dimensions is a
+/// scalar: one value.
 class Shape {
  public:
   static constexpr int max_rank = 4;
-  static constexpr std::int64_t max_size = std::int64_t{1}
-                                           << 60;  ///< 2^63 bytes of f64: sizes never overflow
+  /// 2^63 bytes of f64, so that sizes never overflow.
+  static constexpr std::int64_t max_size = std::int64_t{1} << 60;
 
   constexpr Shape() = default;
   Shape(std::initializer_list<std::int64_t> extents) : Shape(std::span(extents.begin(), extents.size())) {}
@@ -38,14 +38,14 @@ class Shape {
   constexpr const std::int64_t* begin() const { return extents_.data(); }
   constexpr const std::int64_t* end() const { return extents_.data() + rank_; }
 
-  /// How many values: the product of the extents.
+  /// The number of values: the product of the extents.
   constexpr std::int64_t size() const {
     std::int64_t product = 1;
     for (const std::int64_t extent : *this) product *= extent;
     return product;
   }
 
-  /// Seen as a matrix: the last dimension is a row, all others count rows.
+  /// The shape as a matrix: the last dimension is a row, all others count rows.
   constexpr std::int64_t cols() const {
     return rank_ == 0 ? 1 : extents_[static_cast<std::size_t>(rank_ - 1)];
   }

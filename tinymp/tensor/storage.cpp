@@ -9,8 +9,8 @@
 namespace tinymp {
 namespace {
 
-/// Blocks are rounded up to a power of two or one and a half times one, so that at most a third is wasted and
-/// a block fits the next tensor of nearly the same size.
+/// Rounds up to a power of two, or to one and a half times one. So at most a third of a block is wasted, and
+/// the block fits the next tensor of nearly the same size.
 std::size_t block_size(std::size_t bytes) {
   if (bytes <= 64) return 64;
   const std::size_t power = std::bit_ceil(bytes);
@@ -30,7 +30,7 @@ class BlockPool {
       ++statistics_.from_pool;
     } else {
       if (blocks.waiting.capacity() == blocks.all) blocks.waiting.reserve(2 * blocks.all + 1);
-      block = from_system(size, device);  // throws: then nothing is counted
+      block = from_system(size, device);  // may throw; then nothing is counted
       ++blocks.all;
       ++statistics_.from_system;
     }
@@ -41,8 +41,8 @@ class BlockPool {
   void release(std::byte* block, std::size_t size, Device device) {
     const std::lock_guard lock(mutex_);
     statistics_.bytes_in_use -= size;
-    blocks_.find({device, size})
-        ->second.waiting.push_back(block);  // there is room: a destructor cannot throw
+    // acquire() reserved the room, so this does not throw: a destructor calls it.
+    blocks_.find({device, size})->second.waiting.push_back(block);
   }
 
   void clear() {
@@ -64,7 +64,7 @@ class BlockPool {
     }
   }
 
-  /// When memory runs out, blocks of other sizes that wait for nobody may make room.
+  /// When memory runs out, gives the waiting blocks of all sizes back and tries again.
   std::byte* from_system(std::size_t size, Device device) {
     try {
       return static_cast<std::byte*>(allocator(device).allocate(size));
@@ -76,10 +76,10 @@ class BlockPool {
     }
   }
 
-  /// Of one size on one device.
+  /// The blocks of one size on one device.
   struct Blocks {
-    std::vector<std::byte*> waiting;  ///< with room for all of them
-    std::size_t all = 0;              ///< in use or waiting
+    std::vector<std::byte*> waiting;  ///< its capacity is at least `all`
+    std::size_t all = 0;              ///< the number of blocks in use or waiting
   };
   std::mutex mutex_;
   std::map<std::pair<Device, std::size_t>, Blocks> blocks_;

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <memory>
 
-/// Memory of tensors. A training step frees and wants the same blocks over and over, so released blocks wait
-/// in a pool: after the first step nothing is asked of the system.
+/// Memory of tensors. A training step releases and needs the same blocks again and again, so released blocks
+/// wait in a pool. After the first step the pool needs no memory from the system.
 namespace tinymp {
 
 class Storage {
@@ -25,11 +25,11 @@ class Storage {
   Device device_;
 };
 
-/// What the pool did so far, over all devices.
+/// The counters of the pool, over all devices.
 struct PoolStatistics {
-  std::size_t from_system = 0;   ///< blocks asked of the system
-  std::size_t from_pool = 0;     ///< blocks served again
-  std::size_t bytes_in_use = 0;  ///< held by tensors now
+  std::size_t from_system = 0;   ///< blocks that came from the system
+  std::size_t from_pool = 0;     ///< blocks that were used again
+  std::size_t bytes_in_use = 0;  ///< bytes that tensors hold now
 };
 PoolStatistics pool_statistics();
 

@@ -14,18 +14,18 @@ struct StepOutcome;  // kernels/step.h
 
 namespace tinymp {
 
-/// Called with what became of an optimizer's step. That lies on the device, and need not be known yet.
+/// Called with the outcome of an optimizer's step. It lies on the device and may not be computed yet.
 using OnStep = std::function<void(Cell<const kernels::StepOutcome>)>;
 
-/// A block of numbers with a shape, and a format that is known at run time, so that every recipe runs in one
-/// binary. Copies are handles on the same values. Types appear again inside the kernels, through visit_dtype.
+/// A block of numbers with a shape and a format. The format is known at run time, so that every recipe runs
+/// in one binary; kernels turn it into a C++ type with visit_dtype. Copies are handles on the same values.
 class Tensor {
  public:
-  Tensor() = default;  ///< no tensor at all: operator bool is false
+  Tensor() = default;  ///< no tensor: operator bool is false
   explicit Tensor(Shape shape, DType dtype = DType::f32, Device device = Device::cpu);  ///< not initialised
   /// A new tensor with the shape, format and device of `x`; its values are not initialised.
   static Tensor like(const Tensor& x) { return Tensor(x.shape(), x.dtype(), x.device()); }
-  /// Each value is rounded to `dtype`. Throws Error when their number does not fit the shape.
+  /// Rounds each value to `dtype`. Throws Error when the number of values does not fit the shape.
   static Tensor from(Shape shape, std::span<const float> values, DType dtype = DType::f32);
   static Tensor from(Shape shape, std::span<const double> values);  ///< DType::f64
 
@@ -48,7 +48,7 @@ class Tensor {
   double item() const;                     ///< the one value of a scalar; throws Error for anything else
   // All three wait for the device.
 
-  /// The same values on a device: this tensor itself where it is there already, else a copy, without
+  /// Returns the values on a device: this tensor itself when it is there already, else a copy without
   /// autograd. Throws MissingError when the machine has no such device.
   Tensor to(Device device) const;
   /// Moves the values to a device; every handle sees them there. Throws Error for a tensor that an optimizer
@@ -62,28 +62,28 @@ class Tensor {
   /// The same values under another shape of the same size, sharing memory. No autograd: see ops.h, reshape.
   Tensor viewed_as(Shape shape) const;
 
-  // What autograd keeps with a tensor; copies share it.
+  // The part of a tensor that autograd uses; copies share it.
   // --------------------------------------------------------------
 
   bool requires_grad() const { return self().requires_grad; }
   const Tensor& set_requires_grad(bool on) const;
-  /// Nobody computed it: a parameter, or data.
+  /// True when no op computed this tensor: it is a parameter, or data.
   bool is_leaf() const { return !self().is_computed; }
   void mark_computed() const { self().is_computed = true; }
-  /// dloss/dthis as the last backward left it, or no tensor.
+  /// dloss/dthis as the last backward left it, or an empty tensor.
   Tensor grad() const { return self().has_grad ? Tensor(self().grad) : Tensor(); }
-  /// Forgets the gradient; a bound buffer stays and is written anew by the next backward.
+  /// Forgets the gradient. A bound buffer stays, and the next backward overwrites it.
   void clear_grad() const;
   void set_grad(Tensor grad) const;
-  /// From now on gradients are written into `buffer` (same shape; its format may differ). Optimizers bind
-  /// each parameter to its part of one flat arena, so that checking and updating are one pass over one array.
+  /// Makes backward write the gradient into `buffer` (same shape; its format may differ). Optimizers bind
+  /// each parameter to its part of one flat arena, so that checking and updating are passes over one array.
   void bind_grad(Tensor buffer) const;
   void unbind_grad() const;
   Tensor bound_grad() const { return self().grad_is_bound ? Tensor(self().grad) : Tensor(); }
-  /// Is called when the optimizer that bound this parameter takes its next step or skips it; forgotten when
-  /// zero_grad() comes first. For what may move only with the weights: batch norm's running averages.
+  /// Registers a function that the optimizer of this parameter calls when it takes its next step or skips it.
+  /// zero_grad() forgets it. It is for values that move only with the weights: batch norm's running averages.
   void on_step(OnStep then) const { self().on_step.push_back(std::move(then)); }
-  /// What waits for the step, in the order in which it came; nothing waits afterwards.
+  /// Removes and returns the functions that wait for the step, in the order of registration.
   std::vector<OnStep> take_on_step() const { return std::exchange(self().on_step, {}); }
   /// Moves the values to `offset` (in elements) inside another tensor's memory; every handle sees them there.
   void move_into(const Tensor& arena, std::int64_t offset) const;

@@ -7,7 +7,7 @@
 
 namespace tinymp {
 
-/// What a kernel sees of a tensor: memory and how to read it. Owns nothing, knows nothing of autograd.
+/// What a kernel gets of a tensor: memory and how to read it. A View owns nothing and has no autograd.
 struct View {
   void* memory = nullptr;
   DType dtype = DType::f32;

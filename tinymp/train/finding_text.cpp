@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-// What was found, in words for a learner.
+// Findings in words, for a learner.
 namespace tinymp::train {
 namespace {
 
 /// 26128, 0.0312, 1e9, 6e-8
 std::string number(double value) {
-  if (std::isnan(value)) return "NaN";  // fmt shows a sign that no NaN means
+  if (std::isnan(value)) return "NaN";  // fmt would print a sign, which means nothing
   const double size = std::fabs(value);
   if (size >= 1000 && size < 1e9) return fmt::format("{:.0f}", value);
   std::string text = fmt::format("{:.3g}", value);
@@ -32,7 +32,8 @@ std::string name_of_bad(double value) {
 
 std::string text_of(const Shape& shape) { return concat(shape); }
 
-/// Overflow is what makes most infinities; the log of 0 is another matter.
+/// Most infinities come from overflow, so the text names the end of the format. log and division are
+/// exceptions.
 std::string the_end(const std::string& op, const Contents& made, DType dtype) {
   const bool is_pole = op.find("log") != std::string::npos || op.find("div") != std::string::npos;
   if (std::isnan(made.bad) || is_pole) return ".";
@@ -43,8 +44,8 @@ std::string the_end(const std::string& op, const Contents& made, DType dtype) {
 
 double reach(const Contents& c) { return std::max(-c.low, c.high); }
 
-/// "inputs between 0 and 1, layer 2 weight between -3 and 3 (a step before: between -0.3 and 0.3)": a weight
-/// that one update made ten times as large is the news.
+/// "inputs between 0 and 1, layer 2 weight between -3 and 3 (a step before: between -0.3 and 0.3)". It shows
+/// the range of a step before only for a weight that one update made more than ten times as large.
 std::string inputs_text(const std::vector<BadTensor::Input>& inputs, const RangesBefore& before) {
   std::string text;
   for (const BadTensor::Input& x : inputs) {
@@ -58,7 +59,7 @@ std::string inputs_text(const std::vector<BadTensor::Input>& inputs, const Range
   return text;
 }
 
-/// "image 3, row 0, column 12", with the channel where there are several
+/// "image 3, row 0, column 12", with the channel when there are several
 std::string place_in_images(std::int64_t at, const data::ImageShape& images) {
   const std::int64_t pixel = at % images.size() / images.channels;
   const std::string place =
@@ -70,7 +71,7 @@ void describe_input(const BadTensor& bad, const data::ImageShape& images, Findin
   const std::int64_t at = bad.contents.bad_at;
   const auto source = std::ranges::find_if(
       bad.inputs, [](const BadTensor::Input& input) { return !input.contents.finite(); });
-  const bool is_parameter = !source->name.empty();  // the weight of an autoencoder is (I,784), too
+  const bool is_parameter = !source->name.empty();  // an autoencoder also has a weight (I,784)
   const bool is_images = !is_parameter && bad.shape.rank() == 2 && bad.shape.cols() == images.size();
   found.direction = "input";
   if (is_images) found.where = place_in_images(at, images);

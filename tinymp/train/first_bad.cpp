@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t steps_between_copies = 128;
 
-/// A second run beside the first, from a moment of it on.
+/// A second run that repeats the first from a given moment on.
 class Replay {
  public:
   Replay(const Plan& plan, std::unique_ptr<nn::Model> model, const FaultFinder::Moment& from)
@@ -41,7 +41,7 @@ class Replay {
   }
   double scale() const { return static_cast<double>(scaler_.factor()); }
 
-  /// The step of the run, and what its update made of the weights.
+  /// Takes a step of the run. Returns the first tensor that its update made infinite or NaN.
   std::optional<BadUpdate> step(std::int64_t number, NonfiniteTracer* tracer) {
     std::optional<BadUpdate> bad;
     const StepMeters meters{.tracer = tracer, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
@@ -52,7 +52,7 @@ class Replay {
 
  private:
   std::optional<BadUpdate> bad_update(const Gradients& gradients) const {
-    std::vector<std::pair<const char*, Tensor>> kept;  // in the order in which they are computed
+    std::vector<std::pair<const char*, Tensor>> kept;  // in the order of computation
     const std::vector<Tensor>& moments = optimizer_->moments();
     for (std::size_t m = 0; m < moments.size(); ++m)
       kept.emplace_back(m == 0 ? "first moment" : "second moment", moments[m]);
@@ -108,17 +108,17 @@ class Replay {
   LossScaler scaler_;
   data::Loader loader_;
   Schedule schedule_;
-  std::set<const void*> bad_before_;  ///< moments that are infinite already
+  std::set<const void*> bad_before_;  ///< moments that were infinite at the start
 };
 
-/// S times the loss may leave FP32: an S that is too large, and dynamic scaling backs off.
+/// True for S times the loss. It may overflow FP32 when S is too large; then dynamic scaling backs off.
 bool is_scaled_loss(const BadTensor& bad) { return bad.op == "scale" && bad.shape == Shape{}; }
 
 bool is_passing(const std::optional<BadTensor>& bad) {
   return bad && bad->origin == BadTensor::Origin::forward && !is_scaled_loss(*bad);
 }
 
-/// For a step that could not be traced.
+/// The finding for a step that could not be traced.
 Finding untraced(std::int64_t step, const std::string& why) {
   Finding none;
   none.step = step;
@@ -162,7 +162,7 @@ void FaultFinder::look(const LogRecord& step, std::int64_t nonfinite_gradients) 
   if (!searching()) return;
   const LossScaling& scaling = plan_.recipe.scaling;
   const bool lost = !std::isfinite(step.loss);
-  if (step.step == 1 && !lost) look_at_first_step();  // what did no harm is not to blame for what does
+  if (step.step == 1 && !lost) look_at_first_step();  // its infinities did no harm: they become known_
   if (lost || (nonfinite_gradients > 0 && !moves(scaling))) return report_first_bad(step.step);
   if (!moves(scaling) || alarmed_ || nonfinite_gradients == 0) return;
   const ScaleState state{.scale = static_cast<float>(step.scale), .bad = true};
@@ -173,12 +173,13 @@ void FaultFinder::look(const LogRecord& step, std::int64_t nonfinite_gradients) 
 
 void FaultFinder::look_at_first_step() {
   known_ = first_step_.origins();
-  if (!is_passing(first_step_.first())) return;  // a constant that is infinite is meant so
+  if (!is_passing(first_step_.first())) return;  // an infinite constant is intended
   passed_first_step_ = true;
   report("passing", describe(first_step_, 1));
 }
 
-/// An infinite variance makes outputs of 0, an infinite second moment updates of 0: no loss shows it.
+/// An infinite variance makes the outputs 0, an infinite second moment the updates. The loss does not show
+/// it.
 void FaultFinder::look_at_state(std::int64_t step) {
   std::vector<Tensor> quiet = running_.model.buffers();
   for (const Tensor& moment : running_.optimizer.moments())
@@ -186,11 +187,11 @@ void FaultFinder::look_at_state(std::int64_t step) {
   if (passed_to_state_ || std::ranges::all_of(quiet, all_finite)) return;
   passed_to_state_ = true;
   const Finding found = replay(step, Seek::passing);
-  if (passed_first_step_ && found.direction.empty()) return;  // it came from there, and is told
+  if (passed_first_step_ && found.direction.empty()) return;  // the first step made it, and was reported
   report("passing", found);
 }
 
-/// An update can make a weight infinite out of finite gradients, and no loss has seen it yet.
+/// The last update can make a weight infinite out of finite gradients before any loss shows it.
 void FaultFinder::look_at_weights(std::int64_t step) {
   if (!all_finite(running_.optimizer.weights())) return report_first_bad(step);
   look_at_state(step);
@@ -200,7 +201,7 @@ void FaultFinder::keep(std::int64_t step) {
   if (!searching() || step - past_->step < steps_between_copies) return;
   look_at_weights(step);
   if (!searching()) return;
-  past_.reset();  // never two of them
+  past_.reset();  // frees the old copy before making the new one
   past_ = now(step);
 }
 
@@ -208,7 +209,7 @@ void FaultFinder::finish(std::int64_t steps) {
   if (searching() && steps > past_->step) look_at_weights(steps);
 }
 
-/// What goes wrong here - memory, above all - must not take the run with it.
+/// An error in the replay, such as lack of memory, must not end the run.
 Finding FaultFinder::replay(std::int64_t until, Seek seek) {
   const auto start = std::chrono::steady_clock::now();
   Finding found;

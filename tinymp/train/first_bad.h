@@ -11,27 +11,28 @@
 #include <string>
 #include <vector>
 
-/// Where a run's first infinity or NaN came from. No step is watched for it but the first: what a step finds
-/// anyway - its loss, how many gradients were not finite - says when something went wrong. Then a twin of the
-/// run goes back to where all was well, takes the same steps with the same batches, and is watched.
+/// Finds where the first infinity or NaN of a run came from. The finder traces only the first step. Later the
+/// loss and the count of gradients that are not finite, which every step has anyway, tell when something went
+/// wrong. Then a twin of the run goes back to a finite state, takes the same steps with the same batches, and
+/// is traced.
 ///
-/// Reported, each once at most:
+/// It reports these, at most once each:
 /// - first bad: the loss is not finite, or a gradient of a step that was taken, or a weight after the last
-///   step. With a fixed S, a gradient of a skipped step too: the next step will fare no better.
-/// - passing: an infinity that left the loss finite. A mask of -1e9 in FP16 is one, an infinite variance or
-///   moment another. The first step is searched for them, and running averages and FP16 moments all along: a
-///   report of each.
-/// - scale below 1: dynamic scaling skips a step and backs off below 1. Names the parameter.
-/// A step that dynamic scaling skips above that is as it should be, and no finding.
+///   step. With a fixed S, a gradient of a skipped step too: the next step has the same S.
+/// - passing: an infinity that left the loss finite, such as a mask of -1e9 in FP16, an infinite variance or
+///   an infinite moment. The finder searches the first step, and later the running averages and FP16 moments.
+///   Each of the two searches may report once.
+/// - scale below 1: dynamic scaling skips a step and backs off below 1. The report names the parameter.
+/// Skipping at S >= 1 is normal for dynamic scaling and is not reported.
 ///
-/// Until the first bad one is found the state of the run - weights, masters, moments, buffers - lies on the
-/// CPU once more, not older than 128 steps. The twin is a second model with its optimizer on the device of
-/// the run, for as long as it is watched.
+/// Until the first bad value is found, the CPU holds a copy of the run's state (weights, masters, moments,
+/// buffers) that is at most 128 steps old. The twin is a second model with its optimizer, on the device of
+/// the run; it exists only while it is traced.
 namespace tinymp::train {
 
 class FaultFinder {
  public:
-  /// What moves in a run; it must outlive the finder.
+  /// The parts of a run that change. They must outlive the finder.
   struct Running {
     const nn::Model& model;
     const Optimizer& optimizer;
@@ -40,39 +41,39 @@ class FaultFinder {
   };
   using Twin = std::function<std::unique_ptr<nn::Model>()>;
   using Report = std::function<void(const Finding&)>;
-  /// `twin` makes the model anew. Copies the state of the run, as keep() does later.
+  /// `twin` makes a second model. Copies the state of the run, as keep() does later.
   FaultFinder(const Plan& plan, const Running& running, Twin twin, Report report);
   FaultFinder(const FaultFinder&) = delete;
   FaultFinder& operator=(const FaultFinder&) = delete;
 
-  /// The tracer over step 1.
+  /// The tracer for step 1.
   NonfiniteTracer& first_step() { return first_step_; }
-  /// False once the first bad one is found: then there is nothing more to look at.
+  /// False after the first bad value was found: then the search is over.
   bool searching() const { return past_.has_value(); }
-  /// Every step in its order, as soon as it was read back, with its count of gradients that are not finite.
+  /// Call it for every step, in order, after reading the step back.
   void look(const LogRecord& step, std::int64_t nonfinite_gradients);
-  /// `step` steps are over and were looked at: a moment to go back to. Copies the state of the run where the
-  /// last copy is 128 steps old.
+  /// Call it when `step` steps are over and look() has seen them. Copies the state of the run when the last
+  /// copy is 128 steps old.
   void keep(std::int64_t step);
-  /// The run is over.
+  /// Call it when the run is over.
   void finish(std::int64_t steps);
-  /// Spent with the twin so far: no time of the training.
+  /// The time spent with the twin so far; it is no training time.
   double seconds() const { return seconds_; }
 
   /// A run at one moment: copies, not handles.
   struct Moment {
     std::int64_t step = 0;
     Optimizer::State optimizer;
-    std::vector<Tensor> buffers{};  ///< of the model: what a dropout counts chooses its next mask
+    std::vector<Tensor> buffers{};  ///< the buffers of the model; the step of a dropout chooses its next mask
     ScaleState scaler;
     data::Loader loader;
   };
 
  private:
   enum class Seek : std::uint8_t {
-    loss,     ///< what broke this step, or an update before it
-    scale,    ///< which gradient of this step was not finite
-    passing,  ///< an infinity of any step since the copy, or an update's, that no loss has shown
+    loss,     ///< the op of this step, or the update before it, that broke the loss
+    scale,    ///< the gradient of this step that was not finite
+    passing,  ///< an infinity since the copy, in a step or an update, that left the loss finite
   };
   Moment now(std::int64_t step) const;
   void report(const char* kind, Finding finding);
@@ -88,17 +89,17 @@ class FaultFinder {
   Twin twin_;
   Report report_;
   NonfiniteTracer first_step_;
-  std::optional<Moment> past_;                ///< none: the first bad one is found
+  std::optional<Moment> past_;                ///< empty after the first bad value was found
   std::vector<NonfiniteTracer::Made> known_;  ///< the passing infinities
-  bool passed_first_step_ = false, passed_to_state_ = false, alarmed_ = false;  ///< reported already
+  bool passed_first_step_ = false, passed_to_state_ = false, alarmed_ = false;  ///< true after the report
   double seconds_ = 0;
 };
 
-/// What the parameters held a step before, by name.
+/// The contents of the parameters a step before, by name.
 using RangesBefore = std::map<std::string, Contents>;
 
-/// What the tracer saw first, as a finding of `step` but for its kind; `scale` is S in force, `images` what a
-/// row of the batch is.
+/// Describes the tracer's first bad tensor as a finding of `step`, without the kind. `scale` is the S of that
+/// step, `images` the shape of a row of the batch.
 Finding describe(const NonfiniteTracer& tracer, std::int64_t step, double scale = 1,
                  const RangesBefore& before = {}, const data::ImageShape& images = {});
 
@@ -107,13 +108,13 @@ struct BadUpdate {
   std::string parameter;     ///< "layer 2 weight"
   std::string optimizer;     ///< "Adam"
   std::string what;          ///< "first moment", "second moment", "master", "weight"
-  DType dtype = DType::f32;  ///< of that
+  DType dtype = DType::f32;  ///< the format of `what`
   Shape shape;
   Contents contents;
-  Contents gradient;               ///< of the parameter, unscaled
-  std::vector<double> at;          ///< at the first bad place: the gradient, then the moments as they are now
-  DType state = DType::f32;        ///< of the moments
-  std::optional<Contents> master;  ///< when a finite master was rounded to the weight
+  Contents gradient;               ///< the unscaled gradient of the parameter
+  std::vector<double> at;          ///< the values at the first bad place: the gradient, then the new moments
+  DType state = DType::f32;        ///< the format of the moments
+  std::optional<Contents> master;  ///< set when a finite master was rounded to the bad weight
 };
 Finding describe(const BadUpdate& bad, std::int64_t step);
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::uint64_t magnitude_mask = ~(std::uint64_t{1} << 63);
 
-/// Exponents of products and quotients of floats lie between -298 and 277; what an f64 may have beyond is
-/// counted there.
+/// The exponents of products and quotients of floats lie between -298 and 277. An f64 beyond `farthest`
+/// counts as `farthest`.
 constexpr int farthest = 300;
 
 }  // namespace
@@ -18,12 +18,13 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// A double is 1.f x 2^(field - 1023), the field standing above 52 bits of f.
+// A double is 1.f x 2^(field - 1023); the field stands above the 52 bits of f.
 int exponent_below(double x) {
   return static_cast<int>((std::bit_cast<std::uint64_t>(x) & magnitude_mask) >> 52) - 1023;
 }
 
-// The number just below has the exponent that is one less - of a power of two, whose f is 0 - or the same.
+// Takes the exponent of the next smaller number: one less for a power of two (its f is 0), otherwise the
+// same.
 int exponent_above(double x) {
   return static_cast<int>(((std::bit_cast<std::uint64_t>(x) & magnitude_mask) - 1) >> 52) - 1022;
 }

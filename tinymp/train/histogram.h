@@ -7,16 +7,17 @@
 #include <string>
 #include <vector>
 
-/// How large the numbers of a step are, counted by powers of two. All counts are exact: they come from the
+/// Counts the numbers of a step by their size, in powers of two. All counts are exact: they come from the
 /// bits of the numbers.
 namespace tinymp::train {
 
-/// part / whole; of nothing, 0.
+/// part / whole; 0 when whole is 0.
 double share(std::int64_t part, std::int64_t whole);
 
 /// ceil(log2 |x|):  2^(e-1) < |x| <= 2^e. The upper edge is inside, because FP16 rounds 2^-25 itself to zero
-/// (halfway to 2^-24, and zero is even): what it flushes are exactly the exponents up to -25.
-/// x is a normal double: every float that is not zero, and the products and quotients of floats, are.
+/// (halfway to 2^-24, and zero is even). So FP16 flushes exactly the exponents up to -25.
+/// x must be a normal double. Every float that is not zero is one, and so are products and quotients of
+/// floats.
 int exponent_above(double x);
 /// floor(log2 |x|):  2^e <= |x| < 2^(e+1). The lower edge is inside: "at least 2048 times as large".
 int exponent_below(double x);
@@ -28,50 +29,50 @@ struct Histogram {
   std::vector<std::int64_t> counts{};  ///< exponents first, first + 1, ...; no zero at either end
 
   std::int64_t sized() const;                     ///< neither zero nor infinite nor NaN
-  std::int64_t nonzero() const;                   ///< the same and the infinite and NaN
-  std::int64_t values() const;                    ///< all
-  std::int64_t at(int exponent) const;            ///< of this exponent
-  std::int64_t up_to(int exponent) const;         ///< of this exponent and all below; without the zeros
-  Histogram& operator+=(const Histogram& other);  ///< of two parts of the same
+  std::int64_t nonzero() const;                   ///< sized() and nonfinite
+  std::int64_t values() const;                    ///< all values
+  std::int64_t at(int exponent) const;            ///< the count of this exponent
+  std::int64_t up_to(int exponent) const;         ///< the counts up to this exponent, without the zeros
+  Histogram& operator+=(const Histogram& other);  ///< adds the counts
   bool operator==(const Histogram&) const = default;
 };
 
-/// The gradients of one parameter as FP32 computes them, times S: what the format of the gradients has to
-/// hold. Which of them FP16 cannot hold is asked of FP16's rounding, value by value.
+/// The sizes of one parameter's FP32 gradients times S, which the format of the gradients has to hold. The
+/// counts of what FP16 cannot hold come from rounding each value to FP16.
 struct GradientSizes {
   Histogram sizes{};            ///< exponent_above |g S|
-  double largest = 0;           ///< of the finite |g S|
-  std::int64_t subnormal = 0;   ///< FP16 rounds them to a subnormal
-  std::int64_t overflowed = 0;  ///< finite, and FP16 rounds them to infinity: 65520 and above
-  std::int64_t flushed = 0;     ///< not zero in FP32, and zero in this run: on its way, or at the end
+  double largest = 0;           ///< the largest finite |g S|
+  std::int64_t subnormal = 0;   ///< values that FP16 rounds to a subnormal
+  std::int64_t overflowed = 0;  ///< finite values that FP16 rounds to infinity: 65520 and above
+  std::int64_t flushed = 0;     ///< values that are not zero in FP32 but zero in this run, for any reason
 
-  /// How many FP16 rounds to zero when S is 2^k times what it is.
+  /// How many values FP16 rounds to zero when S is 2^k times as large.
   std::int64_t below_fp16(int k = 0) const { return sizes.up_to(-25 - k); }
-  /// Of those below FP16, how many 2^k times the S would save.
+  /// How many of the values below FP16 an S that is 2^k times as large would save.
   std::int64_t saved_by(int k) const { return below_fp16() - below_fp16(k); }
-  /// The smallest k (-300 .. 300) for which 2^k times the S makes the largest overflow.
+  /// The smallest k (-300 .. 300) for which an S that is 2^k times as large makes the largest value overflow.
   int overflows_from() const;
   GradientSizes& operator+=(const GradientSizes& other);
   bool operator==(const GradientSizes&) const = default;
 };
 
-/// `wide`: FP32's gradients;  `own`: this run's, already multiplied by its S.
+/// `wide`: the gradients in FP32;  `own`: the gradients of the run, already multiplied by its S, `scale`.
 GradientSizes gradient_sizes(const Tensor& wide, const Tensor& own, double scale);
 
-/// The updates of one parameter that are not zero in FP32, beside their weights.
+/// The sizes of one parameter's updates that are not zero in FP32, relative to its weights.
 struct UpdateSizes {
-  Histogram ratios{};  ///< exponent_below |w / update|; a weight of 0 is among the zeros
-  std::int64_t underflowed = 0, absorbed = 0;  ///< as in LogRecord: zero in the master's format; too small
-                                               ///< for the weight
+  Histogram ratios{};  ///< exponent_below |w / update|; a weight of 0 counts as a zero
+  /// As in LogRecord: zero in the master's format; too small to change the weight.
+  std::int64_t underflowed = 0, absorbed = 0;
 
-  /// How many are at least 2048 = 2^11 times smaller than their weight. An FP16 weight has 11 bits: from here
-  /// on it may stay as it is, as its own bits decide, and from 4096 on it does.
+  /// How many updates are at least 2048 = 2^11 times smaller than their weight. An FP16 weight has 11 bits:
+  /// from 2048 on an update may leave it unchanged, depending on its last bits, and from 4096 on it does.
   std::int64_t beyond_2048() const { return ratios.sized() - ratios.up_to(10); }
   UpdateSizes& operator+=(const UpdateSizes& other);
   bool operator==(const UpdateSizes&) const = default;
 };
 
-/// `updates`: as FP32 has them;  `before`, `after`: the values that were updated, kept in `master`.
+/// `updates`: the updates in FP32;  `before`, `after`: the updated values, which are kept in format `master`.
 UpdateSizes update_sizes(std::span<const float> updates, std::span<const float> before,
                          std::span<const float> after, DType master);
 
@@ -79,17 +80,17 @@ UpdateSizes update_sizes(std::span<const float> updates, std::span<const float> 
 struct ParameterSizes {
   std::string name{};  ///< "layer 1 weight", as the model calls it
   GradientSizes gradients{};
-  std::optional<UpdateSizes> updates{};  ///< of a step that was taken
+  std::optional<UpdateSizes> updates{};  ///< empty when the step was skipped
   bool operator==(const ParameterSizes&) const = default;
 };
 
-/// One step, looked at closely.
+/// The sizes of one step.
 struct StepSizes {
   std::int64_t step = 0;
-  double scale = 1;  ///< S in force
+  double scale = 1;  ///< the S of this step
   std::vector<ParameterSizes> parameters{};
 
-  GradientSizes gradients() const;  ///< of all parameters
+  GradientSizes gradients() const;  ///< of all parameters together
   std::optional<UpdateSizes> updates() const;
   bool operator==(const StepSizes&) const = default;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int farthest = 300;  // as in histogram.cpp
 
-/// Counts first, and cuts the empty ends off afterwards.
+/// Counts all exponents; histogram() then cuts the empty ends off.
 class Counter {
  public:
   void add(double x, int (*exponent)(double)) {
@@ -48,7 +48,7 @@ GradientSizes gradient_sizes(const Tensor& wide, const Tensor& own, double scale
   GradientSizes found;
   Counter counter;
   for (std::size_t i = 0; i < exact.size(); ++i) {
-    const double scaled = exact[i] * scale;  // of two floats: exact
+    const double scaled = exact[i] * scale;  // exact for two floats
     counter.add(scaled, exponent_above);
     found.flushed += exact[i] != 0 && kept[i] == 0;
     if (!std::isfinite(scaled)) continue;
@@ -73,8 +73,8 @@ UpdateSizes update_sizes(std::span<const float> updates, std::span<const float> 
   for (std::size_t i = 0; i < updates.size(); ++i) {
     if (updates[i] == 0) continue;
     const bool is_finite = std::isfinite(updates[i]) && std::isfinite(before[i]);
-    // The quotient in double has the exponent of the true one: two floats are a power of two apart, or
-    // farther from it than a double can round away.
+    // The quotient in double has the exponent of the exact quotient. That is a power of two, or it is farther
+    // from one than the rounding of a double.
     const double ratio = static_cast<double>(before[i]) / static_cast<double>(updates[i]);
     counter.add(is_finite ? ratio : std::numeric_limits<double>::infinity(), exponent_below);
     found.underflowed += rounded[i] == 0;

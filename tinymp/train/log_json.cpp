@@ -28,7 +28,7 @@ Out json_of(const UpdateSizes& u) {
   return json;
 }
 
-/// nlohmann makes integers of fractions, of true, and of what lies beyond them.
+/// Checks the type first: nlohmann converts fractions, true and numbers out of range to integers.
 std::int64_t integer_of(const In& json, const char* what, std::int64_t low, std::int64_t high) {
   const bool wraps = json.is_number_unsigned() && json.get<std::int64_t>() < 0;
   const bool fits = json.is_number_integer() && !wraps && json >= low && json <= high;
@@ -36,7 +36,7 @@ std::int64_t integer_of(const In& json, const char* what, std::int64_t low, std:
   return json.get<std::int64_t>();
 }
 
-/// More than a step can have of anything; the sum of all that a line of the log can hold fits 64 bits.
+/// More than any count of a step. The sum of all counts that fit one line of the log fits 64 bits.
 constexpr std::int64_t largest_count = 1'000'000'000'000;
 
 std::int64_t count_of(const In& json, const char* what) { return integer_of(json, what, 0, largest_count); }

@@ -16,7 +16,7 @@ inline nlohmann::ordered_json json_number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// Empty when it is no number.
+/// Returns nothing when the value is no number.
 inline std::optional<double> number_from(const nlohmann::json& json) {
   using Limits = std::numeric_limits<double>;
   if (json.is_number()) return json.get<double>();

@@ -12,10 +12,10 @@
 namespace tinymp::train {
 namespace {
 
-/// Independent random streams of one seed: the weights do not move when the data are drawn otherwise.
+/// Independent random streams of one seed: the weights do not change when the data are drawn differently.
 constexpr std::uint64_t weights_stream = 0, order_stream = 1;
 
-/// How many steps the device may be behind.
+/// How many steps the device may lag behind the loop.
 constexpr std::size_t steps_ahead = 64;
 
 void expect_complete(const Plan& plan) {
@@ -42,14 +42,14 @@ LogRecord outline_of(const PendingStep& step, const kernels::StepOutcome& outcom
   return record;
 }
 
-/// ... and what only the log has.
+/// Adds the part that only the log needs.
 void add_details(const PendingStep& step, const kernels::StepOutcome& outcome, LogRecord& record) {
   const kernels::GradientCounts found = step.found.read();
   record.lr = static_cast<double>(step.lr);
   record.zero = share(found.zeros, found.values);
   record.subnormal = share(found.subnormals, found.values);
   record.flushed = step.flushed;
-  if (!outcome.taken || found.nonfinite > 0) return;  // NaN is not lost: it is gone
+  if (!outcome.taken || found.nonfinite > 0) return;  // NaN says nothing about small updates
   record.underflowed = share(outcome.updates.underflowed, outcome.updates.values);
   record.absorbed = share(outcome.updates.absorbed, outcome.updates.values);
 }
@@ -147,7 +147,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   result.seconds = passed.count() - finder.seconds();
   finder.finish(plan.steps);
   {
-    const Autocast region(plan.recipe);  // it answers as it was trained
+    const Autocast region(plan.recipe);  // the model is measured in the formats it trained in
     result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
   }
   log.finish(result);

@@ -53,14 +53,14 @@ struct Plan {
   std::int64_t steps = 1000;
   std::int64_t batch = 64;
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
-  std::int64_t log_every = 10;  ///< a line in the log every so many steps, and at the first and last
-  std::int64_t shadow_every =
-      0;  ///< count flushed gradients against an FP32 shadow every so many steps; 0: never
-  std::int64_t histogram_every =
-      0;  ///< look at the sizes of gradients and updates every so many steps, and at the first; 0: never
+  std::int64_t log_every = 10;  ///< log every so many steps, and the first and last
+  /// Count flushed gradients with an FP32 shadow every so many steps; 0: never.
+  std::int64_t shadow_every = 0;
+  /// Count the sizes of gradients and updates every so many steps, and in the first step; 0: never.
+  std::int64_t histogram_every = 0;
 };
 
-/// The learning rate of every step, where the optimizer began with `lr`.
+/// The learning rate of every step, for an optimizer that begins with `lr`.
 inline Schedule schedule_of(const Plan& plan, float lr) {
   return {.kind = plan.schedule, .lr = lr, .steps = plan.steps, .warmup = plan.warmup};
 }
@@ -81,8 +81,8 @@ constexpr bool is_due(std::int64_t step, std::int64_t every) {
 /// Called after each step, in their order: for a progress bar.
 using StepCallback = std::function<void(const Plan&, const LogRecord&)>;
 
-/// Trains, writing the log to `path` as it goes, and measures the result on the test set. A run that produces
-/// NaN goes on to its end: that is a result. `keep`, when given, receives the trained model.
+/// Trains, writes the log to `path` on the way, and measures the result on the test set. A run that produces
+/// NaN goes on to its end, because that is a result. `keep`, when given, receives the trained model.
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step = {},
         std::unique_ptr<nn::Model>* keep = nullptr);
 

@@ -6,23 +6,23 @@
 
 namespace tinymp::train {
 
-/// The same model in FP32, for asking what FP16 lost: it takes over the weights, runs the same batch forwards
-/// and backwards, and its gradients are compared one by one. Where the shadow too has a zero - the weights of
-/// pixels that are always black - nothing was lost. One look costs one FP32 step, so a run takes one every so
-/// many steps.
+/// The same model in FP32, which shows what FP16 lost. The shadow takes over the weights, runs the same batch
+/// forwards and backwards, and compares the gradients one by one. A gradient that is zero in the shadow too
+/// (for the weight of a pixel that is always black, say) was not lost. A comparison costs one FP32 step, so a
+/// run compares only every so many steps.
 class Shadow {
  public:
   /// `model` is a second model of the same shapes under an FP32 recipe.
   explicit Shadow(std::unique_ptr<nn::Model> model);
 
-  /// Takes over the weights and buffers of `of`: before the forward that it is compared with, which moves the
-  /// buffers on. The next mask of a dropout is another one.
+  /// Takes over the weights and buffers of `of`. Call it before the forward pass of `of`, which changes the
+  /// buffers: the next mask of a dropout, for one, differs.
   void follow(const nn::Model& of);
 
-  /// Of the gradient values that are not zero in FP32, the share that is zero in `of`'s gradients.
+  /// Returns the share of flushed gradients: zero in `of`, out of those that are not zero in FP32.
   double flushed(Task task, const nn::Model& of, const data::Batch& batch);
 
-  /// The same look, parameter by parameter and by size: FP32's gradients times `scale`, the S of `of`'s.
+  /// Returns the sizes of the FP32 gradients times `scale`, the S of `of`, parameter by parameter.
   std::vector<GradientSizes> sizes(Task task, const nn::Model& of, const data::Batch& batch, double scale);
 
  private:
@@ -30,13 +30,13 @@ class Shadow {
   std::unique_ptr<nn::Model> model_;
 };
 
-/// The sizes of one step's gradients and updates: begun between backward and the optimizer's step, ended
-/// after it. It costs an FP32 step where there is a shadow, and what it copies to the CPU about as much as
-/// the optimizer's step, so a run does this every so many steps.
+/// The sizes of one step's gradients and updates. Make it between backward and the optimizer's step, and call
+/// add_updates() after the step. It costs an FP32 step when there is a shadow, and its copies to the CPU cost
+/// about as much as the optimizer's step. So a run does this only every so many steps.
 class StepHistograms {
  public:
-  /// The gradients of `model`, which are multiplied by `scale`, as FP32 has them: from the shadow, or, when
-  /// the model itself is FP32 and there is none, its own.
+  /// Counts the FP32 gradients times `scale`. They come from the shadow, or from `model` itself when it is
+  /// FP32 and there is no shadow. The gradients of `model` are multiplied by `scale`.
   StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model, const data::Batch& batch,
                  Shadow* shadow, const Optimizer& optimizer);
   /// Call it after a step that was taken: adds the updates of all parameters, in the order of the model.
@@ -48,7 +48,7 @@ class StepHistograms {
 
  private:
   StepSizes sizes_;
-  Tensor master_;  ///< as it was
+  Tensor master_;  ///< the master before the step
 };
 
 }  // namespace tinymp::train

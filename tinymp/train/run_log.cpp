@@ -64,7 +64,8 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
 
   out_.reset(std::fopen(path_.c_str(), "wx"));  // x: fails when the file exists
   if (!out_) throw Error(write_failure("the run log", path_, errno));
-  std::setvbuf(out_.get(), nullptr, _IONBF, 0);  // a line is one write: on disk, or an error here and now
+  std::setvbuf(out_.get(), nullptr, _IONBF,
+               0);  // each line is one write, so a failure shows at once
 
   ToJson line;
   line("tinymp_run", run_log_version);
@@ -73,7 +74,7 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
   try {
     write_line(one_line(line.json));
   } catch (const Error&) {
-    std::remove(path_.c_str());  // without its header it is no run
+    std::remove(path_.c_str());  // a file without a header is no run
     throw;
   }
 }
@@ -121,9 +122,9 @@ std::string new_run_folder(const std::string& dir, const std::string& name) {
     const std::string digits = std::to_string(number);
     const std::string padded = std::string(3 - std::min<std::size_t>(3, digits.size()), '0') + digits;
     const auto folder = std::filesystem::path(dir) / (name + "-" + padded);
-    const bool made = std::filesystem::create_directory(folder, failed);  // false when it was there already
+    const bool made = std::filesystem::create_directory(folder, failed);  // false when it exists
     if (made) return folder.string();
-    // A plain file of that name is as much taken as a folder is.
+    // A plain file takes the name as a folder does.
     if (failed && failed.value() != EEXIST)
       throw Error(write_failure("the folder", folder.string(), failed.value()));
   }

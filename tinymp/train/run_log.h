@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-/// A training run on disk: one JSON object a line, a header first, then a line a logged step, a result last.
+/// A training run on disk, one JSON object a line: a header, then a line for each logged step, then a result.
 /// Each line is flushed as it is written, so an interrupted run keeps everything up to its last logged step.
-/// NaN and infinities are written as the strings "nan", "inf" and "-inf"; what was not measured is left out.
+/// NaN and infinities are the strings "nan", "inf" and "-inf". Values that were not measured are left out.
 ///   {"tinymp_run":1,"lesson":"06_loss_scaling","name":"FP16, S = 1","recipe":{...},"seed":0,...}
 ///   {"step":1,"loss":0.231,"scale":1.0,"skipped":false,"skips":0,"lr":0.01,"flushed":0.62}
-/// A step that was looked at closely (histogram.h) has a line of its own behind it, a parameter an object:
+/// A step with histograms (histogram.h) has a second line, with an object for each parameter:
 ///   {"sizes":{"step":1,"scale":1.0,"parameters":[{"name":"layer 1 weight",
 ///     "gradients":{"zeros":9,"nonfinite":0,"first":-31,"counts":[3,14,...],"largest":2e-06,"subnormal":120,
 ///                  "overflowed":0,"flushed":301},
@@ -26,7 +26,7 @@ namespace tinymp::train {
 
 inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
-/// What was run, and on what. The second half is filled in by RunLog.
+/// What was run, and on what machine. RunLog fills in the second half.
 struct RunHeader {
   std::string lesson{};    ///< "06_loss_scaling", "quickstart", "train"
   std::string question{};  ///< the panel a curve belongs to: "Do small gradients survive?"
@@ -39,71 +39,71 @@ struct RunHeader {
   std::int64_t steps = 0;
   std::int64_t batch = 0;
   std::string metric{};           ///< what RunResult::value is: "test accuracy (%)", "test MSE"
-  bool higher_is_better = false;  ///< of that metric
-  std::string command{};          ///< what repeats this run: "./learn run 6 --seeds 3"
+  bool higher_is_better = false;  ///< for the metric
+  std::string command{};          ///< the command that repeats this run: "./learn run 6 --seeds 3"
 
   std::string date{};      ///< UTC, "2026-05-04T09:30:00Z"
-  std::string commit{};    ///< "44ca0ca1f20b", a "+" after it: with changes; "unknown" outside a git checkout
+  std::string commit{};    ///< "44ca0ca1f20b", with "+" when the tree had changes; "unknown" without git
   std::string compiler{};  ///< "g++ 12.2.0"
-  std::string device{};    ///< the name of the CPU, unless the caller put another device there
+  std::string device{};    ///< the name of the CPU, or of the device that the caller put here
   int threads = 0;
-  std::string pieces{};  ///< "half: YOURS | scaler: REFERENCE"; empty unless a learner's code ran
+  std::string pieces{};  ///< "half: YOURS | scaler: REFERENCE"; empty when no learner's code ran
 };
 
-/// One logged step. Shares lie between 0 and 1; NaN means not measured at this step.
+/// One logged step. Shares lie between 0 and 1; NaN means that the step did not measure it.
 struct LogRecord {
   std::int64_t step = 0;   ///< 1 is the first
-  double loss = 0;         ///< of this batch, unscaled
-  double scale = 1;        ///< S in force during the step
+  double loss = 0;         ///< the unscaled loss of this batch
+  double scale = 1;        ///< the S of this step
   bool skipped = false;    ///< a gradient was not finite and the optimizer did not move
-  std::int64_t skips = 0;  ///< skipped so far, this step included
-  // Of all gradients:
+  std::int64_t skips = 0;  ///< steps skipped so far, this one included
+  // Shares of all gradients.
   double zero = not_measured;       ///< exactly zero
   double subnormal = not_measured;  ///< below the smallest normal number of their format
-  // Of the gradients that are not zero in an FP32 shadow of the same step:
-  double flushed = not_measured;  ///< zero here
-  // Of the updates that are not zero in FP32:
+  // Share of the gradients that are not zero in an FP32 shadow of the same step.
+  double flushed = not_measured;  ///< zero in this run
+  // Shares of the updates that are not zero in FP32.
   double underflowed = not_measured;  ///< zero in the master's format
-  double absorbed = not_measured;     ///< not zero there, yet the weight stays as it was
+  double absorbed = not_measured;     ///< not zero in the master's format, but too small to change the weight
   double lr = not_measured;           ///< the learning rate of this step
 };
 
-/// Where the first infinity or NaN came from: first_bad.h. A run has one of a kind at most.
+/// Where the first infinity or NaN came from: first_bad.h. A run has at most one finding of
+/// each kind, or two for "passing".
 struct Finding {
   std::string kind{};  ///< "first bad", "passing" (the loss stayed finite), "scale below 1"
   std::int64_t step = 0;
-  std::string direction{};  ///< "input", "forward", "backward", "update"; "" where nothing was found
+  std::string direction{};  ///< "input", "forward", "backward", "update"; "" when nothing was found
   std::string where{};      ///< "layer 2", "after layer 2", "layer 2 weight"
-  std::string op{};  ///< "linear"; of an update the optimizer, or "cast" where the weight rounds the master
-  DType dtype = DType::f32;     ///< of the tensor
+  std::string op{};  ///< "linear"; for an update the optimizer, or "cast" when rounding the master broke it
+  DType dtype = DType::f32;     ///< the format of the tensor
   std::string shape{};          ///< "(64, 10)"
-  double value = not_measured;  ///< its first infinity, or NaN
-  double low = 0,
-         high = 0;  ///< between these lies what it was made of: the inputs; of a gradient, those before it
-  std::string parameter{};  ///< the first whose gradient is not finite, where there is one
-  std::string sentence{};   ///< all this in words
+  double value = not_measured;  ///< the first infinity or NaN of the tensor
+  /// The range of the op's inputs; for a gradient, the range of the gradient that it was computed from.
+  double low = 0, high = 0;
+  std::string parameter{};  ///< the first one with a gradient that is not finite, if any
+  std::string sentence{};   ///< the finding in words
 };
 
 struct RunResult {
-  double value = not_measured;            ///< of RunHeader::metric, measured on the test set
+  double value = not_measured;            ///< RunHeader::metric on the test set
   std::int64_t taken = 0, skipped = 0;    ///< optimizer steps
   std::int64_t first_nonfinite_step = 0;  ///< the first step whose loss was NaN or infinite; 0: none
   double seconds = 0;                     ///< wall time of training
 };
 
-/// Writes one run. Refuses to write over a file that exists; throws Error naming the path and the reason when
-/// the disk is full or the folder read-only, at the very line that did not fit. Nothing can be written after
-/// that.
+/// Writes one run. Refuses to overwrite a file. Throws Error naming the path and the reason when the disk is
+/// full or the folder read-only, at the line that did not fit. Nothing can be written after that.
 class RunLog {
  public:
-  /// Fills in where and when (date, commit, compiler, device, threads) and writes the header line.
+  /// Fills in date, commit, compiler, device and threads, and writes the header line.
   RunLog(std::string path, RunHeader header);
   void write(const LogRecord& step);
   void write_sizes(const StepSizes& sizes);
   void note(const Finding& finding);     ///< between the steps
   void finish(const RunResult& result);  ///< the last line; closes the file
   const std::string& path() const { return path_; }
-  const RunHeader& header() const { return header_; }  ///< as it stands in the file
+  const RunHeader& header() const { return header_; }  ///< the header as written
 
  private:
   void write_line(std::string json);
@@ -121,20 +121,20 @@ struct Run {
   RunHeader header;
   std::vector<LogRecord> steps;
   std::optional<RunResult> result;
-  std::vector<StepSizes> sizes{};  ///< of the steps that were looked at closely
+  std::vector<StepSizes> sizes{};  ///< one for each step with histograms
   std::vector<Finding> findings{};
 };
 
-/// Reads a run log; throws Error naming file and line when it is not one, or when its steps do not go up. A
-/// last line that was cut short by an interruption is left out, as if it had not been written.
+/// Reads a run log. Throws Error naming file and line when the file is no run log, or when its steps do not
+/// go up. Ignores a last line that an interruption cut short.
 Run load_run(const std::string& path);
 
-/// DIR/NAME-001, DIR/NAME-002, ...: makes and returns the first that does not exist yet. No run is ever
-/// overwritten, not even when two programs ask at once.
+/// Makes and returns the first of DIR/NAME-001, DIR/NAME-002, ... that does not exist yet. So no run is
+/// overwritten, not even when two programs ask at the same time.
 std::string new_run_folder(const std::string& dir, const std::string& name);
 
-/// The one message for a file or folder that cannot be written: what, where, the reason behind `error_number`
-/// (errno), how to mend it.
+/// The message for a file or folder that cannot be written: what, where, the reason behind `error_number`
+/// (errno), and how to mend it.
 std::string write_failure(const std::string& what, const std::string& path, int error_number);
 
 }  // namespace tinymp::train

@@ -4,12 +4,12 @@
 #include <concepts>
 #include <type_traits>
 
-/// The keys of a run log, each written down once: the writer and the reader both walk these lists.
-/// `field(key, member)` is called for every member, in the order in which a reader wants to see them.
+/// The keys of a run log, each written once: writer and reader both walk these lists. They call
+/// `field(key, member)` for every member, in an order that is good to read.
 namespace tinymp::train {
 
-/// A program refuses the formats that it does not know. Format 1 changes until 0.1.0 is out: lines "sizes"
-/// and "finding" were added to it, and programs from before stop at them as at a line that is no step.
+/// A program refuses a version that it does not know. Version 1 may change until 0.1.0 is out. It has gained
+/// the lines "sizes" and "finding"; older programs refuse them, as they refuse any line that is no step.
 inline constexpr int run_log_version = 1;
 
 template <class T, class U>
@@ -50,7 +50,7 @@ void fields(MaybeConst<Recipe> auto& r, F&& field) {
   field("scaling", r.scaling);
 }
 
-/// A scaling also has a "kind": the name of its policy, which says what fields there are.
+/// A scaling also has a "kind", the name of its policy, which tells the fields.
 template <class F>
 void fields(MaybeConst<LossScaling> auto& scaling, F&& field) {
   visit_fields(scaling, [&](const ScalingField& about, auto& member) { field(about.key, member); });
@@ -65,7 +65,7 @@ void fields(MaybeConst<LogRecord> auto& r, F&& field) {
   field("skips", r.skips);
 }
 
-/// These are left out of a line when they were not measured.
+/// The writer leaves these out when they were not measured.
 template <class F>
 void sampled_fields(MaybeConst<LogRecord> auto& r, F&& field) {
   field("lr", r.lr);
@@ -83,7 +83,7 @@ void fields(MaybeConst<Finding> auto& r, F&& field) {
   field("sentence", r.sentence);
 }
 
-/// These are left out where nothing was found.
+/// The writer leaves these out when nothing was found.
 template <class F>
 void traced_fields(MaybeConst<Finding> auto& r, F&& field) {
   field("direction", r.direction);

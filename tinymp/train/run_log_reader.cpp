@@ -11,16 +11,16 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-// Reading. A key that is missing leaves the default, so that older runs stay readable; a key of the wrong
-// type, an unknown format or scaling, a line that is no step, more than a run can hold: an error that names
+// Reading. A missing key leaves the default, so that older runs stay readable. A key of the wrong type, an
+// unknown format or scaling, a line that is no step, or more data than a run can hold is an error that names
 // file and line.
 namespace tinymp::train {
 namespace {
 
 using Json = nlohmann::json;
 
-// More than any run of tinymp writes. What a log of somebody else holds beyond is refused, or, of a text,
-// cut.
+// Limits above what tinymp writes. A log from elsewhere may exceed them: the reader refuses it, or cuts a
+// text.
 constexpr std::size_t longest_line = std::size_t{4} << 20;  // bytes
 constexpr int most_lines = 10'000'000;
 constexpr std::size_t most_findings = 100, longest_name = 120, longest_text = 4000;
@@ -36,7 +36,7 @@ std::string all_scalings() {
   return all;
 }
 
-/// A JSON object that knows which line it came from.
+/// A JSON object, and the file and line that it came from.
 class FromJson {
  public:
   FromJson(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
@@ -168,7 +168,7 @@ void read_line(const FromJson& line, bool is_first, Run& run) {
   }
 }
 
-/// As std::getline, of a line that is short enough.
+/// Like std::getline, but throws Error when the line is too long.
 bool read_text(std::istream& in, std::string& line, const std::string& where) {
   std::array<char, 4096> block{};
   line.clear();

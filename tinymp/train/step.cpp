@@ -4,7 +4,7 @@
 
 namespace tinymp::train {
 
-// In the order of Micikevicius et al. 2018.
+// The order of the calls is that of Micikevicius et al. 2018.
 PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                        LossScaler& scaler, const StepMeters& meters, const data::Batch& batch) {
   if (meters.shadow != nullptr && (meters.counts_flushed || meters.histograms)) meters.shadow->follow(model);

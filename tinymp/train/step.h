@@ -13,14 +13,15 @@ namespace tinymp::train {
 
 /// What a step measures besides taking it.
 struct StepMeters {
-  Shadow* shadow = nullptr;           ///< null: the model is FP32 itself, or nothing is compared
-  bool counts_flushed = false;        ///< needs the shadow
-  bool histograms = false;            ///< of the sizes of gradients and updates
-  NonfiniteTracer* tracer = nullptr;  ///< finds what is not finite; null: none
-  std::function<void(const Gradients&)> updated{};  ///< called when the optimizer has moved, or skipped
+  Shadow* shadow = nullptr;                         ///< the FP32 model to compare with, or null
+  bool counts_flushed = false;                      ///< needs the shadow
+  bool histograms = false;                          ///< counts the sizes of gradients and updates
+  NonfiniteTracer* tracer = nullptr;                ///< traces infinities and NaN; null: no tracing
+  std::function<void(const Gradients&)> updated{};  ///< called after the optimizer's step, taken or skipped
 };
 
-/// A step that has been handed to the device. What it found stays there until it is logged: reading waits.
+/// A step that the device may still be computing. Its results stay on the device until it is logged: reading
+/// waits.
 struct PendingStep {
   std::int64_t number;
   Tensor loss, scale;
@@ -31,7 +32,7 @@ struct PendingStep {
   std::optional<StepSizes> sizes{};
 };
 
-/// At the learning rate that the optimizer has.
+/// Starts a step at the current learning rate of the optimizer.
 PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                        LossScaler& scaler, const StepMeters& meters, const data::Batch& batch);
 

@@ -5,17 +5,17 @@
 
 namespace tinymp::train {
 
-/// What a model is asked to do with an image.
+/// What a model learns to do with an image.
 enum class Task : std::uint8_t {
-  classify,     ///< name it: cross-entropy of the logits; measured as accuracy in percent
-  reconstruct,  ///< draw it again: mean squared error over batch and pixels; measured as just that
+  classify,     ///< name its class: the loss is cross-entropy of the logits; the metric, accuracy in percent
+  reconstruct,  ///< draw it again: loss and metric are the mean squared error over batch and pixels
 };
 
-/// The FP32 scalar that training makes small.
+/// The loss of a batch, an FP32 scalar.
 Tensor loss_of(Task task, const nn::Model& model, const data::Batch& batch);
 
-/// Over a whole dataset, without a tape, on the device of the model. NaN when the model's output is not
-/// finite.
+/// The metric over a whole dataset, without a tape, on the device of the model. NaN when the output of the
+/// model is not finite.
 double measure(Task task, const nn::Model& model, const data::Dataset& dataset,
                data::LoaderOptions options = {}, Device device = Device::cpu);
 
