@@ -38,13 +38,13 @@ Allocator& host() {
   return instance;
 }
 
-Allocator& nobody() {
+Allocator& no_allocator() {
   throw MissingError(
       "no backend for the device 'cuda' is linked into this program; use a tensor op, or stay on the cpu");
 }
 
 std::array<Allocator& (*)(), 2>& registry() {
-  static std::array<Allocator& (*)(), 2> finders{host, nobody};
+  static std::array<Allocator& (*)(), 2> finders{host, no_allocator};
   return finders;
 }
 

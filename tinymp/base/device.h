@@ -43,7 +43,7 @@ class Allocator {
 /// The allocator of a device. Throws MissingError when the machine, or this build, has no such device.
 Allocator& allocator(Device device);
 
-/// A backend says how to reach it; nobody looks for a GPU before it is asked for. What `find` returns must
+/// A backend says how to reach it; no GPU is looked for before it is asked for. What `find` returns must
 /// live as long as the program; it throws MissingError when there is no such device.
 void register_device(Device device, Allocator& (*find)());
 

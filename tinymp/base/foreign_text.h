@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// Text that somebody else wrote: how much of it is shown, kept and read.
+/// Text that another program or person wrote: how much of it is shown, kept and read.
 namespace tinymp {
 
 /// For a message: at most `most` bytes of it, then "..."; what is not printable ASCII as \x1b.

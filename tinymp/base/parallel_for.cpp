@@ -46,7 +46,7 @@ class Seats {
 
  private:
   static constexpr int most = 64;
-  /// Nobody else sits there; beyond `most` nobody looks.
+  /// True when no other thread has this CPU; CPUs beyond `most` are not counted.
   bool claim(int cpu) {
     if (cpu >= most) return true;
     const std::uint64_t seat = std::uint64_t{1} << cpu;
@@ -119,7 +119,7 @@ class ThreadPool {
     loop.work();
     {
       const std::lock_guard lock(mutex_);
-      loop_ = nullptr;  // a worker that wakes only now finds nothing to do, and nobody waits for it
+      loop_ = nullptr;  // a worker that wakes only now finds nothing to do, and no loop waits for it
     }
     while (busy_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
   }

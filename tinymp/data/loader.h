@@ -35,7 +35,7 @@ struct ChannelStatistics {
   std::array<float, 3> mean{0, 0, 0}, deviation{1, 1, 1};
 };
 
-/// Of the 50,000 training images of CIFAR-10, four digits, as everybody uses them; tests/data computes them.
+/// The usual four digits, from the 50,000 training images of CIFAR-10; tests/data computes them.
 inline constexpr ChannelStatistics cifar10_statistics{.mean = {0.4914f, 0.4822f, 0.4465f},
                                                       .deviation = {0.2470f, 0.2435f, 0.2616f}};
 

@@ -23,7 +23,7 @@ std::vector<fs::path> places(const Source& source) {
   return found;
 }
 
-/// A link that leads nowhere, or in a circle: somebody wanted that copy, so no other is taken in its place.
+/// A link that leads nowhere, or in a circle: the user wanted that copy, so no other is taken in its place.
 void refuse_broken_links(const Source& source, const fs::path& folder) {
   std::vector<fs::path> paths{folder.parent_path(), folder};
   for (const char* file : source.files)

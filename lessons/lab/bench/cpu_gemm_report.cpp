@@ -145,7 +145,7 @@ report::Table CpuGemmReport::table() const {
       const std::string cell = column.cell(row);
       return cell.empty() || cell == "-";
     };
-    if (std::ranges::all_of(rows, empty)) continue;  // nobody was there: the notes say why
+    if (std::ranges::all_of(rows, empty)) continue;  // no contestant was there: the notes say why
     table.header.emplace_back(column.head);
     table.align.push_back(report::Align::right);
     for (std::size_t i = 0; i < rows.size(); ++i)

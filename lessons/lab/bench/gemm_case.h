@@ -27,7 +27,7 @@ bool exact(const GemmShape& shape);
 /// One product in the memory of an executor, and what it should be: sums in double.
 class GemmCase {
  public:
-  /// `gap`: elements between the rows of c that nobody may touch.
+  /// `gap`: elements between the rows of c that no kernel may touch.
   GemmCase(Executor& executor, const GemmShape& shape, Values values, int gap);
 
   const GemmProblem& problem() const { return problem_; }

@@ -58,7 +58,7 @@ Json GemmReport::json() const {
       {"milliseconds", or_null(cublas_milliseconds)}, {"version", cublas_version}, {"why_not", no_cublas}};
   all["rows"] = Json::array();
   for (const GemmRow& row : rows) {
-    // Times of an emulation say nothing about a GPU, and nobody shall read them as if they did.
+    // Times of an emulation say nothing about a GPU, and the report must not look as if they did.
     const bool timed = row.milliseconds > 0 && !machine.emulated;
     all["rows"].push_back({{"rung", rules_of(row.rung).name},
                            {"right", row.products > 0 && row.fault.empty()},

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// What keeps the program of somebody else from changing anything on this machine, and from reading more than
+/// What keeps a foreign program from changing anything on this machine, and from reading more than
 /// it needs.
 namespace tinymp::classroom {
 
@@ -27,7 +27,7 @@ struct Sandbox {
 };
 
 /// The best that works here, tried with a program that does nothing, in `folder`. Where only limits do,
-/// nobody's submission is judged (MissingError) unless `trust` says that all of them are harmless.
+/// no submission is judged (MissingError) unless `trust` says that all of them are harmless.
 Fence best_fence(const std::filesystem::path& folder, bool trust);
 Fence best_of(bool bubblewrap, bool landlock, bool trust);
 

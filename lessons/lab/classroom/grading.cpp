@@ -147,7 +147,7 @@ Grades grade(const Submission& submission, const std::string& student, const Gra
   for (const Exercise& exercise : grading.exercises) {
     try {
       grades.exercises.push_back(grade_exercise(submission, exercise, progress, grading, end));
-    } catch (const MissingError&) {  // the machine; nobody can be judged
+    } catch (const MissingError&) {  // the machine; no submission can be judged
       throw;
     } catch (const std::exception& error) {  // one that cannot be judged is no reason to judge none
       if (interrupted()) throw;

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using FileTime = fs::file_time_type;
 
-/// Its time tells when it was used last. (One that is somebody else's keeps its own.)
+/// Its time tells when it was used last. (The file of another user keeps its own.)
 void mark_as_used(const fs::path& file) {
   std::error_code failed;
   fs::last_write_time(file, FileTime::clock::now(), failed);

@@ -73,7 +73,7 @@ constexpr unsigned refused[] = {
     SYS_keyctl,
     SYS_add_key,
     SYS_request_key,
-    // memory that outlives a program, or that nobody counts
+    // memory that outlives a program, or that no limit counts
     SYS_memfd_create,
     SYS_shmget,
     SYS_msgget,
@@ -147,7 +147,7 @@ FilterProgram filter_program(int own) {
   if (own != 0) filter.refuse_unless(SYS_tgkill, 0, static_cast<unsigned>(own));  // raise() and abort()
   filter.refuse_if_any(SYS_clone, 0, new_namespaces);
   filter.refuse(clone3, ENOSYS);  // its flags lie in memory; the C library then takes clone
-  // A pipe that tells somebody else of its bytes, by a signal of one's choice.
+  // A pipe that tells another program of its bytes, by a signal of one's choice.
   for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG})
     filter.refuse_if(SYS_fcntl, 1, static_cast<unsigned>(command));
   filter.give(SECCOMP_RET_ALLOW);

@@ -40,7 +40,7 @@ struct Patience {
 
 /// `path` is what compilers call the text in their errors. The program with the text in it is made in
 /// `scratch`; what is the exercise's own is kept in the build folder, so the next text is judged faster. What
-/// is somebody else's is judged behind a fence.
+/// comes from others is judged behind a fence.
 Verdict judge(const Exercise& exercise, const std::string& text, const std::string& path,
               const std::filesystem::path& scratch, const Patience& patience = {}, Fence fence = Fence::none);
 

@@ -95,7 +95,7 @@ Program program_of(const Json& config) {
                                  "update S",
                                  "zero_grad"};
   if (config.at("recipe").contains("scaling") && config.at("recipe").at("scaling").at("kind") == "none")
-    usual = {"backward of loss", clip_line, "step", "zero_grad"};  // nothing to divide, and nobody looks
+    usual = {"backward of loss", clip_line, "step", "zero_grad"};  // nothing to divide, and nothing to check
   if (std::ranges::find(program.step, clip_line) == program.step.end()) std::erase(usual, clip_line);
   program.averages_move_in_forward = value<std::string>(config, "running averages", "") == "move in forward";
   if (config.contains("damaged image")) {
