@@ -20,11 +20,11 @@ namespace {
 
 thread_local bool inside_parallel_for = false;
 
-/// Each thread of a loop wants a processor of its own. A system may wake one where another is at work
-/// already, virtual machines above all, and take longer to notice than the loop takes.
+/// Spreads the threads of a loop over the processors. Some systems (virtual machines above all) wake two
+/// threads on one processor and take longer to move one of them than the loop runs.
 class Seats {
  public:
-  /// For the calling thread. Where there are more threads than processors they share as the system likes.
+  /// Moves the calling thread to a free processor. With more threads than processors the system decides.
   void take() {
 #ifdef __linux__
     const int here = sched_getcpu();
@@ -37,7 +37,7 @@ class Seats {
       cpu_set_t there;
       CPU_ZERO(&there);
       CPU_SET(cpu, &there);
-      // There at once, and free to go on anywhere.
+      // The first call moves the thread at once; the second lets the system move it again.
       if (sched_setaffinity(0, sizeof there, &there) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
       return;
     }
@@ -46,7 +46,7 @@ class Seats {
 
  private:
   static constexpr int most = 64;
-  /// Nobody else sits there; beyond `most` nobody looks.
+  /// Claims a processor. True when no other thread has it; always true for processors from `most` on.
   bool claim(int cpu) {
     if (cpu >= most) return true;
     const std::uint64_t seat = std::uint64_t{1} << cpu;
@@ -56,7 +56,7 @@ class Seats {
   std::atomic<std::uint64_t> taken_{0};
 };
 
-/// One loop that is being shared out. Threads take the next piece until none is left.
+/// One loop that the threads share. Each thread takes the next piece until none is left.
 struct Loop {
   std::int64_t n, grain;
   detail::RangeBody body;
@@ -66,7 +66,7 @@ struct Loop {
   std::atomic<bool> failed{false};
   std::exception_ptr error;
 
-  /// A worker that wakes late may find nothing left: then it need not sit down either.
+  /// A worker that wakes late may find no piece left. Then it needs no processor either.
   void start_late() {
     if (next.load(std::memory_order_relaxed) >= n) return;
     seats.take();
@@ -115,11 +115,11 @@ class ThreadPool {
       ticket_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
-    if (sleepers) std::this_thread::yield();  // to those who wake here, for long enough to move
+    if (sleepers) std::this_thread::yield();  // lets workers that wake on this processor move away
     loop.work();
     {
       const std::lock_guard lock(mutex_);
-      loop_ = nullptr;  // a worker that wakes only now finds nothing to do, and nobody waits for it
+      loop_ = nullptr;  // a worker that wakes only now finds no loop; run() does not wait for it
     }
     while (busy_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
   }

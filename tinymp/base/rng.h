@@ -20,7 +20,7 @@ namespace tinymp {
 /// compiler which argument is computed first.
 class Rng {
  public:
-  /// `counter`: how many numbers count as drawn already. Rng(r.seed(), r.counter()) goes on where r stands.
+  /// `counter` numbers count as drawn. Rng(r.seed(), r.counter()) continues where r stands.
   explicit constexpr Rng(std::uint64_t seed, std::uint64_t counter = 0) : seed_(seed), counter_(counter) {}
 
   constexpr std::uint64_t seed() const { return seed_; }
@@ -53,10 +53,10 @@ class Rng {
       std::swap(values[left - 1], values[static_cast<std::size_t>(below(left))]);
   }
 
-  /// A generator of its own for one purpose: rng.split(0) for the weights, rng.split(1) for the order of the
-  /// data. It depends on (seed, stream) alone, not on what was drawn: drawing one more weight leaves the data
-  /// in order. The children's seeds are themselves outputs of a SplitMix64 generator, so different streams
-  /// never share a seed.
+  /// Returns a separate generator for one purpose: rng.split(0) for the weights, rng.split(1) for the order
+  /// of the data. It depends on (seed, stream) alone, so drawing one more weight does not change the order of
+  /// the data. The seeds of the streams are outputs of a SplitMix64 generator, so no two streams share a
+  /// seed.
   constexpr Rng split(std::uint64_t stream) const { return Rng(mix(mix(~seed_) + stream * gamma)); }
 
  private:

@@ -6,7 +6,7 @@
 namespace tinymp {
 
 //   y = x / (1 - p) where the mask of (seed, step) keeps a value, else 0
-//  dx = dy / (1 - p) there, else 0: the mask is computed again, nobody keeps it
+//  dx = dy / (1 - p) there, else 0: the mask is computed again, not kept
 Tensor dropout(const Tensor& x, float p, std::uint64_t seed, const Tensor& step) {
   if (const Recast as = recast("dropout", x)) return dropout(as[0], p, seed, step);
   expect_same_device("dropout", x, step);
