@@ -18,7 +18,7 @@
 /// The tracer reads every value and waits for the device, so use it for the step in question only.
 namespace tinymp {
 
-/// What a tensor holds.
+/// A summary of the values of a tensor.
 struct Contents {
   double low = 0, high = 0;  ///< the range of the finite values; 0 when there are none
   std::int64_t bad_at = -1;  ///< the index of the first infinity, or else of the first NaN; -1: all finite

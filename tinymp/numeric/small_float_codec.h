@@ -41,7 +41,8 @@ struct FloatLayout {
   static_assert(width == 8 || width == 16);
 
   static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
-  static constexpr int smallest_exponent = 1 - bias;  ///< of normal numbers; subnormals share it
+  static constexpr int smallest_exponent =
+      1 - bias;  ///< the exponent of the smallest normal number, and of all subnormals
   static constexpr int largest_exponent = has_infinity ? bias : bias + 1;
 
   static constexpr Bits sign_bit = 1 << (width - 1);
