@@ -6,8 +6,8 @@
 #include <ostream>
 #include <string_view>
 
-/// The devices of tensors and their allocators. A backend registers itself, so the layers below it need not
-/// know it.
+/// The devices of tensors and their allocators. A backend registers itself, so the
+/// layers below it need not know it.
 namespace tinymp {
 
 enum class Device : std::uint8_t { cpu, cuda };

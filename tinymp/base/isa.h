@@ -28,8 +28,8 @@ Isa isa();
 #define TINYMP_INDEPENDENT_ROUNDS
 #endif
 
-// For functions that a loop calls and the compiler might not inline. Only inlined code gets the wide
-// registers.
+// For functions that a loop calls and the compiler might not inline. Only
+// inlined code gets the wide registers.
 #if defined(__GNUC__)
 #define TINYMP_INLINE __attribute__((always_inline)) inline
 #else

@@ -32,7 +32,7 @@ void check_options(const Dataset& dataset, const LoaderOptions& options) {
                             dataset.name, " have ", dataset.shape.channels));
 }
 
-/// `of_epoch`: what crop and flip are drawn from; null: images as they are.
+/// Makes a batch. `of_epoch` draws crop and flip; null: the images stay as they are.
 Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, const LoaderOptions& options,
              const Rng* of_epoch) {
   const ImageShape& shape = dataset.shape;
@@ -40,7 +40,7 @@ Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, cons
   Batch batch{Tensor({static_cast<std::int64_t>(indices.size()), shape.size()}), {}};
   batch.labels.reserve(indices.size());
   float* out = batch.images.data<float>();
-  // Of what goes out, (H,W,C) or (W,H,C); the steps between two of its rows or pixels are in the bytes.
+  // Shape of the output, (H,W,C) or transposed, and its strides in the input bytes.
   std::int64_t rows = shape.rows, cols = shape.cols;
   std::int64_t to_row = shape.cols * shape.channels, to_pixel = shape.channels;
   if (options.transpose) {

@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where `source` may lie, in the order in which it is looked for.
+/// Returns the folders where `source` may lie, in the order of the search.
 std::vector<fs::path> places(const Source& source) {
   std::vector<fs::path> found;
   const auto add_below = [&](const char* root) {
@@ -23,7 +23,8 @@ std::vector<fs::path> places(const Source& source) {
   return found;
 }
 
-/// A link that leads nowhere, or in a circle: somebody wanted that copy, so no other is taken in its place.
+/// Throws MissingError for a link that leads nowhere, or in a circle. The user meant that copy, so the search
+/// does not go on to another one.
 void refuse_broken_links(const Source& source, const fs::path& folder) {
   std::vector<fs::path> paths{folder.parent_path(), folder};
   for (const char* file : source.files)

@@ -65,7 +65,7 @@ inline DType sums_of(const Tensor& x, DType accumulate) {
   return x.dtype() == DType::f64 ? DType::f64 : accumulate;
 }
 
-/// Labels or tokens where a kernel finds them: beside the values that they belong to.
+/// Labels or tokens on the device of the values that they belong to.
 class Indices {
  public:
   Indices(std::span<const std::int32_t> values, Device device)

@@ -11,8 +11,8 @@
 ///
 /// The inputs of an op share a format, or the op throws Error naming the op, the shapes and the formats. Only
 /// cast() changes a format, and only autocast inserts it. Ops compute 16-bit values in FP32 and round once
-/// when they store. Losses and sums over a whole tensor are FP32 (f64 for f64), because FP16 cannot hold
-/// them.
+/// when they store. Losses and sums over a whole tensor are FP32 (f64 for
+/// f64), because FP16 cannot hold them.
 namespace tinymp {
 
 struct MatmulOptions {
@@ -21,8 +21,8 @@ struct MatmulOptions {
 
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
 
-/// The activations of a fused pass. log is not one: its derivative needs its input, which the pass does not
-/// keep.
+/// The activations of a fused pass. log is not one: its derivative needs its
+/// input, which the pass does not keep.
 enum class Activation : std::uint8_t { relu, sigmoid, tanh, exp };
 struct LinearOptions {
   DType accumulate = DType::f32;
@@ -92,8 +92,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Laye
 
 /// Each value, even a NaN, becomes 0 with probability p in [0, 1); the others are divided by 1 - p. The
 /// choice depends on seed, step and place alone, so it is the same on every device, and in backward. step:()
-/// is data, a whole number in f64. It lies on the device of x, so no call waits for a GPU. Srivastava et al.
-/// 2014.
+/// is data, a whole number in f64. It lies on the device of x, so no call waits
+/// for a GPU. Srivastava et al. 2014.
 Tensor dropout(const Tensor& x, float p, std::uint64_t seed, const Tensor& step);
 
 struct Conv2dOptions {
@@ -117,8 +117,8 @@ Tensor avg_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride);
 Tensor global_avg_pool2d(const Tensor& x);  ///< (B,C) from (B,H,W,C): the mean over all pixels
 
 /// (B,Ho,Wo,channels) from (B,H,W,C): every stride-th pixel down and across from the first, its channels
-/// followed by zeros. It is the shortcut without weights (A) of He et al. 2015 (arXiv 1512.03385), section
-/// 3.3.
+/// followed by zeros. It is the shortcut without weights (A) of He et al. 2015
+/// (arXiv 1512.03385), section 3.3.
 Tensor subsample(const Tensor& x, std::int64_t stride, std::int64_t channels);
 
 /// (N,D) the rows of table (V,D) for N tokens, numbers in 0 .. V-1. The gradient of a row is the sum over the
@@ -140,8 +140,8 @@ Tensor mean(const Tensor& x);  ///< () the mean of all values; throws Error when
 /// ignores the label -100.)
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels);
 
-/// () the mean over all values of (x - target)^2. The target is data in f32 (f64 for an f64 x) and gets no
-/// gradient.
+/// () the mean over all values of (x - target)^2. The target is data in f32 (f64
+/// for an f64 x) and gets no gradient.
 Tensor mse(const Tensor& x, const Tensor& target);
 
 }  // namespace tinymp
