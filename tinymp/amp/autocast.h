@@ -22,8 +22,8 @@
 ///
 /// Autocast casts a parameter once, however often the model uses it. The copy lasts until an optimizer steps,
 /// another tape begins or the region ends. A region that lies directly in one of the same format shares its
-/// copies. The gradients of all uses are summed in the parameter's own format and flow back through the one
-/// cast.
+/// copies. The gradients of all uses are summed in the parameter's own format
+/// and flow back through the one cast.
 namespace tinymp {
 
 class Autocast final : public CastPolicy {

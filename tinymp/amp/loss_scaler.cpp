@@ -84,8 +84,8 @@ UnscaleResult LossScaler::unscale(Gradients& gradients) {
 }
 
 void LossScaler::end_step(std::span<UnscaleResult* const> checks) {
-  // All checks are validated before anything changes, so that the caller can correct a refused update and
-  // call again.
+  // All checks are validated before anything changes, so that the caller can correct
+  // a refused update and call again.
   std::vector<std::shared_ptr<Gradients::Step>> missing = open_;
   for (const UnscaleResult* check : checks) {
     expect(check->step_ != nullptr, "LossScaler::update: this check was handed in before");

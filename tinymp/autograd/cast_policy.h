@@ -29,7 +29,7 @@ class Recast {
 
 class CastPolicy {
  public:
-  /// Must return false when no operand needs a cast, because an op asks again with its cast operands.
+  /// Returns a Recast that is false when no operand needs a cast: an op asks again with its cast operands.
   virtual Recast recast(std::string_view op, std::span<const Tensor* const> operands) = 0;
 
  protected:

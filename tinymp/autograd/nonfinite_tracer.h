@@ -18,7 +18,7 @@
 /// The tracer reads every value and waits for the device, so use it for the step in question only.
 namespace tinymp {
 
-/// What a tensor holds.
+/// A summary of the values of a tensor.
 struct Contents {
   double low = 0, high = 0;  ///< the range of the finite values; 0 when there are none
   std::int64_t bad_at = -1;  ///< the index of the first infinity, or else of the first NaN; -1: all finite
@@ -42,8 +42,8 @@ struct BadTensor {
     Contents contents;
   };
   Origin origin = Origin::forward;
-  /// "linear"; "add" when the sum of two gradients is bad, "cast" when rounding to the kept format made it
-  /// so.
+  /// "linear"; "add" when the sum of two gradients is bad, "cast" when
+  /// rounding to the kept format made it so.
   std::string op;
   std::string where;  ///< "layer 2", "after layer 2"; for the gradient of a named tensor, "layer 2 weight"
   DType dtype = DType::f32;
@@ -72,8 +72,8 @@ class NonfiniteTracer final : public Observer {
   const std::optional<BadTensor>& first() const { return first_; }
   /// The name of the first tensor whose gradient was not finite; "" when all gradients are finite.
   const std::string& first_bad_gradient() const { return first_bad_gradient_; }
-  /// All infinities and NaN that ops made out of finite inputs, and NaN out of infinities, known ones
-  /// included.
+  /// All infinities and NaN that ops made out of finite inputs, and NaN out of
+  /// infinities, known ones included.
   const std::vector<Made>& origins() const { return origins_; }
 
   void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override;

@@ -35,8 +35,8 @@ struct Op {
   std::optional<DType> sums;
 };
 
-/// Receives every op that runs under its tape. nonfinite_tracer.h looks for infinities, amp/explain.h lists
-/// the formats.
+/// Receives every op that runs under its tape. nonfinite_tracer.h looks for infinities,
+/// amp/explain.h lists the formats.
 class Observer {
  public:
   virtual void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) = 0;

@@ -16,7 +16,7 @@ class HostAllocator : public Allocator {
     void* memory = ::operator new(bytes, alignment_of(bytes), std::nothrow);
     expect(memory != nullptr, "out of memory: ", bytes, " bytes more were asked for; try a smaller --batch");
 #ifdef MADV_HUGEPAGE
-    // A wish: where the system has no huge pages to give, it goes on with small ones.
+    // Only a hint: a system without free huge pages uses small ones.
     if (bytes >= huge_page) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
     return memory;
@@ -26,7 +26,7 @@ class HostAllocator : public Allocator {
   }
 
  private:
-  /// One page of 2 MB stands for 512 of 4 KB, whose addresses the processor has to look up one by one.
+  /// One page of 2 MB replaces 512 of 4 KB, whose addresses the processor looks up one by one.
   static constexpr std::size_t huge_page = std::size_t{2} << 20;
   static std::align_val_t alignment_of(std::size_t bytes) {
     return std::align_val_t{bytes >= huge_page ? huge_page : 64};

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <string_view>
 
-/// Where a tensor lives, and who hands out memory there. A backend registers itself, so nothing below it has
-/// to know that it exists.
+/// The devices of tensors and their allocators. A backend registers itself, so the
+/// layers below it need not know it.
 namespace tinymp {
 
 enum class Device : std::uint8_t { cpu, cuda };
@@ -18,16 +18,16 @@ inline std::ostream& operator<<(std::ostream& out, Device device) { return out <
 /// "cpu" -> Device::cpu; throws UsageError naming the choices.
 Device device_from_name(std::string_view name);
 
-/// Memory of a device, and the ways in and out. Copies take their turn among the kernels of the device.
+/// Memory of a device, and copies in and out. Copies take their turn among the kernels of the device.
 class Allocator {
  public:
   virtual ~Allocator() = default;
   virtual void* allocate(std::size_t bytes) = 0;  ///< aligned to 64 bytes; throws Error when memory runs out
   virtual void release(void* memory, std::size_t bytes) noexcept = 0;
 
-  // As they are here they serve devices whose memory the CPU sees. No bytes are no copy: memcpy may not be
-  // given the null pointer of an empty vector.
-  /// `host` is free at once.
+  // These defaults serve devices whose memory the CPU sees. They test for 0 bytes, because memcpy must not
+  // get the null pointer of an empty vector.
+  /// The caller may change `host` after the call.
   virtual void copy_in(void* device, const void* host, std::size_t bytes) {
     if (bytes > 0) std::memcpy(device, host, bytes);
   }

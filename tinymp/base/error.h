@@ -4,11 +4,11 @@
 #include <stdexcept>
 #include <string>
 
-/// How the library says no. It never prints and never exits: it throws, and the message says what is wrong,
+/// The errors of the library. It never prints and never exits: it throws, and the message says what is wrong,
 /// where, and how to mend it. Overflow, NaN and underflow in training are results, not errors.
 namespace tinymp {
 
-/// Something that was asked for cannot be done (a program turns it into exit code 1).
+/// A call cannot do what it was asked to do (a program turns it into exit code 1).
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -23,7 +23,7 @@ struct MissingError : Error {
   using Error::Error;
 };
 
-/// "a", 3, shape  ->  one string; anything with operator<< will do.
+/// Joins parts, "a", 3, shape, into one string. A part is anything with operator<<.
 template <class... Parts>
 std::string concat(const Parts&... parts) {
   std::ostringstream out;

@@ -13,9 +13,9 @@
 namespace tinymp {
 namespace {
 
-// volatile: computed when the program runs, not by the compiler, which always does it right.
+// volatile, so that the program computes the values at run time: the compiler always rounds correctly.
 
-// Looks at the bits: with denormals-are-zero a comparison would take a subnormal that is there for 0.
+// Compares the bits: with denormals-are-zero a comparison of values would take a subnormal for 0.
 template <class T>
 bool flushes_results() {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -31,7 +31,7 @@ bool flushes_operands() {
   return normal == 0;
 }
 
-// Nearest takes 1 + ulp/4 down and 1 + 3 ulp/4 up; each other direction fails one of the two.
+// Rounding to nearest takes 1 + ulp/4 down and 1 + 3 ulp/4 up; every other direction fails one of the two.
 template <class T>
 bool rounds_to_nearest() {
   const volatile T one = 1;
@@ -41,7 +41,7 @@ bool rounds_to_nearest() {
   return down == 1 && up == 1 + std::numeric_limits<T>::epsilon();
 }
 
-// The control register, where there is one that we know.
+// Reads the control register of a known processor.
 std::string control_register() {
 #if defined(__SSE__)
   const auto binary = [](unsigned value) {

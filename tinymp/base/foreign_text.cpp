@@ -17,10 +17,10 @@ std::string excerpt(std::string_view text, std::size_t most) {
 }
 
 std::string cut_to(std::string text, std::size_t most) {
-  std::size_t characters = 0, last = 0;  // where the last character that may stay begins
+  std::size_t characters = 0, last = 0;  // last: the first byte of the last character to keep
   for (std::size_t at = 0; at < text.size(); ++at) {
     if ((static_cast<unsigned char>(text[at]) & 0xc0) == 0x80 && at > 0)
-      continue;  // goes on with a character
+      continue;  // a later byte of the same character
     if (++characters == most) last = at;
     if (characters <= most) continue;
     text.resize(last);

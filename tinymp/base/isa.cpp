@@ -12,8 +12,8 @@ namespace {
 
 Isa widest() {
 #if defined(__x86_64__)
-  // __builtin_cpu_supports looks at what the operating system saves as well; clang++ 14 does not let it ask
-  // for F16C, whose registers are those of AVX2.
+  // __builtin_cpu_supports also checks which registers the operating system saves. clang++ 14 does not accept
+  // "f16c" there; F16C uses the registers of AVX2.
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
   if (!f16c || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Isa::portable;

@@ -1,26 +1,25 @@
 #pragma once
 
-/// Which instructions this run may use. The fast loops are one text, compiled once for each of these sets,
-/// and give the same bits under all of them: which one runs is a matter of speed alone.
+/// The instruction sets that a run may use. The fast loops are one text, compiled once for each set. They
+/// give the same bits under all sets, so the choice changes the speed alone.
 namespace tinymp {
 
 /// In the order of their width; each has all instructions of the ones before it.
 enum class Isa {
-  portable,  ///< what the compiler assumes of every processor
+  portable,  ///< the instructions that every processor has
   avx2,      ///< AVX2, FMA3 and F16C
   avx512,    ///< and AVX-512 F, VL, BW and DQ
 };
 
-/// The widest set that this processor has; TINYMP_ISA=portable|avx2|avx512 asks for a narrower one. Looked up
-/// once. Throws UsageError for another name, MissingError when the processor lacks the one that was asked
-/// for.
+/// Returns the widest set of this processor; TINYMP_ISA=portable|avx2|avx512 selects a narrower one. It looks
+/// once. Throws UsageError for another name, MissingError when the processor lacks the selected set.
 Isa isa();
 
 // Loops that are written once and compiled for each instruction set.
 // --------------------------------------------------------------
 
-// Before a loop none of whose rounds reads what another one writes. Where arrays may overlap a compiler has
-// to assume the opposite, and does one value at a time.
+// Put it before a loop in which no round reads what another round writes. When arrays may overlap, the
+// compiler must assume the opposite, and computes one value at a time.
 #if defined(__clang__)
 #define TINYMP_INDEPENDENT_ROUNDS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -29,7 +28,8 @@ Isa isa();
 #define TINYMP_INDEPENDENT_ROUNDS
 #endif
 
-// For what a loop calls, where the compiler might think it too long: only inline it gets the wide registers.
+// For functions that a loop calls and the compiler might not inline. Only
+// inlined code gets the wide registers.
 #if defined(__GNUC__)
 #define TINYMP_INLINE __attribute__((always_inline)) inline
 #else
@@ -37,14 +37,14 @@ Isa isa();
 #endif
 
 #if defined(__x86_64__)
-// With FMA, but -ffp-contract=off holds here as everywhere: nothing is fused that the text does not fuse.
+// These include FMA, but -ffp-contract=off holds here too: the compiler fuses nothing by itself.
 #define TINYMP_AVX2 __attribute__((target("avx2,fma,f16c")))
 #define TINYMP_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c")))
 #endif
 
 namespace detail {
-// `flatten` brings the text of f and of what it calls in here, where the wider registers are; whatever the
-// compiler leaves outside is compiled for every processor. `static`: no other file may run these copies.
+// `flatten` inlines f and what f calls, so that they get the wider registers. Code that is not inlined is
+// compiled for every processor. `static` keeps these copies out of other translation units.
 template <class F>
 static void on_portable(F f) {
   f();
@@ -61,8 +61,8 @@ TINYMP_AVX512 __attribute__((flatten, noinline)) static void on_avx512(F f) {
 #endif
 }  // namespace detail
 
-/// f(), with the instructions of isa(). For a loop and the arithmetic in it, all of it inline. Captures by
-/// value ([=]): what is captured by reference the compiler reads again in each round.
+/// Calls f() with the instructions of isa(). f is a loop with its arithmetic, all of it inline. Let f capture
+/// by value ([=]): the compiler reads a capture by reference again in each round.
 template <class F>
 void on_best_isa(const F& f) {
 #if defined(__x86_64__)

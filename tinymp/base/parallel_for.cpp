@@ -20,11 +20,11 @@ namespace {
 
 thread_local bool inside_parallel_for = false;
 
-/// Each thread of a loop wants a processor of its own. A system may wake one where another is at work
-/// already, virtual machines above all, and take longer to notice than the loop takes.
+/// Spreads the threads of a loop over the processors. Some systems (virtual machines above all) wake two
+/// threads on one processor and take longer to move one of them than the loop runs.
 class Seats {
  public:
-  /// For the calling thread. Where there are more threads than processors they share as the system likes.
+  /// Moves the calling thread to a free processor. With more threads than processors the system decides.
   void take() {
 #ifdef __linux__
     const int here = sched_getcpu();
@@ -37,7 +37,7 @@ class Seats {
       cpu_set_t there;
       CPU_ZERO(&there);
       CPU_SET(cpu, &there);
-      // There at once, and free to go on anywhere.
+      // The first call moves the thread at once; the second lets the system move it again.
       if (sched_setaffinity(0, sizeof there, &there) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
       return;
     }
@@ -56,7 +56,7 @@ class Seats {
   std::atomic<std::uint64_t> taken_{0};
 };
 
-/// One loop that is being shared out. Threads take the next piece until none is left.
+/// One loop that the threads share. Each thread takes the next piece until none is left.
 struct Loop {
   std::int64_t n, grain;
   detail::RangeBody body;
@@ -66,7 +66,7 @@ struct Loop {
   std::atomic<bool> failed{false};
   std::exception_ptr error;
 
-  /// A worker that wakes late may find nothing left: then it need not sit down either.
+  /// A worker that wakes late may find no piece left. Then it needs no processor either.
   void start_late() {
     if (next.load(std::memory_order_relaxed) >= n) return;
     seats.take();
@@ -115,7 +115,7 @@ class ThreadPool {
       ticket_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
-    if (sleepers) std::this_thread::yield();  // to those who wake here, for long enough to move
+    if (sleepers) std::this_thread::yield();  // lets workers that wake on this processor move away
     loop.work();
     {
       const std::lock_guard lock(mutex_);

@@ -13,14 +13,14 @@ namespace tinymp {
 /// The generator is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA
 /// 2014; the constants are those of Vigna's public-domain splitmix64.c). It is counter-based: number n (n =
 /// 1, 2, ...) is a hash of seed + n * gamma and depends on nothing before it, so the whole state is (seed,
-/// counter). The standard library's distributions and std::shuffle are not used: each library implements them
-/// differently.
+/// counter). The standard library's distributions and std::shuffle are not used: each
+/// library implements them differently.
 ///
 /// Never draw twice within one call, as in f(rng.uniform(0, 1), rng.uniform(0, 1)): C++ leaves it to the
 /// compiler which argument is computed first.
 class Rng {
  public:
-  /// `counter`: how many numbers count as drawn already. Rng(r.seed(), r.counter()) goes on where r stands.
+  /// `counter` numbers count as drawn. Rng(r.seed(), r.counter()) continues where r stands.
   explicit constexpr Rng(std::uint64_t seed, std::uint64_t counter = 0) : seed_(seed), counter_(counter) {}
 
   constexpr std::uint64_t seed() const { return seed_; }
@@ -53,18 +53,18 @@ class Rng {
       std::swap(values[left - 1], values[static_cast<std::size_t>(below(left))]);
   }
 
-  /// A generator of its own for one purpose: rng.split(0) for the weights, rng.split(1) for the order of the
-  /// data. It depends on (seed, stream) alone, not on what was drawn: drawing one more weight leaves the data
-  /// in order. The children's seeds are themselves outputs of a SplitMix64 generator, so different streams
-  /// never share a seed.
+  /// Returns a separate generator for one purpose: rng.split(0) for the weights, rng.split(1) for the order
+  /// of the data. It depends on (seed, stream) alone, so drawing one more weight does not change the order of
+  /// the data. The seeds of the streams are outputs of a SplitMix64
+  /// generator, so no two streams share a seed.
   constexpr Rng split(std::uint64_t stream) const { return Rng(mix(mix(~seed_) + stream * gamma)); }
 
  private:
   static constexpr std::uint64_t gamma =
       0x9e3779b97f4a7c15;  // 2^64 / golden ratio, odd: visits every 64-bit value
 
-  /// Variant 13 of the MurmurHash3 finaliser (Stafford 2011): a bijection that flips half the bits for any
-  /// change.
+  /// Variant 13 of the MurmurHash3 finaliser (Stafford 2011): a bijection that
+  /// flips half the bits for any change.
   static constexpr std::uint64_t mix(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;

@@ -95,7 +95,7 @@ Split load_images(const std::string& name) {
 
   std::vector<std::int64_t> order(static_cast<std::size_t>(all.count));
   std::iota(order.begin(), order.end(), 0);
-  constexpr std::uint64_t split_seed = 0;  // a constant of the data, not of a run
+  constexpr std::uint64_t split_seed = 0;  // the same for all runs: the split belongs to the data
   Rng(split_seed).shuffle(std::span(order));
   const std::span<std::int64_t> drawn(order);
   const auto validation = static_cast<std::size_t>(std::min<std::int64_t>(all.count / 10, 5000));

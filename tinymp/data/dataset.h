@@ -14,7 +14,7 @@ struct ImageShape {
   std::int64_t rows = 28, cols = 28;
   std::int64_t channels = 1;  ///< 1 grey, 3 red, green, blue
 
-  constexpr std::int64_t size() const { return rows * cols * channels; }  ///< numbers, 784 or 3072
+  constexpr std::int64_t size() const { return rows * cols * channels; }  ///< 784 or 3072 numbers
   bool operator==(const ImageShape&) const = default;
 };
 
@@ -32,30 +32,30 @@ struct Dataset {
   }
 };
 
-/// Train on the first, choose with the second, report the third.
+/// Train on the first, choose with the second, report results on the third.
 struct Split {
   Dataset train, validation, test;
 };
 
-/// A named set of images, split. Grey, 28 x 28: "mnist", "fashion", or "cut", the 11,000 images of
-/// Fashion-MNIST that come with tinymp; in colour, 32 x 32: "cifar10". The folder (mnist, fashion,
-/// fashion-mnist-cut, cifar10) is looked for in $TINYMP_DATA, in datasets/ beside the sources, and in
-/// $TINYMP_DATASETS; "fashion" also where Debian's package dataset-fashion-mnist puts it. The first folder
-/// with all files of the set is read.
+/// Loads a named set of images and splits it. Grey, 28 x 28: "mnist", "fashion", or "cut", the 11,000 images
+/// of Fashion-MNIST that come with tinymp. In colour, 32 x 32: "cifar10". It looks for the folder (mnist,
+/// fashion, fashion-mnist-cut, cifar10) in $TINYMP_DATA, in datasets/ beside the sources, and in
+/// $TINYMP_DATASETS; for "fashion" also where Debian's package dataset-fashion-mnist puts it. It reads the
+/// first folder with all files of the set.
 ///
 /// Validation is a tenth of the training images, at most 5,000 (5,000 of 60,000 or of CIFAR-10's 50,000;
-/// 1,000 of the cut's 10,000), drawn at random once and for all: the same images whatever the seed of a run,
-/// so that runs can be compared. Both parts keep the order of the files. Test is the test file.
+/// 1,000 of the cut's 10,000). The choice is random but fixed: it is the same for every seed, so that runs
+/// can be compared. Both parts keep the order of the files. The test part is the test file.
 ///
 /// Throws UsageError for another name, MissingError naming every place and the command that fetches the set,
 /// Error when a file is damaged.
 Split load_images(const std::string& name);
 
-/// What its images look like, by the name alone: nothing is read. Throws UsageError for another name.
+/// Returns the shape of a set's images by its name; reads no file. Throws UsageError for another name.
 ImageShape image_shape(const std::string& name);
 
-/// How many images a named set holds, by the headers of its files alone (CIFAR-10 has none, and one length):
-/// costs no more than opening them. Throws as load_images does, but sees damage in a header only.
+/// Counts the images of a named set by the headers of its files (CIFAR-10 has no headers and a fixed length),
+/// so it costs no more than opening them. Throws like load_images, but sees damage in a header only.
 std::int64_t count_images(const std::string& name);
 
 /// "mnist (55000 train, 5000 validation, 10000 test)"

@@ -35,7 +35,7 @@ File open_file(const std::string& path, const std::string& mend) {
   return file;
 }
 
-/// Throws what zlib found wrong, if anything.
+/// Throws Error with the message of zlib, if zlib reports an error.
 void check(gzFile file, const std::string& path, const std::string& mend) {
   int code = Z_OK;
   std::string words = gzerror(file, &code);

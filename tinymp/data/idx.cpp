@@ -27,7 +27,7 @@ std::uint32_t big_endian(const Bytes& bytes, std::size_t at) {
   return value;
 }
 
-/// What a wrong magic number says about the file, to spare the reader the decoding.
+/// Explains what a wrong magic number says about the file.
 std::string explain_magic(std::uint32_t magic, std::uint32_t wanted) {
   if (magic == labels_magic) return "this is a file of labels";
   if (magic == images_magic) return "this is a file of images";
@@ -38,7 +38,7 @@ std::string explain_magic(std::uint32_t magic, std::uint32_t wanted) {
   return concat("it has ", dimensions, " dimensions, expected ", wanted & 0xff);
 }
 
-/// Checks the magic number, and that the counts are there.
+/// Checks the magic number, and that the file has the counts.
 void check_beginning(const Bytes& bytes, std::uint32_t magic, const std::string& path,
                      const std::string& mend) {
   expect(!bytes.empty(), path, ": the file is empty; ", mend);
@@ -57,7 +57,7 @@ struct Idx {
   Bytes elements;
 };
 
-/// Reads no more than the header promises, and one byte.
+/// Reads at most one byte more than the header promises.
 Idx read_idx(const std::string& path, std::uint32_t magic, const std::string& mend) {
   const std::size_t rank = magic & 0xff, header = 4 + 4 * rank;
   const Bytes beginning = read_maybe_gzip(path, mend, header);
@@ -69,7 +69,8 @@ Idx read_idx(const std::string& path, std::uint32_t magic, const std::string& me
     const std::uint32_t extent = big_endian(beginning, 4 + 4 * i);
     extents.push_back(extent);
     promised += (i == 0 ? "" : " x ") + std::to_string(extent);
-    // The product of three 32-bit counts can pass 2^64: stay at the largest number, which no file reaches.
+    // The product of three 32-bit counts can pass 2^64. Then it becomes the
+    // largest number, which no file reaches.
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     elements = extent != 0 && elements > most / extent ? most : elements * extent;
   }

@@ -12,9 +12,9 @@
 ///   images (idx3)  00 00 08 03 | images | rows | columns | one byte a pixel, 0 background .. 255 ink
 ///   labels (idx1)  00 00 08 01 | labels | one byte a label
 ///
-/// Strict: a file is right to the last byte or it is refused with an Error that names the file, what was
-/// expected, what was found, and the `mend` it was given: half a sentence that says how to get a good copy. A
-/// file that is not there is a MissingError.
+/// The reader is strict: a file is right to the last byte, or an Error names the file, what was expected,
+/// what was found, and `mend`, half a sentence that says how to get a good copy. A file that does not exist
+/// is a MissingError.
 namespace tinymp::data {
 
 inline constexpr const char* mend_mnist = "fetch it again with ./learn data mnist";
@@ -26,10 +26,10 @@ struct IdxImages {
 
 IdxImages read_idx_images(const std::string& path, const std::string& mend = mend_mnist);
 
-/// How many images a file holds, by its header alone: reads 16 bytes, and takes them at their word.
+/// Counts the images of a file by its header: reads 16 bytes and does not check the rest.
 std::int64_t count_idx_images(const std::string& path, const std::string& mend = mend_mnist);
 
-/// Labels are 0 .. classes-1.
+/// Reads a file of labels, 0 .. classes-1.
 std::vector<std::uint8_t> read_idx_labels(const std::string& path, int classes = 10,
                                           const std::string& mend = mend_mnist);
 
@@ -38,7 +38,7 @@ struct IdxPair {
   std::vector<std::uint8_t> labels;  ///< one for each image
 };
 
-/// Both files of a set; refuses a pair whose counts differ.
+/// Reads both files of a set. Throws Error when their counts differ.
 IdxPair read_idx_pair(const std::string& images_path, const std::string& labels_path, int classes = 10,
                       const std::string& mend = mend_mnist);
 

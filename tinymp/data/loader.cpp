@@ -32,7 +32,7 @@ void check_options(const Dataset& dataset, const LoaderOptions& options) {
                             dataset.name, " have ", dataset.shape.channels));
 }
 
-/// `of_epoch`: what crop and flip are drawn from; null: images as they are.
+/// Makes a batch. `of_epoch` draws crop and flip; null: the images stay as they are.
 Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, const LoaderOptions& options,
              const Rng* of_epoch) {
   const ImageShape& shape = dataset.shape;

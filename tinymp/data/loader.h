@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-/// From bytes on disk to what a model sees: batches of FP32 images.
+/// Makes batches of FP32 images for a model out of the bytes of a data set.
 namespace tinymp::data {
 
 struct Batch {
@@ -19,7 +19,7 @@ struct Batch {
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
 };
 
-/// The same batch with its images on a device; labels go there with the loss.
+/// Returns the batch with its images on a device. The loss moves the labels there.
 inline Batch to(Batch batch, Device device) {
   batch.images = batch.images.to(device);
   return batch;
@@ -30,7 +30,7 @@ enum class PixelScale : std::uint8_t {
   raw,   ///< 0 .. 255 as they are: large inputs, large gradients
 };
 
-/// Mean and standard deviation of each channel, of pixels from 0 to 1.
+/// Mean and standard deviation of each channel, for pixels from 0 to 1.
 struct ChannelStatistics {
   std::array<float, 3> mean{0, 0, 0}, deviation{1, 1, 1};
 };
@@ -43,29 +43,28 @@ struct LoaderOptions {
   PixelScale scale = PixelScale::unit;
   bool invert = false;     ///< 255 - pixel: dark ink on white paper
   bool transpose = false;  ///< rows become columns: digits lie on their side, a new task for a trained model
-  /// (pixel - mean) / deviation, channel by channel; wants PixelScale::unit
+  /// (pixel - mean) / deviation, channel by channel; needs PixelScale::unit.
   std::optional<ChannelStatistics> normalise{};
-  /// Each epoch shows each image moved and half of them mirrored (draw_crop_and_flip). Of a Loader alone: InOrder, for
-  /// measuring, shows images as they are.
+  /// Each epoch moves each image and mirrors half of them (draw_crop_and_flip). Loader alone does this;
+  /// InOrder, for measuring, does not.
   bool crop_and_flip = false;
 };
 
-/// Shuffled batches of one size without an end: one epoch follows another, each in a new order, each image at
-/// most once an epoch. What is left of an epoch when no full batch fits is dropped (it gets its turn in other
-/// epochs). The order of epoch e depends on (seed, e) alone, what crop and flip make of image i on (seed, e,
-/// i).
+/// Shuffled batches of one size without an end. Each epoch has a new order and shows an image at most once.
+/// Images that fill no batch at the end of an epoch are left out (other epochs show them). The order of epoch
+/// e depends on (seed, e) alone, crop and flip of image i on (seed, e, i) alone.
 ///
 ///   Loader loader(split.train, 64, seed);
 ///   for (int step = 0; step < 1000; ++step) { const Batch batch = loader.next(); ... }
 class Loader {
  public:
-  /// Keeps a reference to `dataset`. Throws UsageError unless 1 <= batch_size <= dataset.count, and where the
+  /// Keeps a reference to `dataset`. Throws UsageError unless 1 <= batch_size <= dataset.count, and when the
   /// options contradict each other.
   Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t seed, LoaderOptions options = {});
   Loader(Dataset&&, std::int64_t, std::uint64_t, LoaderOptions = {}) = delete;  // the reference would dangle
 
   Batch next();
-  std::int64_t epoch() const { return epoch_; }  ///< of the batch that next() gives, from 0
+  std::int64_t epoch() const { return epoch_; }  ///< the epoch of the batch that next() returns, from 0
   std::int64_t batches_per_epoch() const { return dataset_->count / batch_size_; }
 
  private:
@@ -80,8 +79,7 @@ class Loader {
   std::int64_t epoch_ = 0, drawn_ = 0;  // drawn_: batches taken of this epoch
 };
 
-/// Every image once, in the order of the file, the last batch as short as it comes: for measuring. Images
-/// that make no full batch count as well.
+/// Every image once, in the order of the file, for measuring. The last batch may be shorter.
 ///
 ///   for (const Batch& batch : InOrder(split.test, 512)) ...
 class InOrder {
@@ -90,9 +88,8 @@ class InOrder {
   InOrder(const Dataset& dataset, std::int64_t batch_size, LoaderOptions options = {});
   InOrder(Dataset&&, std::int64_t, LoaderOptions = {}) = delete;
 
-  std::int64_t size() const {
-    return (dataset_->count + batch_size_ - 1) / batch_size_;
-  }  ///< how many batches
+  /// The number of batches.
+  std::int64_t size() const { return (dataset_->count + batch_size_ - 1) / batch_size_; }
   Batch operator[](std::int64_t i) const;
 
   class Iterator {
@@ -115,13 +112,13 @@ class InOrder {
   LoaderOptions options_;
 };
 
-// More images out of the same: each epoch shows every one moved by up to 4 pixels, half of them mirrored.
+// Makes more images out of a data set: each epoch moves every image by up to 4 pixels and mirrors half.
 // He, Zhang, Ren and Sun 2015 (arXiv 1512.03385), section 4.2: pad by 4 pixels on each side, crop at random.
 // --------------------------------------------------------------
 
 inline constexpr std::int64_t crop_padding = 4;  ///< pixels
 
-/// Where the crop lies in the padded image, 0 .. 8 down and right, and whether the image was mirrored first.
+/// The place of the crop in the padded image, 0 .. 8 down and right, and whether the image is mirrored first.
 struct CropAndFlip {
   std::int64_t row = 0, col = 0;
   bool mirrored = false;
@@ -138,7 +135,7 @@ inline CropAndFlip draw_crop_and_flip(const Rng& of_epoch, std::int64_t index) {
   return drawn;
 }
 
-/// out = crop(pad(mirror(image))), all (H,W,C). The padding is 0, black: what a grey background is.
+/// out = crop(pad(mirror(image))), all (H,W,C). The padding is 0: black, the background of grey images.
 void crop_and_flip(std::span<const std::uint8_t> image, const ImageShape& shape, const CropAndFlip& drawn,
                    std::span<std::uint8_t> out);
 

@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where `source` may lie, in the order in which it is looked for.
+/// Returns the folders where `source` may lie, in the order of the search.
 std::vector<fs::path> places(const Source& source) {
   std::vector<fs::path> found;
   const auto add_below = [&](const char* root) {

@@ -17,7 +17,7 @@ constexpr Source shakespeare{"text", "text", nullptr, "fetch it with ./learn dat
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// Whatever lies beyond ASCII counts as a letter: an accent must not cut a word in two.
+/// Characters beyond ASCII count as letters, so that an accent does not cut a word in two.
 bool is_word(char c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   return letter || (c >= '0' && c <= '9') || c == '\'' || static_cast<unsigned char>(c) >= 0x80;
@@ -25,7 +25,7 @@ bool is_word(char c) {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// How many bytes the character takes that begins with `first`; 0 when none does (RFC 3629, section 3).
+/// The number of bytes of a character that begins with `first`; 0 when none does (RFC 3629, section 3).
 std::size_t utf8_length(char first) {
   const auto byte = static_cast<unsigned char>(first);
   if (byte < 0x80) return 1;
@@ -51,7 +51,7 @@ std::vector<std::string> most_frequent(const std::vector<std::string>& tokens, s
                                        std::int64_t most) {
   std::unordered_map<std::string, std::int64_t> counts;
   for (std::size_t i = 0; i < count; ++i) ++counts[tokens[i]];
-  counts.erase(unknown);  // a text may hold it already; its number is 0 all the same
+  counts.erase(unknown);  // a text may contain "<unk>"; its number is 0 then too
   std::vector<std::pair<std::string, std::int64_t>> order(counts.begin(), counts.end());
   std::ranges::sort(order, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;

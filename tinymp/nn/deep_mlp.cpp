@@ -37,7 +37,7 @@ std::vector<Tensor> BatchNormMlp::buffers() const {
   return buffers;
 }
 
-// Members are made in the order of the header: so are their weights drawn.
+// C++ makes the members in the order of the header, and draws their weights in that order.
 ResidualMlp::ResidualMlp(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng)
     : in_(pixels, width, recipe, rng, gain_he),
       blocks_(make_blocks(width, blocks, recipe, rng)),

@@ -21,8 +21,7 @@ class BatchNormMlp : public Model {
 };
 
 /// A first layer, then blocks x + W2 relu(W1 x) without normalisation, He-initialised, then the logits. Every
-/// block adds its own variance, so activations and gradients grow with the depth: FP16's upper end comes into
-/// sight.
+/// block adds variance, so activations and gradients grow with the depth, towards the largest FP16 number.
 class ResidualMlp : public Model {
  public:
   ResidualMlp(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng);  // (B,784) -> (B,10)

@@ -4,11 +4,11 @@
 namespace tinymp::nn {
 namespace {
 
-constexpr float sqrt3 = 1.7320508f;  // uniform in +- sqrt 3 has a variance of 1, PyTorch's for an embedding
+constexpr float sqrt3 = 1.7320508f;  // uniform in +- sqrt 3 has variance 1, as PyTorch's embedding has
 
 }  // namespace
 
-// Members are made in the order of the header: so are their weights drawn.
+// C++ makes the members in the order of the header, and draws their weights in that order.
 LanguageModel::LanguageModel(std::int64_t words, std::int64_t width, const Recipe& recipe, Rng& rng)
     : table_(uniform({words, width}, sqrt3, recipe.compute, rng)),
       lstm_(width, width, recipe, rng),

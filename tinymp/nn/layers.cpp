@@ -14,9 +14,9 @@ Tensor filled(const Shape& shape, DType dtype, double value) {
   return x;
 }
 
-constexpr double momentum = 0.1;  // PyTorch's default: how much of the newest batch goes into the averages
+constexpr double momentum = 0.1;  // the weight of the newest batch in the averages; PyTorch's default
 
-/// Lets the running averages follow, or makes that wait for the step.
+/// Updates the running averages now, or when the optimizer takes its step.
 void stage(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t rows) {
   const double of_population = static_cast<double>(rows) / static_cast<double>(rows - 1);
   const OnStep move = [mean = norm.running_mean, variance = norm.running_variance, batch,
@@ -98,7 +98,7 @@ Dropout::Dropout(float probability, std::uint64_t of_layer)
 Tensor Dropout::operator()(const Tensor& x) const {
   if (Tape::current() == nullptr) return x;
   if (step.device() != x.device()) step.move_to(x.device());
-  // Backward looks at the step again, when the count has gone on: it gets a copy.
+  // Backward reads the step after the count has gone on, so it gets a copy.
   const Tensor now(Shape{}, DType::f64, x.device()), one(Shape{}, DType::f64, x.device());
   kernels::cast(step.view(), now.view());
   kernels::fill(one.view(), 1);

@@ -2,7 +2,7 @@
 
 namespace tinymp::nn {
 
-// Members are made in the order of the header: so are their weights drawn.
+// C++ makes the members in the order of the header, and draws their weights in that order.
 LeNet::LeNet(const Recipe& recipe, Rng& rng)
     : first_({.inputs = 1, .outputs = 6, .size = 5, .padding = 2}, recipe, rng),
       second_({.inputs = 6, .outputs = 16, .size = 5}, recipe, rng),
@@ -13,8 +13,7 @@ LeNet::LeNet(const Recipe& recipe, Rng& rng)
 Tensor LeNet::operator()(const Tensor& images) const {
   const std::int64_t batch = images.shape()[0];
   const Tensor pixels = reshape(cast(images, first_.weight.dtype()), {batch, 28, 28, 1});
-  // The largest value, and what becomes of it in relu: as relu of all values and then the largest, for a
-  // quarter of the work.
+  // relu of the largest value is the largest value of relu, and costs a quarter of the work.
   const Tensor x = relu(max_pool2d(first_(pixels), 2, 2));
   const Tensor y = relu(max_pool2d(second_(x), 2, 2));
   const Tensor z = third_(reshape(y, {batch, 400}), Activation::relu);

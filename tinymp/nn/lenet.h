@@ -6,8 +6,8 @@
 namespace tinymp::nn {
 
 /// LeNet-5, LeCun et al. 1998 ("Gradient-based learning applied to document recognition", section II.B), as
-/// it is built today: every feature map sees all maps before it, relu, max pools, and a linear layer at the
-/// end.
+/// people build it today: every feature map sees all maps before it; it has relu, max pools, and a linear
+/// layer at the end.
 ///   (B,28,28,1) -> 5x5 -> (28,28,6) -> pool -> (14,14,6) -> 5x5 -> (10,10,16) -> pool -> 400 -> 120 -> 84 ->
 ///   10
 class LeNet : public Model {

@@ -7,13 +7,13 @@
 
 namespace tinymp::nn {
 
-/// How wide the first weights spread: uniform in +- gain / sqrt(inputs).
+/// The range of the first weights: uniform in +- gain / sqrt(inputs).
 inline constexpr float gain_default = 1.0f;  ///< PyTorch's default for a linear layer
-inline constexpr float gain_he =
-    2.44948974f;  ///< sqrt 6: keeps the variance through relu (He et al. 2015, eq. 10)
+/// sqrt 6: keeps the variance through relu (He et al. 2015, eq. 10)
+inline constexpr float gain_he = 2.44948974f;
 
-/// First weights: uniform in +- bound, drawn in FP32 and then rounded, so that the same rng gives the same
-/// weights under every recipe.
+/// Returns first weights: uniform in +- bound, drawn in FP32 and then rounded. So the same rng gives the same
+/// weights under every recipe, except for rounding.
 Tensor uniform(const Shape& shape, float bound, DType dtype, Rng& rng);
 
 /// y = x . weight + bias      (B,O) = (B,I)(I,O) + (O)
@@ -22,11 +22,11 @@ struct Linear {
   Tensor bias;    ///< (O), uniform in +- 1 / sqrt(inputs) at first
   DType accumulate;
 
-  /// The same rng gives the same weights under every recipe, but for their rounding.
+  /// The same rng gives the same weights under every recipe, except for rounding.
   Linear(std::int64_t inputs, std::int64_t outputs, const Recipe& recipe, Rng& rng,
          float gain = gain_default);
 
-  /// f(y), where an activation is given.
+  /// Returns f(y) when an activation f is given, else y.
   Tensor operator()(const Tensor& x, std::optional<Activation> f = {}) const {
     return linear(x, weight, bias, {accumulate, f});
   }

@@ -27,7 +27,7 @@ class Mlp : public Model {
   Stack stack_;
 };
 
-/// Linear layers with a sigmoid after each, the last too: every pixel between 0 and 1.     (B,784) -> (B,784)
+/// Linear layers with a sigmoid after each, so every pixel is between 0 and 1.     (B,784) -> (B,784)
 class Autoencoder : public Model {
  public:
   /// widths: {784, 64, 32, 64, 784} squeezes an image into 32 numbers and back.

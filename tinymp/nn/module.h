@@ -17,31 +17,31 @@ std::uint64_t parameter_changes();
 
 namespace nn {
 
-/// A weight, a bias, or what else an optimizer moves. The name says which layer it belongs to and which of
-/// the layer's tensors it is: "layer 2 weight". Logs and reports use it.
+/// A weight, a bias, or another tensor that an optimizer moves. The name has the layer, then the tensor of
+/// the layer: "layer 2 weight". Logs and reports use it.
 struct Parameter {
   std::string name;
   Tensor value;
 };
 
-/// The values alone, as optimizers take them.
+/// Returns the tensors without the names, as optimizers take them.
 std::vector<Tensor> tensors(const std::vector<Parameter>& parameters);
 
 /// Adds the parameters of further layers at the end of `list`.
 void append(std::vector<Parameter>& list, std::initializer_list<std::vector<Parameter>> layers);
 
-/// What every model has, whatever it is given: named parameters, for optimizers, copies and reports.
+/// The base of all models. It has named parameters, for optimizers, copies and reports.
 class Module {
  public:
   virtual ~Module() = default;
   /// Every weight and bias, in a fixed order. No two have the same name.
   virtual std::vector<Parameter> parameters() const = 0;
-  /// What training leaves behind besides them, in a fixed order: the running averages of batch norm.
+  /// Other tensors that training changes, in a fixed order: the running averages of batch norm, for example.
   virtual std::vector<Tensor> buffers() const { return {}; }
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"
 };
 
-/// The models of images. Each takes FP32 images (B,784) and casts them to its own format first.
+/// The base of all image models. Each takes FP32 images (B,784) and casts them to its own format first.
 class Model : public Module {
  public:
   virtual Tensor operator()(const Tensor& images) const = 0;
@@ -50,11 +50,12 @@ class Model : public Module {
 /// Finds the name of a parameter by its tensor; "" for any other tensor.
 std::function<std::string(const Tensor&)> names_in(const Module& model);
 
-/// Moves parameters and buffers. Throws Error when an optimizer has the parameters already.
+/// Moves parameters and buffers to a device. Throws Error when an optimizer owns the parameters already.
 void move_to(const Module& model, Device device);
 
-/// The values of one model, buffers too, rounded to the other's format: how fine-tuning starts, and how an
-/// FP32 shadow follows. Throws Error when the models' shapes differ, and when `to` has an optimizer already.
+/// Copies the values of one model, buffers too, into another and rounds them to its format. Fine-tuning and
+/// the FP32 shadow use it. Throws Error when the models' shapes differ, and
+/// when an optimizer owns `to` already.
 void copy_parameters(const Module& from, const Module& to);
 
 }  // namespace nn

@@ -30,7 +30,7 @@ Tensor ResNet::Block::operator()(const Tensor& x) const {
   return relu(add(shortcut, y));
 }
 
-// Members are made in the order of the header: so are their weights drawn.
+// C++ makes the members in the order of the header, and draws their weights in that order.
 ResNet::ResNet(int blocks_of_a_stage, const Images& images, const Recipe& recipe, Rng& rng,
                BatchNormOptions norms)
     : images_(images),

@@ -5,17 +5,17 @@
 
 namespace tinymp::nn {
 
-/// The residual networks for small images of He et al. 2015 (arXiv 1512.03385), section 4.2: a 3x3
-/// convolution to 16 channels, three stages of n blocks with 16, 32 and 64, each stage but the first at half
-/// the resolution, the mean over all pixels, and the logits: 6 n + 2 layers with weights. A block is x +
-/// norm(conv( relu(norm(conv(x))))), then relu. Where it changes its shape, x is subsampled and filled up
-/// with zero channels (shortcut A). n = 3 is ResNet-20. Statistics of batch norm are FP32 under every recipe,
-/// unless `norms` wants them otherwise.
+/// The residual networks for small images of He et al. 2015 (arXiv 1512.03385), section 4.2. They have a 3x3
+/// convolution to 16 channels, three stages of n blocks with 16, 32 and 64 channels, the mean over all
+/// pixels, and the logits: 6 n + 2 layers with weights. Each stage but the first halves the resolution. A
+/// block is relu(x + norm(conv(relu(norm(conv(x)))))). When a block changes the shape, x is subsampled and
+/// gets zero channels (shortcut A). n = 3 is ResNet-20. The statistics of batch norm are FP32 under every
+/// recipe, unless `norms` sets another format.
 class ResNet : public Model {
  public:
   struct Images {
     std::int64_t size = 28;     ///< pixels, down and across
-    std::int64_t channels = 1;  ///< 1 grey, 3 coloured
+    std::int64_t channels = 1;  ///< 1 grey, 3 colour
   };
 
   ResNet(int blocks_of_a_stage, const Images& images, const Recipe& recipe, Rng& rng,
@@ -28,7 +28,7 @@ class ResNet : public Model {
   std::string name() const override;  ///< "resnet20"
 
  private:
-  /// norm(conv(x)); the mean that the norm takes away would take a bias with it.
+  /// norm(conv(x)). The convolution has no bias, because the norm would subtract it with the mean.
   struct Layer {
     Layer(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, const Recipe& recipe, Rng& rng,
           BatchNormOptions norms);

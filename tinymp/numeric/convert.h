@@ -63,8 +63,8 @@ void convert_all(std::span<const half> in, std::span<float> out);
 void convert_all(std::span<const float> in, std::span<bfloat16> out);
 void convert_all(std::span<const bfloat16> in, std::span<float> out);
 
-/// All other conversions. From one narrow format to another it goes through FP32, in blocks that stay in the
-/// L1 cache.
+/// All other conversions. From one narrow format to another it goes through FP32, in
+/// blocks that stay in the L1 cache.
 template <class From, class To>
 void convert_all(std::span<const From> in, std::span<To> out) {
   if constexpr (std::is_same_v<From, To>) {

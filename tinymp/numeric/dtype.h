@@ -108,8 +108,8 @@ template <class T>
 requires(detail::format_place<T> < std::size(format_table)) inline constexpr DType dtype_of =
     static_cast<DType>(detail::format_place<T>);
 
-/// The unsigned integer that holds the bits of T. The bits of positive numbers are in the order of the
-/// numbers.
+/// The unsigned integer that holds the bits of T. The bits of positive numbers
+/// are in the order of the numbers.
 template <class T>
 using BitsOf = std::tuple_element_t<std::bit_width(sizeof(T)) - 1,
                                     std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>>;

@@ -20,8 +20,8 @@
 ///     tanh           0.50031                          1.42
 ///     sigmoid        0.50010                          1.12
 ///
-/// Rounding alone costs 0.5. A float result is the nearest float for all but one argument in a hundred
-/// thousand.
+/// Rounding alone costs 0.5. A float result is the nearest float for all but
+/// one argument in a hundred thousand.
 ///
 /// Special cases: overflow gives infinity; underflow gives a subnormal, then 0; log(+-0) = -infinity; the log
 /// of a negative number is NaN; tanh(-0) = -0; every NaN becomes the quiet positive NaN.

@@ -3,8 +3,8 @@
 #include <tinymp/numeric/small_float.h>
 
 /// The two FP8 formats. They are for storage and for the operands of a matrix product. No processor adds two
-/// FP8 numbers, and these types have no arithmetic. Convert to float, compute, and name the Overflow when you
-/// convert back.
+/// FP8 numbers, and these types have no arithmetic. Convert to float, compute, and name
+/// the Overflow when you convert back.
 namespace tinymp {
 
 /// More fraction and less range, for weights and activations that are scaled to fit. The largest number is

@@ -86,8 +86,8 @@ std::ostream& operator<<(std::ostream& out, half x);
 
 }  // namespace tinymp
 
-/// Every member is defined, because a half is an IEEE number. (It has no signalling NaN: nothing in this
-/// library signals.)
+/// Every member is defined, because a half is an IEEE number. (It has no signalling NaN:
+/// nothing in this library signals.)
 template <>
 class std::numeric_limits<tinymp::half> {
   using half = tinymp::half;

@@ -15,13 +15,13 @@
 ///     e = 31         infinity when f = 0, else NaN
 ///
 /// These two functions define the format: every other path of the library (bulk conversion, kernels) must
-/// give the same bits. Every NaN becomes the one NaN 0b0'11111'1000000000 (0x7e00); its sign and payload are
-/// lost.
+/// give the same bits. Every NaN becomes the one NaN 0b0'11111'1000000000
+/// (0x7e00); its sign and payload are lost.
 namespace tinymp {
 
 /// True when the two functions below agree with the F16C instructions of the machine; bulk conversion may
-/// then use the instructions. Set it to false in a codec that rounds differently, so that its functions are
-/// called.
+/// then use the instructions. Set it to false in a codec that rounds differently,
+/// so that its functions are called.
 inline constexpr bool matches_f16c = true;
 
 // <exercise float_to_half>

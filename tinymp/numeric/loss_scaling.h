@@ -108,8 +108,8 @@ struct StaticScaling {
 static_assert(ScalingPolicy<StaticScaling>);
 
 /// S follows the gradients: halved when one overflows (and that step is skipped), doubled after
-/// `growth_interval` good steps in a row. Names, defaults and rounding are those of PyTorch's GradScaler
-/// (torch/amp/grad_scaler.py).
+/// `growth_interval` good steps in a row. Names, defaults and rounding are those of PyTorch's
+/// GradScaler (torch/amp/grad_scaler.py).
 struct DynamicScaling {
   static constexpr std::string_view name = "dynamic";
   static constexpr bool moves = true;

@@ -36,8 +36,8 @@ inline constexpr Recipe fp16_master{.compute = f16, .gradient = f16};
 inline constexpr Recipe fp16_static{.compute = f16, .gradient = f16, .scaling = StaticScaling{}};
 inline constexpr Recipe fp16_dynamic{.compute = f16, .gradient = f16, .scaling = DynamicScaling{}};
 
-// The four levels of NVIDIA's Apex (apex.amp, opt_level). Other frameworks have the same four under other
-// names.
+// The four levels of NVIDIA's Apex (apex.amp, opt_level). Other frameworks have
+// the same four under other names.
 inline constexpr Recipe o0{};  ///< FP32
 /// FP32 weights, autocast.
 inline constexpr Recipe o1{.autocast = f16, .scaling = DynamicScaling{}};

@@ -9,8 +9,8 @@
 #include <string>
 #include <type_traits>
 
-/// `small_float` is the class behind bfloat16 (bfloat16.h) and the FP8 formats (float8.h), a sibling of
-/// `half`.
+/// `small_float` is the class behind bfloat16 (bfloat16.h) and the FP8 formats
+/// (float8.h), a sibling of `half`.
 namespace tinymp {
 
 /// One or two bytes, the bits of small_float_codec.h. Like `float`, one without an initialiser holds
@@ -30,13 +30,14 @@ class small_float {
       : small_float(x, Overflow::infinity) {}
   TINYMP_HD constexpr small_float(float x, Overflow overflow)
       : bits_(small_bits_from_float<Layout>(x, overflow)) {}
+  /// Convert from a float; for 8 bits, pass an Overflow.
   template <class T>
   requires(!std::same_as<T, small_float> &&
-           !(std::same_as<T, float> && Layout::width == 16)) explicit small_float(T) =
-      delete;  // convert from a float; for 8 bits, pass an Overflow
+           !(std::same_as<T, float> && Layout::width == 16)) explicit small_float(T) = delete;
+  /// Convert from a float: any other type could be rounded on the way to a float.
   template <class T>
   requires(!std::same_as<T, float>) small_float(T, Overflow)
-  = delete;  // convert from a float: any other type could be rounded on the way to a float
+  = delete;
 
   TINYMP_HD static constexpr small_float from_bits(Bits bits) {
     small_float x{};
@@ -105,8 +106,8 @@ std::ostream& operator<<(std::ostream& out, small_float<E, F, S> x) {
 
 }  // namespace tinymp
 
-/// infinity() is NaN for a format without infinity. (No format has a signalling NaN: nothing in this library
-/// signals.)
+/// infinity() is NaN for a format without infinity. (No format has a signalling NaN:
+/// nothing in this library signals.)
 template <int E, int F, tinymp::Specials S>
 class std::numeric_limits<tinymp::small_float<E, F, S>> {
   using Number = tinymp::small_float<E, F, S>;

@@ -41,7 +41,7 @@ struct FloatLayout {
   static_assert(width == 8 || width == 16);
 
   static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
-  static constexpr int smallest_exponent = 1 - bias;  ///< of normal numbers; subnormals share it
+  static constexpr int smallest_exponent = 1 - bias;  ///< of normal numbers; subnormals have it too
   static constexpr int largest_exponent = has_infinity ? bias : bias + 1;
 
   static constexpr Bits sign_bit = 1 << (width - 1);
@@ -86,8 +86,8 @@ TINYMP_HD constexpr std::uint32_t without_last_bits(std::uint32_t magnitude, int
 }
 // </exercise rounding_modes>
 
-/// Returns the number of the format nearest to x; in the middle, the one whose last bit is 0 ("nearest
-/// even").
+/// Returns the number of the format nearest to x; in the middle, the one
+/// whose last bit is 0 ("nearest even").
 template <class Layout>
 TINYMP_HD constexpr typename Layout::Bits small_bits_from_float(float x, Overflow overflow) {
   using Bits = typename Layout::Bits;

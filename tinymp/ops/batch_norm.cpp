@@ -7,7 +7,7 @@
 namespace tinymp {
 namespace {
 
-/// All dimensions but the last count rows, and do so where there are no columns.
+/// The product of all dimensions but the last, even when there are no columns.
 std::int64_t rows_of(const Tensor& x) {
   std::int64_t rows = 1;
   for (int i = 0; i + 1 < x.shape().rank(); ++i) rows *= x.shape()[i];

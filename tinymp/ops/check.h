@@ -16,8 +16,8 @@ inline void expect_same_device(std::string_view op, const Tensor& a, const Tenso
          b.shape(), " on ", b.device(), "; move one of them with .to()");
 }
 
-/// Throws Error unless a and b lie on one device, in one format. Casting is never silent: it is where mixed
-/// precision happens.
+/// Throws Error unless a and b lie on one device, in one format. No op casts silently, because casts are the
+/// subject of mixed precision.
 inline void expect_same_dtype(std::string_view op, const Tensor& a, const Tensor& b) {
   expect_same_device(op, a, b);
   expect(a.dtype() == b.dtype(), op, ": ", a.dtype(), a.shape(), " meets ", b.dtype(), b.shape(),
@@ -50,22 +50,22 @@ inline void expect_labels(std::string_view op, std::string_view name, const Tens
   }
 }
 
-/// Throws Error where sums cannot be kept so.
+/// Throws Error when no kernel can keep sums this way.
 inline void expect_sums(std::string_view op, const Accumulation& sums) {
   expect(sums.format == DType::f32 || sums.format == DType::f16, op, ": sums are kept in f32 or f16, not ",
          sums.format);
   expect(sums.chunk >= 0, op, ": a chunk of ", sums.chunk, " terms; give 0 (one chain) or more");
 }
 
-/// f64 for f64, else FP32: what sums and losses come back in.
+/// The format of sums and losses: f64 for f64, else FP32.
 inline DType wide(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// The format that a matmul or convolution of x really keeps its sums in.
+/// The format in which a matmul or convolution of x keeps its sums.
 inline DType sums_of(const Tensor& x, DType accumulate) {
   return x.dtype() == DType::f64 ? DType::f64 : accumulate;
 }
 
-/// Labels or tokens where a kernel finds them: beside the values that they belong to.
+/// Labels or tokens on the device of the values that they belong to.
 class Indices {
  public:
   Indices(std::span<const std::int32_t> values, Device device)

@@ -7,7 +7,7 @@ namespace tinymp {
 namespace {
 
 //   y = f(x)
-//  dx = f'(x) dy, out of y, or of x where y would not do: kernels/formulas/unary.h
+//  dx = f'(x) dy, computed from y, or from x if f needs it: kernels/formulas/unary.h
 Tensor unary(const char* op, kernels::Unary f, const Tensor& x) {
   if (const Recast as = recast(op, x)) return unary(op, f, as[0]);
   Tensor y = Tensor::like(x);

@@ -7,8 +7,8 @@
 namespace tinymp {
 namespace {
 
-/// Where each token occurs: token v at places[begins[v]] .. places[begins[v + 1]], from the first to the
-/// last.
+/// The places of each token, in order: token v occurs at places[begins[v]] up to places[begins[v + 1]], which
+/// is not included.
 struct Occurrences {
   std::vector<std::int32_t> begins, places;
 

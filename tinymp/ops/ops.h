@@ -6,13 +6,13 @@
 #include <optional>
 #include <span>
 
-/// Every public op. Capital letters are dimensions: B batch, I inputs, O outputs, C classes or channels, and
-/// of images H rows, W columns.
+/// Every public op. Capital letters are dimensions: B batch, I inputs, O outputs, C classes or channels;
+/// images have H rows and W columns.
 ///
-/// Inputs of one op share a format, or it throws Error naming the op, the shapes and the formats: cast() is
-/// the only crossing, and autocast the only one who writes it for you. 16-bit values are computed on in FP32
-/// and rounded once as they are stored. Losses and sums over a whole tensor come back in FP32 (f64 of f64),
-/// because FP16 cannot hold them.
+/// The inputs of an op share a format, or the op throws Error naming the op, the shapes and the formats. Only
+/// cast() changes a format, and only autocast inserts it. Ops compute 16-bit values in FP32 and round once
+/// when they store. Losses and sums over a whole tensor are FP32 (f64 for
+/// f64), because FP16 cannot hold them.
 namespace tinymp {
 
 struct MatmulOptions {
@@ -21,17 +21,18 @@ struct MatmulOptions {
 
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
 
-/// What a fused pass can do. Not log: its derivative wants its input, which such a pass does not keep.
+/// The activations of a fused pass. log is not one: its derivative needs its
+/// input, which the pass does not keep.
 enum class Activation : std::uint8_t { relu, sigmoid, tanh, exp };
 struct LinearOptions {
   DType accumulate = DType::f32;
   std::optional<Activation> activation{};
 };
-/// (B,O) = activation((B,I)(I,O) + (O)): matmul, add_bias and the activation in one pass, each rounded as it
-/// is there, so with the same bits.
+/// (B,O) = activation((B,I)(I,O) + (O)): matmul, add_bias and the activation in one pass. It rounds after
+/// each of the three, so it gives the same bits as the three ops.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOptions options = {});
 
-Tensor add_bias(const Tensor& x, const Tensor& bias);  ///< (...,O) = (...,O) + (O), of two dimensions and up
+Tensor add_bias(const Tensor& x, const Tensor& bias);  ///< (...,O) = (...,O) + (O), 2 dimensions and up
 Tensor add(const Tensor& a, const Tensor& b);          ///< a + b, equal shapes
 Tensor subtract(const Tensor& a, const Tensor& b);     ///< a - b, equal shapes
 Tensor multiply(const Tensor& a, const Tensor& b);     ///< a b, value by value, equal shapes
@@ -41,25 +42,25 @@ Tensor scale(const Tensor& x, const Tensor& factor);  ///< the same; factor:() i
 Tensor relu(const Tensor& x);     ///< max(x, 0); NaN stays NaN
 Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + exp(-x))
 Tensor tanh(const Tensor& x);
-Tensor exp(const Tensor& x);  ///< infinite above 11.09 in FP16, above 88.7 in FP32
+Tensor exp(const Tensor& x);  ///< e^x, infinite above 11.09 in FP16, above 88.7 in FP32
 Tensor log(const Tensor& x);  ///< the natural logarithm; -infinity at 0, NaN below
 
-// Rows of x:(B,C), one by one: what a softmax is made of. Each stores its result in the format of x, so in
-// FP16 exp(x), their sum and their shares are rounded, and may overflow, one after the other.
+// The parts of a softmax over the rows of x:(B,C). Each op stores its result in the format of x. So in FP16
+// exp(x), the sum and the quotients are each rounded and may overflow.
 
-/// (B) the largest value of each row, where a NaN counts as largest; the gradient goes to where it lies, the
-/// first of equals or of NaNs.
+/// (B) the largest value of each row; a NaN counts as largest. The gradient goes to the place of that value,
+/// the first among equals or NaNs.
 Tensor row_max(const Tensor& x);
-/// (B) the sum of each row, along it, kept as `sums` says; f64 tensors always use f64.
+/// (B) the sum of each row; `sums` sets the format and order. f64 tensors always use f64.
 Tensor row_sum(const Tensor& x, Accumulation sums = {});
 Tensor subtract_rows(const Tensor& x, const Tensor& by);  ///< (B,C) = (B,C) - (B)
 Tensor divide_rows(const Tensor& x, const Tensor& by);    ///< (B,C) = (B,C) / (B)
-/// (B) the value of each row at its label. labels: B numbers in 0 .. C-1; throws Error for another, and for
-/// B = 0.
+/// (B) the value of each row at its label. labels: B numbers in 0 .. C-1. Throws Error for any other label,
+/// and for B = 0.
 Tensor pick(const Tensor& x, std::span<const std::int32_t> labels);
 
-/// (B,C) exp(x) / sum over c of exp(x), and its logarithm: in FP32 with the largest value of a row taken out
-/// first, so that nothing overflows, and rounded once.
+/// (B,C) exp(x) / sum over c of exp(x), and its logarithm. Computed in FP32 and rounded once. The largest
+/// value of a row is subtracted first, so that nothing overflows.
 Tensor softmax(const Tensor& x);
 Tensor log_softmax(const Tensor& x);
 
@@ -68,32 +69,31 @@ struct BatchNormOptions {
   float epsilon = 1e-5f;
 };
 struct BatchStatistics {
-  Tensor mean, variance;  ///< (O), FP32 (f64 of f64); the variance divides by B
+  Tensor mean, variance;  ///< (O), FP32 (f64 for f64); the variance divides by B
 };
 
-/// (B,O) of (B,O), gamma (O) and beta (O): each column minus its mean over the batch, divided by its
-/// deviation, then gamma times that plus beta. Images (B,H,W,O) are seen as B H W rows. There are at least 2
-/// rows. Gamma and beta have x's format, or are FP32 beside a 16-bit x. `found` receives what was subtracted
-/// and divided by. Ioffe and Szegedy 2015 (arXiv 1502.03167),
-/// algorithm 1.
+/// (B,O) from (B,O), gamma (O) and beta (O): each column minus its mean over the batch, divided by its
+/// deviation, then gamma times that plus beta. Images (B,H,W,O) count as B H W rows; at least 2 rows are
+/// needed. Gamma and beta have x's format, or are FP32 with a 16-bit x. `found` receives the mean and the
+/// variance. Ioffe and Szegedy 2015 (arXiv 1502.03167), algorithm 1.
 Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, BatchNormOptions options = {},
                   BatchStatistics* found = nullptr);
 
 struct LayerNormOptions {
-  Accumulation sums{};  ///< along a row, and in backward down the batch, too; f64 tensors always use f64
+  Accumulation sums{};  ///< along a row, and in backward also down the batch; f64 tensors always use f64
   float epsilon = 1e-5f;
 };
 
-/// (B,O) of (B,O), gamma (O) and beta (O): each row minus its mean, divided by its deviation, then gamma
-/// times that plus beta. Images (B,H,W,O) are seen as B H W rows. Where values in FP32 are so large, above
-/// 1.8e19, that their squares overflow, the variance is infinite: the row becomes beta, and its gradient 0.
-/// (PyTorch: NaN.) Ba, Kiros and Hinton 2016 (arXiv 1607.06450), section 3.
+/// (B,O) from (B,O), gamma (O) and beta (O): each row minus its mean, divided by its deviation, then gamma
+/// times that plus beta. Images (B,H,W,O) count as B H W rows. FP32 values above 1.8e19 have squares that
+/// overflow: then the variance is infinite, the row becomes beta, and its gradient 0. (PyTorch: NaN.) Ba,
+/// Kiros and Hinton 2016 (arXiv 1607.06450), section 3.
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, LayerNormOptions options = {});
 
-/// Each value becomes 0 with probability p in [0, 1), even a NaN; the others are divided by 1 - p. Which ones
-/// depends on seed, step and place alone, so they are the same on every device, and in backward. step:() is
-/// data, a whole number in f64: it lies where x does, so that a GPU need not be waited for. Srivastava et al.
-/// 2014.
+/// Each value, even a NaN, becomes 0 with probability p in [0, 1); the others are divided by 1 - p. The
+/// choice depends on seed, step and place alone, so it is the same on every device, and in backward. step:()
+/// is data, a whole number in f64. It lies on the device of x, so no call waits
+/// for a GPU. Srivastava et al. 2014.
 Tensor dropout(const Tensor& x, float p, std::uint64_t seed, const Tensor& step);
 
 struct Conv2dOptions {
@@ -101,46 +101,47 @@ struct Conv2dOptions {
   DType accumulate = DType::f32;         ///< the running sum, as for matmul
 };
 
-/// (B,Ho,Wo,O) of images (B,H,W,I) and w (kh,kw,I,O): y[b,i,j] = sum over all (m,n) of the window of
+/// (B,Ho,Wo,O) from images (B,H,W,I) and w (kh,kw,I,O): y[b,i,j] = sum over all (m,n) of the window of
 /// x[b, i stride + m - padding, j stride + n - padding] . w[m,n];  Ho = (H + 2 padding - kh) / stride + 1,
-/// rounded down. Zeros above and below an image are left out, those beside it take part: an infinite weight
-/// tells the difference.
+/// rounded down. The sum skips the zeros above and below an image and includes those beside it, which matters
+/// for an infinite weight.
 Tensor conv2d(const Tensor& x, const Tensor& w, Conv2dOptions options = {});
-/// And then bias (O), with the bits of add_bias.
+/// The same plus bias (O), with the bits of add_bias.
 Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& bias, Conv2dOptions options = {});
 
-/// (B,Ho,Wo,C) of (B,H,W,C), out of windows of size x size pixels, `stride` apart: the largest value, where a
-/// NaN counts as largest, or the mean. Ho = (H - size) / stride + 1, rounded down. The gradient of the
-/// largest goes to where it lies, the first of equals or of NaNs. (PyTorch: the last NaN.)
+/// (B,Ho,Wo,C) from (B,H,W,C): the largest value (a NaN counts as largest) or the mean of each window.
+/// Windows have size x size pixels and are `stride` apart; Ho = (H - size) / stride + 1, rounded down. The
+/// gradient of the largest goes to its place, the first among equals or NaNs. (PyTorch: the last NaN.)
 Tensor max_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride);
 Tensor avg_pool2d(const Tensor& x, std::int64_t size, std::int64_t stride);
-Tensor global_avg_pool2d(const Tensor& x);  ///< (B,C) of (B,H,W,C): the mean over all pixels
+Tensor global_avg_pool2d(const Tensor& x);  ///< (B,C) from (B,H,W,C): the mean over all pixels
 
-/// (B,Ho,Wo,channels) of (B,H,W,C): every stride-th pixel down and across from the first, its channels
-/// followed by zeros. The shortcut without weights (A) of He et al. 2015 (arXiv 1512.03385), section 3.3.
+/// (B,Ho,Wo,channels) from (B,H,W,C): every stride-th pixel down and across from the first, its channels
+/// followed by zeros. It is the shortcut without weights (A) of He et al. 2015
+/// (arXiv 1512.03385), section 3.3.
 Tensor subsample(const Tensor& x, std::int64_t stride, std::int64_t channels);
 
-/// (N,D): the rows of table (V,D) that N tokens name, numbers in 0 .. V-1. The gradient of a row is the sum
-/// over the places of its token, from the first to the last, in FP32, rounded once.
+/// (N,D) the rows of table (V,D) for N tokens, numbers in 0 .. V-1. The gradient of a row is the sum over the
+/// places of its token, from the first to the last, in FP32, rounded once.
 Tensor embedding(const Tensor& table, std::span<const std::int32_t> tokens);
 
-Tensor columns(const Tensor& x, std::int64_t from, std::int64_t count);  ///< (B,count) out of (B,O)
-Tensor concat_columns(const std::vector<Tensor>& parts);  ///< (B, sum of O) of several (B,O): side by side
+Tensor columns(const Tensor& x, std::int64_t from, std::int64_t count);  ///< (B,count) from (B,O)
+Tensor concat_columns(const std::vector<Tensor>& parts);  ///< (B, sum of O) from several (B,O), side by side
 
 Tensor cast(const Tensor& x, DType dtype);     ///< rounded to nearest even; the gradient is cast back
 Tensor reshape(const Tensor& x, Shape shape);  ///< the same values in the same order, sharing memory
 
-Tensor sum(const Tensor& x);   ///< () of all values
-Tensor mean(const Tensor& x);  ///< () of all values; throws Error where there are none, as the losses do
+Tensor sum(const Tensor& x);   ///< () the sum of all values
+Tensor mean(const Tensor& x);  ///< () the mean of all values; throws Error when there are none, as losses do
 
-/// () mean over the batch of -log softmax(logits)[label], fused so that no exp overflows and no log sees
-/// zero: right to 1e-6 for FP32 logits of any size. logits:(B,C), labels: B numbers in 0 .. C-1. Throws Error
-/// for any other label, and for an empty batch. (PyTorch's loss of none is NaN, and it ignores the label
-/// -100.)
+/// () the mean over the batch of -log softmax(logits)[label]. It is fused, so that no exp overflows and no
+/// log gets a zero: right to 1e-6 for FP32 logits of any size. logits:(B,C), labels: B numbers in 0 .. C-1.
+/// Throws Error for any other label, and for an empty batch. (PyTorch's loss of an empty batch is NaN, and it
+/// ignores the label -100.)
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels);
 
-/// () mean over all values of (x - target)^2. The target is data: f32 (f64 for an f64 x), and gets no
-/// gradient.
+/// () the mean over all values of (x - target)^2. The target is data in f32 (f64
+/// for an f64 x) and gets no gradient.
 Tensor mse(const Tensor& x, const Tensor& target);
 
 }  // namespace tinymp

@@ -2,7 +2,7 @@
 
 #include <tinymp/optim/optimizer.h>
 
-/// The rules by which weights move. kernels/formulas/optimizers.h has their formulas, one text for CPU and GPU.
+/// The optimizers. kernels/formulas/optimizers.h has their formulas, one text for CPU and GPU.
 namespace tinymp {
 
 /// Stochastic gradient descent:  g += weight_decay w;  v = momentum v + g;  w -= lr v.
@@ -57,8 +57,8 @@ class Adam : public Optimizer {
   bool decoupled_;
 };
 
-/// Loshchilov and Hutter 2019 (arXiv 1711.05101), algorithm 2: weight decay acts on the weight, beside the
-/// gradient.
+/// Loshchilov and Hutter 2019 (arXiv 1711.05101), algorithm 2: weight decay acts on
+/// the weight, beside the gradient.
 class AdamW : public Adam {
  public:
   struct Options {

@@ -7,8 +7,8 @@ namespace tinymp {
 /// How the learning rate changes from the first step of a run to the last.
 enum class ScheduleKind : std::uint8_t {
   constant,
-  /// A tenth after half of the steps, a hundredth after three quarters: He et al. 2015 (arXiv 1512.03385),
-  /// section 4.2.
+  /// A tenth after half of the steps, a hundredth after three quarters: He et al. 2015
+  /// (arXiv 1512.03385), section 4.2.
   step,
   /// Half a cosine wave down to zero: Loshchilov and Hutter 2017 (arXiv 1608.03983), equation 5, without
   /// restarts. The last step still moves the weights; the rate would be 0 one step later.

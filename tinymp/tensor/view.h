@@ -24,7 +24,8 @@ struct View {
   }
 };
 
-/// What a kernel sees of a DeviceValue: one T in the memory of a device. To it what a View is to a Tensor.
+/// What a kernel gets of a DeviceValue: one T in the memory of a device.
+/// (What it gets of a Tensor is a View.)
 template <class T>
 struct Cell {
   Cell(T* memory, Device device) : memory(memory), device(device) {}

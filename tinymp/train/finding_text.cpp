@@ -32,8 +32,8 @@ std::string name_of_bad(double value) {
 
 std::string text_of(const Shape& shape) { return concat(shape); }
 
-/// Most infinities come from overflow, so the text names the end of the format. log and division are
-/// exceptions.
+/// Most infinities come from overflow, so the text names the end of the format.
+/// log and division are exceptions.
 std::string the_end(const std::string& op, const Contents& made, DType dtype) {
   const bool is_pole = op.find("log") != std::string::npos || op.find("div") != std::string::npos;
   if (std::isnan(made.bad) || is_pole) return ".";

@@ -178,8 +178,8 @@ void FaultFinder::look_at_first_step() {
   report("passing", describe(first_step_, 1));
 }
 
-/// An infinite variance makes the outputs 0, an infinite second moment the updates. The loss does not show
-/// it.
+/// An infinite variance makes the outputs 0, an infinite second moment the
+/// updates. The loss does not show it.
 void FaultFinder::look_at_state(std::int64_t step) {
   std::vector<Tensor> quiet = running_.model.buffers();
   for (const Tensor& moment : running_.optimizer.moments())

@@ -13,8 +13,8 @@
 
 /// Finds where the first infinity or NaN of a run came from. The finder traces only the first step. Later the
 /// loss and the count of gradients that are not finite, which every step has anyway, tell when something went
-/// wrong. Then a twin of the run goes back to a finite state, takes the same steps with the same batches, and
-/// is traced.
+/// wrong. Then a twin of the run goes back to a finite state, takes the same steps with
+/// the same batches, and is traced.
 ///
 /// It reports these, at most once each:
 /// - first bad: the loss is not finite, or a gradient of a step that was taken, or a weight after the last

@@ -23,8 +23,8 @@ int exponent_below(double x) {
   return static_cast<int>((std::bit_cast<std::uint64_t>(x) & magnitude_mask) >> 52) - 1023;
 }
 
-// Takes the exponent of the next smaller number: one less for a power of two (its f is 0), otherwise the
-// same.
+// Takes the exponent of the next smaller number: one less for a power of two
+// (its f is 0), otherwise the same.
 int exponent_above(double x) {
   return static_cast<int>(((std::bit_cast<std::uint64_t>(x) & magnitude_mask) - 1) >> 52) - 1022;
 }

@@ -16,8 +16,8 @@ double share(std::int64_t part, std::int64_t whole);
 
 /// ceil(log2 |x|):  2^(e-1) < |x| <= 2^e. The upper edge is inside, because FP16 rounds 2^-25 itself to zero
 /// (halfway to 2^-24, and zero is even). So FP16 flushes exactly the exponents up to -25.
-/// x must be a normal double. Every float that is not zero is one, and so are products and quotients of
-/// floats.
+/// x must be a normal double. Every float that is not zero is one, and so are
+/// products and quotients of floats.
 int exponent_above(double x);
 /// floor(log2 |x|):  2^e <= |x| < 2^(e+1). The lower edge is inside: "at least 2048 times as large".
 int exponent_below(double x);
@@ -90,7 +90,7 @@ struct StepSizes {
   double scale = 1;  ///< the S of this step
   std::vector<ParameterSizes> parameters{};
 
-  GradientSizes gradients() const;  ///< of all parameters together
+  GradientSizes gradients() const;  ///< of all parameters together together
   std::optional<UpdateSizes> updates() const;
   bool operator==(const StepSizes&) const = default;
 };

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-/// What the writer and the reader of a run log share: numbers, and the sizes of a step. run_log.h shows a
-/// line.
+/// What the writer and the reader of a run log share: numbers, and the sizes
+/// of a step. run_log.h shows a line.
 namespace tinymp::train {
 
 /// A number in a run log. JSON has no NaN and no infinity: they are the strings "nan", "inf" and "-inf".
@@ -28,7 +28,7 @@ inline std::optional<double> number_from(const nlohmann::json& json) {
 
 nlohmann::ordered_json json_of(const StepSizes& sizes);
 
-/// Throws nlohmann::json::exception, or Error, when it is nothing that json_of made.
+/// Throws nlohmann::json::exception, or Error, when json_of cannot have made `json`.
 StepSizes sizes_from(const nlohmann::json& json);
 
 }  // namespace tinymp::train

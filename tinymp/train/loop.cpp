@@ -32,7 +32,7 @@ void expect_complete(const Plan& plan) {
          "; it must be 0 (no clipping) or above");
 }
 
-/// What a progress bar wants of every step.
+/// Makes the part of a record that a progress bar needs at every step.
 LogRecord outline_of(const PendingStep& step, const kernels::StepOutcome& outcome) {
   LogRecord record;
   record.step = step.number;

@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out without the meters, lesson 11
-/// for a model of words. The other lessons call train::run.
+/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out without the meters, lesson
+/// 11 for a model of words. The other lessons call train::run.
 namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;
@@ -29,25 +29,25 @@ OptimizerMaker optimizer_of(typename T::Options options) {
   };
 }
 
-/// Everything that fixes the bits of a run. Two plans that differ in `recipe` alone train the same model from
-/// the same first weights on the same batches.
+/// Everything that determines the bits of a run. Two plans that differ in `recipe` alone train the same model
+/// from the same first weights on the same batches.
 struct Plan {
   std::string lesson{};    ///< "06_loss_scaling"
   std::string question{};  ///< "Do small gradients survive?"
   std::string name{};      ///< "FP16, S = 1"
-  std::string command{};   ///< what repeats it: "./learn run 6 --seeds 3"; for the log
+  std::string command{};   ///< the command that repeats the run, for the log: "./learn run 6 --seeds 3"
   Recipe recipe{};
   std::uint64_t seed = 0;
 
   const data::Split* data = nullptr;
   data::LoaderOptions pixels{};
   Task task = Task::classify;
-  Loss loss{};  ///< of the model's output, an FP32 scalar; empty: that of the task. Not with a shadow
+  Loss loss{};  ///< an FP32 scalar from the model's output; empty: the loss of the task. Not with a shadow
   ModelMaker model{};
   OptimizerMaker optimizer{};
   std::string optimizer_name{};                    ///< "adam lr=0.01"
-  ScheduleKind schedule = ScheduleKind::constant;  ///< of the optimizer's learning rate
-  std::int64_t warmup = 0;                         ///< steps in which the rate climbs, the first of the run
+  ScheduleKind schedule = ScheduleKind::constant;  ///< the schedule of the learning rate
+  std::int64_t warmup = 0;                         ///< the rate climbs in the first `warmup` steps
   const nn::Model* start = nullptr;                ///< fine-tuning: begin with these weights
   Device device = Device::cpu;                     ///< where the model trains
   std::int64_t steps = 1000;
@@ -73,12 +73,12 @@ std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe);
 /// The batches of the plan's seed, in their order.
 data::Loader make_loader(const Plan& plan);
 
-/// At the first step, and at every `every`-th; never when it is 0.
+/// True at the first step and at every `every`-th; never when `every` is 0.
 constexpr bool is_due(std::int64_t step, std::int64_t every) {
   return every > 0 && (step == 1 || step % every == 0);
 }
 
-/// Called after each step, in their order: for a progress bar.
+/// Called after each step, in order, for a progress bar.
 using StepCallback = std::function<void(const Plan&, const LogRecord&)>;
 
 /// Trains, writes the log to `path` on the way, and measures the result on the test set. A run that produces

@@ -43,7 +43,7 @@ class StepHistograms {
   void add_updates(const Optimizer& optimizer, const Gradients& gradients);
 
   const StepSizes& sizes() const { return sizes_; }
-  /// As Shadow::flushed.
+  /// Returns the share of flushed gradients, as Shadow::flushed() does.
   double flushed() const;
 
  private:

@@ -7,8 +7,8 @@
 #include <sys/sysctl.h>
 #endif
 
-// build_commit() lives in a file that the build writes (cmake/Commit.cmake), so that a commit recompiles
-// nothing else.
+// build_commit() lives in a file that the build writes (cmake/Commit.cmake), so that
+// a commit recompiles nothing else.
 namespace tinymp::train {
 
 std::string utc_now() {

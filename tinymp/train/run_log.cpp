@@ -64,8 +64,7 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
 
   out_.reset(std::fopen(path_.c_str(), "wx"));  // x: fails when the file exists
   if (!out_) throw Error(write_failure("the run log", path_, errno));
-  std::setvbuf(out_.get(), nullptr, _IONBF,
-               0);  // each line is one write, so a failure shows at once
+  std::setvbuf(out_.get(), nullptr, _IONBF, 0);  // each line is one write, so a failure shows at once
 
   ToJson line;
   line("tinymp_run", run_log_version);

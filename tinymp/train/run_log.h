@@ -38,7 +38,7 @@ struct RunHeader {
   std::string optimizer{};  ///< "adam lr=0.01"
   std::int64_t steps = 0;
   std::int64_t batch = 0;
-  std::string metric{};           ///< what RunResult::value is: "test accuracy (%)", "test MSE"
+  std::string metric{};           ///< the name of RunResult::value: "test accuracy (%)", "test MSE"
   bool higher_is_better = false;  ///< for the metric
   std::string command{};          ///< the command that repeats this run: "./learn run 6 --seeds 3"
 

@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Limits above what tinymp writes. A log from elsewhere may exceed them: the reader refuses it, or cuts a
-// text.
+// Limits above what tinymp writes. A log from elsewhere may exceed them: the
+// reader refuses it, or cuts a text.
 constexpr std::size_t longest_line = std::size_t{4} << 20;  // bytes
 constexpr int most_lines = 10'000'000;
 constexpr std::size_t most_findings = 100, longest_name = 120, longest_text = 4000;

@@ -20,8 +20,8 @@ struct StepMeters {
   std::function<void(const Gradients&)> updated{};  ///< called after the optimizer's step, taken or skipped
 };
 
-/// A step that the device may still be computing. Its results stay on the device until it is logged: reading
-/// waits.
+/// A step that the device may still be computing. Its results stay on the device
+/// until it is logged: reading waits.
 struct PendingStep {
   std::int64_t number;
   Tensor loss, scale;

@@ -6,8 +6,8 @@
 namespace tinymp::train {
 namespace {
 
-/// Counts the correct answers of one batch. NaN when a logit is not finite: an argmax would still name a
-/// class.
+/// Counts the correct answers of one batch. NaN when a logit is not finite: an
+/// argmax would still name a class.
 double correct(const Tensor& logits, const std::vector<std::int32_t>& labels) {
   const std::vector<float> values = logits.to_floats();  // (B,C)
   const std::size_t classes = static_cast<std::size_t>(logits.shape()[1]);
