@@ -89,6 +89,12 @@ accepts banned.sh tinymp/nn/a.cpp 'const char* page = R"js(Math.pow(2, 3); "
 accepts banned.sh tinymp/nn/a.cpp 'double f(double x) { return exp(x) + tanh(x) + model.log(x) + std::sqrt(x) + std::floor(x); }'
 accepts banned.sh lessons/a/main.cpp 'void f() { std::printf("a lesson prints"); }'
 
+subject='begin the comment with its subject'
+rejects words.sh "$subject" tinymp/nn/a.cpp '// Of what goes out, the shape'
+rejects words.sh "$subject" kernels/cpu/a.h '  /// Whoever calls this waits.'
+rejects words.sh 'more than 10' lessons/lab/learn/a.h "$(for i in 1 2 3 4 5 6 7 8 9 10 11; do echo "// $i, nobody looks"; done)"
+accepts words.sh tinymp/nn/a.cpp '// The shape of the output. A step that nobody takes.'
+
 lines() { seq -f '// %g' "$1"; }
 rejects sizes.sh 'more than 320' tinymp/nn/a.cpp "$(lines 321)"
 rejects sizes.sh 'more than 320' kernels/cpu/a.h "$(lines 321)"
