@@ -16,7 +16,7 @@ struct Change {
   std::vector<std::string_view> to;
 };
 
-/// Of operators that stand between two values; as they are formatted, there is a space on either side. (Not |
+/// Operators that stand between two values; as they are formatted, there is a space on either side. (Not |
 /// to ^, the same for bits that do not overlap; nor == to >=, the same for the largest value that there is;
 /// nor < to !=, the same in loops.)
 const std::array operators = {

@@ -25,7 +25,7 @@ std::string row(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
-/// Of each student, each exercise.
+/// One entry an exercise, for each student.
 std::vector<std::vector<Shingles>> shingles_of_all(const std::vector<Grades>& all) {
   std::map<std::string, std::string> stubs;
   for (const Exercise& exercise : exercises()) stubs[exercise.number()] = read_file(exercise.stub());

@@ -144,7 +144,7 @@ std::vector<fs::path> files_of_earlier_call(const fs::path& out) {
   return files;
 }
 
-/// Of those who are no longer there.
+/// Removes the files of students who are no longer there.
 void forget(const std::vector<fs::path>& files, const std::vector<Grades>& all) {
   for (const fs::path& file : files)
     if (std::ranges::count(all, file.stem().string(), &Grades::student) == 0) fs::remove(file);

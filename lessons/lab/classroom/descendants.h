@@ -8,7 +8,8 @@
 /// Programs that a program started, and those that they started, as /proc shows them.
 namespace tinymp::classroom {
 
-/// Of this process, also those whose own parents have ended, once it adopts them; or of another one.
+/// The descendants of this process, or of another one. After adopt_orphans() they include those whose own parents have
+/// ended.
 std::vector<pid_t> descendants();
 std::vector<pid_t> descendants(pid_t of);
 void adopt_orphans();
@@ -21,7 +22,7 @@ double seconds_of(const std::vector<pid_t>& processes);
 /// new ones all the time.
 void end_descendants_but(const std::vector<pid_t>& others);
 
-/// Of this user, all threads that run now: what a limit on their number counts.
+/// All threads of a user that run now: what a limit on their number counts.
 std::int64_t threads_of_user(uid_t user);
 
 }  // namespace tinymp::classroom

@@ -43,7 +43,7 @@ void choose(const std::string& only, Grading& grading) {
                     [](const Exercise& one) { return std::pair(one.chapter, one.place); });
 }
 
-/// Of this machine's clock; the whole minute counts.
+/// A time on this machine's clock; the whole minute counts.
 std::filesystem::file_time_type time_of(const std::string& text) {
   std::tm time{};
   const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M", &time);

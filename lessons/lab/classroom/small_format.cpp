@@ -9,7 +9,7 @@
 namespace tinymp::classroom {
 namespace {
 
-/// Of a double that is neither zero nor subnormal: 2^exponent <= |x|.
+/// The exponent of a double that is neither zero nor subnormal: 2^exponent <= |x|.
 int exponent_of(double x) { return static_cast<int>((std::bit_cast<std::uint64_t>(x) >> 52) & 0x7ff) - 1023; }
 
 /// x as a multiple of 2^unit.

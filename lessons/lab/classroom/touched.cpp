@@ -30,7 +30,7 @@ std::string included_by(const std::string& line) {
   return line.substr(begin + 1, end - begin - 1);
 }
 
-/// Of each file those that include it.
+/// For each file, those that include it.
 std::map<std::string, std::vector<std::string>> includers(const fs::path& root) {
   std::map<std::string, std::vector<std::string>> found;
   for (const char* const top : {"tinymp", "kernels", "lessons"})
