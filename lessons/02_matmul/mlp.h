@@ -1,7 +1,7 @@
 #pragma once
 
 #include <kernels/cuda/gemm/ladder.h>
-#include <tinymp/nn/module.h>
+#include <tinymp/nn/linear.h>
 
 /// A network in which one kernel of our choice computes all products, forward and backward.
 namespace tinymp::lab {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tinymp/nn/module.h>
+#include <tinymp/nn/linear.h>
 
 /// The model of lesson 04: FP32 weights that are cast to FP16 anew for each step, as autocast does.
 namespace tinymp::lab {
