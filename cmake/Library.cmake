@@ -39,8 +39,11 @@ function(tinymp_kernel_units gpu_out emulation_out)
 endfunction()
 file(GLOB rungs RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/gemm/*.cuh)
 file(GLOB kernels RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cuh)
-tinymp_kernel_units(cuda_ladder ladder ${rungs})  # the products of lesson 02
-tinymp_kernel_units(cuda emulation ${kernels})
+set(shown ${rungs})  # the rungs that lesson 02 runs
+list(FILTER shown INCLUDE REGEX "naive[.]cuh$|tiled[.]cuh$")
+list(REMOVE_ITEM rungs ${shown})
+tinymp_kernel_units(cuda_ladder ladder ${shown})
+tinymp_kernel_units(cuda emulation ${kernels} ${rungs})
 
 # What every part of the library is compiled with.
 add_library(tinymp_build INTERFACE)
@@ -119,7 +122,7 @@ if(TARGET tinymp_cuda)
   target_compile_options(tinymp_cuda PRIVATE ${TINYMP_CUDA_FLAGS})
 endif()
 
-set(TINYMP_LADDER ${machine_objects} ${ladder_objects})  # for lesson 02
+set(TINYMP_LADDER ${simulator_objects} ${machine_objects} ${ladder_objects})  # for lesson 02
 list(APPEND core_objects ${cuda_objects})
 if(TINYMP_EMULATION)
   list(APPEND core_objects ${simulator_objects} ${machine_objects} ${ladder_objects} ${emulation_objects})
