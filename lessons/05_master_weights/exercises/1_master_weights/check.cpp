@@ -1,11 +1,10 @@
 // Exercise 5.1: steps of SGD on arenas of every format. The oracle moves one weight at a time, by the
-// formulas of sgd.h, each operation in double and rounded to float (which is what a float operation gives).
+// formulas of optimizers.h, each operation in double and rounded to float (which is what a float operation gives).
 
 #include <kernels/formulas/optimizers.h>
 #include <lessons/05_master_weights/exercises/1_master_weights/setting.h>
 #include <lessons/lab/classroom/judge.h>
-#include <tinymp/numeric/bfloat16.h>
-#include <tinymp/numeric/half.h>
+#include <tinymp/numeric/dtype.h>
 #include <array>
 #include <bit>
 #include <vector>
