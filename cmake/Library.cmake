@@ -43,7 +43,10 @@ set(shown ${rungs})  # the rungs that lesson 02 runs
 list(FILTER shown INCLUDE REGEX "naive[.]cuh$|tiled[.]cuh$")
 list(REMOVE_ITEM rungs ${shown})
 tinymp_kernel_units(cuda_ladder ladder ${shown})
-tinymp_kernel_units(cuda emulation ${kernels} ${rungs})
+tinymp_kernel_units(cuda_rest other_rungs ${rungs})  # and the others
+tinymp_kernel_units(cuda emulation ${kernels})
+list(APPEND cuda ${cuda_rest})
+list(APPEND emulation ${other_rungs})
 
 # What every part of the library is compiled with.
 add_library(tinymp_build INTERFACE)

@@ -4,7 +4,7 @@
 file(GLOB emu_machine CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/emu/*.cpp)
 list(APPEND emu_machine ${PROJECT_SOURCE_DIR}/tinymp/base/parallel_for.cpp
      ${PROJECT_SOURCE_DIR}/kernels/numerics/tensor_core.cpp ${PROJECT_SOURCE_DIR}/kernels/numerics/tensor_core_table.cpp)
-set(emu_ladder ${ladder} ${PROJECT_SOURCE_DIR}/kernels/cuda/gemm/ladder.cpp)  # units: cmake/Library.cmake
+set(emu_ladder ${ladder} ${other_rungs} ${PROJECT_SOURCE_DIR}/kernels/cuda/gemm/ladder.cpp)  # units: cmake/Library.cmake
 file(GLOB emu_suite CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/emu/*_test.cpp)
 list(FILTER emu_suite EXCLUDE REGEX "/bugs_test\\.cpp$")  # bugs.cpp has them
 include(CheckCXXSourceCompiles)
