@@ -93,7 +93,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
                               SKIP_PRECOMPILE_HEADERS ON)
 endif()
 # What writes and reads JSON takes the optimiser longer than it runs.
-file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/*json*.cpp tinymp/train/run_log*.cpp
+file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/log_json.cpp tinymp/train/run_log*.cpp
      tinymp/train/finding_text.cpp)
 set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
 set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES COMPILE_DEFINITIONS
