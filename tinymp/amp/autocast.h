@@ -21,9 +21,9 @@
 /// Autocast never casts f64, which is for gradient checks.
 ///
 /// Autocast casts a parameter once, however often the model uses it. The copy lasts until an optimizer steps,
-/// another tape begins or the region ends. A region that lies directly in one of the same format shares its
-/// copies. The gradients of all uses are summed in the parameter's own format
-/// and flow back through the one cast.
+/// another tape begins or the region ends. A region directly inside another of the same format uses the
+/// outer region's copies. The gradients of all uses are summed in the parameter's own format and flow back
+/// through the one cast.
 namespace tinymp {
 
 class Autocast final : public CastPolicy {

@@ -12,7 +12,7 @@ namespace tinymp {
 enum class RunsIn : std::uint8_t {
   narrow,  ///< the format of the region, for products with a long sum: tensor cores keep the sum in FP32
   wide,    ///< FP32, for ops that sum many values or leave the range of FP16
-  widest,  ///< the widest format of the inputs, for ops whose inputs share a format: no input is rounded
+  widest,  ///< the widest format of the inputs, for ops whose inputs must have one format: nothing is rounded
   given,   ///< the formats of the inputs: nothing is cast
 };
 

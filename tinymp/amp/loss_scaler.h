@@ -26,7 +26,8 @@ class LossScaler {
 
   float factor() const { return state_.read().scale; }  ///< S; waits for the device
 
-  /// loss x S, recorded on the tape. The loss must be an FP32 scalar: 2.3 x 65536 is infinite in FP16.
+  /// loss x S, recorded on the tape. The loss must be an FP32 scalar: a classifier's first loss, 2.3, times
+  /// 65536 is infinite in FP16.
   Tensor scale(const Tensor& loss);
 
   /// Returns the S that the last scale() multiplied by: an f32 scalar on the device of that loss. update()
@@ -51,7 +52,8 @@ class LossScaler {
   /// Returns what a run needs to continue where it stopped, without the policy: the recipe holds that. Waits
   /// for the device.
   ScaleState state() const { return state_.read(); }
-  /// Throws Error during a step, and for a state that this policy cannot reach.
+  /// Throws Error during a step, and for a state that is not valid. Under a policy that moves S, S must be
+  /// finite and neither number negative; under any other, only the first state is valid.
   void restore(const ScaleState& state);
 
  private:

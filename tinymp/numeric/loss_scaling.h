@@ -14,7 +14,7 @@
 
 /// The policies of loss scaling: which S multiplies the loss, and how S moves. One text for CPU and GPU.
 ///
-/// A policy is a struct that describes itself; nothing else in the project lists the policies.
+/// A policy is a struct that describes itself. Only LossScaling below lists the policies.
 ///   name                     in run logs, and what --scaling takes
 ///   moves                    S changes during a run; then move_scale(policy, state) says how
 ///   first_scale()            S before the first step
@@ -108,8 +108,8 @@ struct StaticScaling {
 static_assert(ScalingPolicy<StaticScaling>);
 
 /// S follows the gradients: halved when one overflows (and that step is skipped), doubled after
-/// `growth_interval` good steps in a row. Names, defaults and rounding are those of PyTorch's
-/// GradScaler (torch/amp/grad_scaler.py).
+/// `growth_interval` good steps in a row. Defaults and rounding are GradScaler's
+/// (PyTorch, torch/amp/grad_scaler.py).
 struct DynamicScaling {
   static constexpr std::string_view name = "dynamic";
   static constexpr bool moves = true;

@@ -19,7 +19,8 @@ struct Gradients::Step {
 };
 
 /// Lays out its parameters, their gradients, the master copy and the moments in flat arenas. So a step is two
-/// passes: LossScaler::unscale checks the gradients, then step() unscales, clips, updates and casts.
+/// passes: LossScaler::unscale() reads the gradients once (clip_norm() once more, if called), then step()
+/// multiplies them by the factor, updates the weights and casts.
 class Optimizer {
  public:
   virtual ~Optimizer();  ///< the parameters keep their values, and another optimizer may take them
@@ -45,7 +46,8 @@ class Optimizer {
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
   /// Forgets the gradients, so that the next backward writes new ones. Also forgets what waits for the step
-  /// (Tensor::on_step): a call between forward and step loses that batch for batch norm's running averages.
+  /// (Tensor::on_step): if you call it between forward and step, batch norm's running averages do not include
+  /// that batch.
   void zero_grad();
 
   float learning_rate() const { return learning_rate_; }
