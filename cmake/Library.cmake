@@ -57,10 +57,11 @@ set(contract $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 target_compile_options(tinymp_build INTERFACE ${contract} ${TINYMP_WARNINGS})
 target_link_libraries(tinymp_build INTERFACE Threads::Threads fmt::fmt-header-only nlohmann_json::nlohmann_json ZLIB::ZLIB)
 
-# What most files include is compiled once (a quarter less to do); ccache knows better, and would know none of them.
+# What most files include is compiled once (a quarter less to do); ccache knows better, and would know none of them;
+# an overlay compiles too little for it.
 set(TINYMP_STANDARD_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span> <string>
                             <string_view> <variant> <vector>)
-if(CMAKE_CXX_COMPILER_LAUNCHER)
+if(CMAKE_CXX_COMPILER_LAUNCHER OR TINYMP_OVERLAY)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
 

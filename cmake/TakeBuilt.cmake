@@ -1,8 +1,8 @@
 # Run by ./learn run N --mine:  cmake -DFROM=build -DTO=overlay -P TakeBuilt.cmake
 # Copies the objects of the ordinary build to overlay/built, and lists them in overlay/built.cmake for Overlay.cmake. A copy,
 # since the ordinary build may go on while the other links. What has not changed stays untouched: nothing is linked anew.
-file(GLOB_RECURSE objects RELATIVE "${FROM}" "${FROM}/CMakeFiles/tinymp*.o" "${FROM}/lessons/*.o")
-list(FILTER objects INCLUDE REGEX "^CMakeFiles/|/(tinymp_lab|tinymp_report|tinymp_lesson|tinymp_experiments|learn|lesson_[0-9]+|race_02)\\.dir/")
+file(GLOB_RECURSE objects RELATIVE "${FROM}" "${FROM}/CMakeFiles/*.o" "${FROM}/lessons/*.o")
+list(FILTER objects INCLUDE REGEX "^CMakeFiles/tinymp[a-z_]*\\.dir/|/(tinymp_lab|tinymp_report|tinymp_lesson|tinymp_experiments|learn|lesson_[0-9]+|race_02)\\.dir/")
 foreach(object IN LISTS objects)
   cmake_path(GET object PARENT_PATH folder)
   file(MAKE_DIRECTORY "${TO}/built/${folder}")

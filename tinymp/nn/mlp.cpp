@@ -17,7 +17,7 @@ std::vector<Parameter> Stack::parameters() const {
 
 std::string Stack::name() const {
   std::string text;
-  for (const std::int64_t width : widths) text += (text.empty() ? "" : "-") + std::to_string(width);
+  for (const std::int64_t width : widths) text += concat(text.empty() ? "" : "-", width);
   return text;
 }
 
