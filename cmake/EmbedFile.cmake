@@ -25,10 +25,10 @@ endif()
 
 set(TINYMP_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 function(embed_file out_variable function input)
-  set(output "${PROJECT_BINARY_DIR}/embedded/${function}.cpp")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/embedded/${function}.cpp")
   if(NOT EXISTS "${input}")
     set(input "")
-    set(output "${PROJECT_BINARY_DIR}/embedded/${function}_empty.cpp")
+    set(output "${CMAKE_CURRENT_BINARY_DIR}/embedded/${function}_empty.cpp")
   endif()
   add_custom_command(OUTPUT "${output}" DEPENDS ${input} "${TINYMP_EMBED_SCRIPT}" VERBATIM
     COMMAND ${CMAKE_COMMAND} "-DFUNCTION=${function}" "-DINPUT=${input}" "-DOUTPUT=${output}"
