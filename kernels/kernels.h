@@ -6,6 +6,7 @@
 #include <kernels/step.h>
 #include <kernels/step_decision.h>
 #include <tinymp/numeric/accumulation.h>
+#include <tinymp/tensor/device_value.h>
 #include <tinymp/tensor/view.h>
 #include <cstdint>
 #include <optional>

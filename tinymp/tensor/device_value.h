@@ -1,11 +1,24 @@
 #pragma once
 
 #include <tinymp/tensor/storage.h>
-#include <tinymp/tensor/view.h>
+#include <concepts>
 #include <memory>
 #include <type_traits>
 
 namespace tinymp {
+
+/// What a kernel gets of a DeviceValue: one T in the memory of a device.
+/// (What it gets of a Tensor is a View.)
+template <class T>
+struct Cell {
+  Cell(T* memory, Device device) : memory(memory), device(device) {}
+  template <class U>
+  requires std::same_as<const U, T> Cell(const Cell<U>& writable)  // who may write may read
+      : memory(writable.memory), device(writable.device) {}
+
+  T* memory;
+  Device device;
+};
 
 /// One T that lives on a device: a counter, a flag, a learning rate. Copies are handles on the same value.
 /// Kernels read and write it in their order. Only read() waits for the device.

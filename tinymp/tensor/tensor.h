@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/tensor/device_value.h>
 #include <tinymp/tensor/storage.h>
 #include <tinymp/tensor/view.h>
 #include <functional>

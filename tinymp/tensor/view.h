@@ -3,7 +3,7 @@
 #include <tinymp/base/device.h>
 #include <tinymp/numeric/dtype.h>
 #include <tinymp/tensor/shape.h>
-#include <concepts>
+#include <cstdint>
 
 namespace tinymp {
 
@@ -22,19 +22,6 @@ struct View {
   T* data() const {
     return static_cast<T*>(memory);
   }
-};
-
-/// What a kernel gets of a DeviceValue: one T in the memory of a device.
-/// (What it gets of a Tensor is a View.)
-template <class T>
-struct Cell {
-  Cell(T* memory, Device device) : memory(memory), device(device) {}
-  template <class U>
-  requires std::same_as<const U, T> Cell(const Cell<U>& writable)  // who may write may read
-      : memory(writable.memory), device(writable.device) {}
-
-  T* memory;
-  Device device;
 };
 
 }  // namespace tinymp
