@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# usage: first_minutes.sh [LESSON...]
+# usage: first_minutes.sh [--strict] [LESSON...]
 # What a beginner waits for: builds quickstart with the launcher and without ccache, then each LESSON (02, 04, 09 and
 # 11) as if it came right after that, and holds the seconds of CPU against the budgets. A busy machine takes longer, and
-# hardly more of these seconds. The build lies in TINYMP_BUILD_DIR, which must be new; without it, in a folder that goes.
+# hardly more of these seconds; another processor needs others, so only --strict ends with 1 over a budget. The build lies in TINYMP_BUILD_DIR, which must be new; without it, in a folder that goes.
 set -u
 tree=$(cd "$(dirname "$0")/.." && pwd -P) || exit 1
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/tinymp-first.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
+strict=0
+if [ "${1:-}" = --strict ]; then strict=1 && shift; fi
 [ $# -gt 0 ] || set -- 02 04 09 11
 : "${TINYMP_BUILD_DIR:=$work/build}"
 if [ -e "$TINYMP_BUILD_DIR" ]; then echo "$TINYMP_BUILD_DIR is there already: nothing to measure" && exit 2; fi
@@ -16,8 +18,9 @@ unset TINYMP_EMULATE
 failed=0
 
 within() { # WHAT AMOUNT LIMIT UNIT
-  printf '%-44s %4s %s (budget: %s)\n' "$1" "$2" "$4" "$3"
-  if [ "$2" -gt "$3" ]; then failed=1; fi
+  local over=''
+  if [ "$2" -gt "$3" ]; then over='  OVER BUDGET' failed=$strict; fi
+  printf '%-44s %4s %s (budget: %s)%s\n' "$1" "$2" "$4" "$3" "$over"
 }
 
 cpu_of() { # PATTERN: the seconds of CPU of the lines in the cost file that begin with it

@@ -9,8 +9,11 @@ cxx=${2:-g++}
 work=$(mktemp -d) && work=$(cd "$work" && pwd -P) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
+warnings=(-Wall -Wextra -Werror)
+# GCC warns of "text" + std::string, without reason: GCC bug 105651.
+case $("$cxx" --version) in *clang*) ;; *) warnings+=(-Wno-restrict) ;; esac
 
-command -v git >/dev/null || { echo '[skipped] there is no git here (no git)' && exit 77; }
+command -v git >/dev/null || { echo '[skipped] no git' && exit 77; }
 
 fault() {
   echo "FAILED: $*"
@@ -28,7 +31,7 @@ compiles() { # FILE...: of those that a compiler takes; headers come with the te
   local file
   for file; do
     case $file in *.cpp) ;; *) continue ;; esac
-    "$cxx" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-restrict -I "$work/tree" -DTINYMP_HAS_CUDA=0 \
+    "$cxx" -std=c++20 -fsyntax-only "${warnings[@]}" -I "$work/tree" -DTINYMP_HAS_CUDA=0 \
       -DTINYMP_HAS_EMULATION=0 "$work/tree/$file" >"$work/said" 2>&1 || return 1
   done
 }
