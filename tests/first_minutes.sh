@@ -2,7 +2,8 @@
 # usage: first_minutes.sh [--strict] [LESSON...]
 # What a beginner waits for: builds quickstart with the launcher and without ccache, then each LESSON (02, 04, 09 and
 # 11) as if it came right after that, and holds the seconds of CPU against the budgets. A busy machine takes longer, and
-# hardly more of these seconds; another processor needs others, so only --strict ends with 1 over a budget. The build lies in TINYMP_BUILD_DIR, which must be new; without it, in a folder that goes.
+# hardly more of these seconds; another processor needs others, so only --strict ends with 1 over a budget. The build lies
+# in TINYMP_BUILD_DIR, which must be new; without it, in a folder that goes.
 set -u
 tree=$(cd "$(dirname "$0")/.." && pwd -P) || exit 1
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/tinymp-first.XXXXXX") || exit 1
