@@ -16,7 +16,7 @@ function(take out pattern)
   set(${out} ${taken} PARENT_SCOPE)
   set(core ${core} PARENT_SCOPE)
 endfunction()
-take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|deep_mlp)|amp/explain|autograd/finite_differences)")
+take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|norm|deep_mlp)|amp/explain|autograd/finite_differences)")
 take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
 take(machine "^kernels/emu/")                    # that emulated kernels run on
 
@@ -99,7 +99,7 @@ file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/log
 set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
 set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES COMPILE_DEFINITIONS
   "TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}>;TINYMP_HAS_EMULATION=$<BOOL:${TINYMP_EMULATION}>")
-set_source_files_properties(tinymp/data/places.cpp tinymp/train/provenance.cpp PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(tinymp/data/find_files.cpp tinymp/train/provenance.cpp PROPERTIES COMPILE_DEFINITIONS
   TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # data lies in datasets/
 
 # The git commit for run logs: asked at every build, recompiled only when it changed.

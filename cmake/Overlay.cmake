@@ -1,6 +1,6 @@
 # ./learn run N --mine: a build with other texts for some files of the library, which lie at the same paths under another
 # folder. Compilers look there first; sources are taken from there. Only what these texts touch is compiled: touched.cmake
-# there lists the sources that are or include one of them (lessons/lab/classroom/touched.h), built.cmake the objects of the
+# there lists the sources that are or include one of them (lessons/lab/classroom/affected_sources.h), built.cmake the objects of the
 # ordinary build (TakeBuilt.cmake), which stand for all others. Without an overlay nothing changes.
 set(TINYMP_OVERLAY "" CACHE PATH "A folder whose files stand in the place of the library's")
 if(TINYMP_OVERLAY)

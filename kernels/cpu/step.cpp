@@ -108,7 +108,7 @@ float update_of(const Rule& rule, const StepState& state, const UpdateBlock& b, 
 struct LostUpdates {
   std::int32_t values = 0, underflowed = 0, absorbed = 0;
 
-  void look(float exact, float rounded, float was, float next) {
+  void count(float exact, float rounded, float was, float next) {
     const std::int32_t moves = exact != 0, arrives = rounded != 0, stays = next == was;
     values += moves;
     underflowed += moves & (1 - arrives);
@@ -125,7 +125,7 @@ LostUpdates move_weights(const Rule& rule, const StepState& state, const UpdateB
     TINYMP_INDEPENDENT_ROUNDS
     for (std::int64_t i = 0; i < b.n; ++i) {
       const float was = b.w[i], update = update_of(rule, state, b, i), moved = was - update;
-      found.look(update, update, was, moved);
+      found.count(update, update, was, moved);
       next[i] = moved;
     }
     *out = found;
@@ -144,7 +144,7 @@ LostUpdates move_rounded(const UpdateBlock& b, const float* exact, DType format,
   LostUpdates lost;
   on_best_isa([=, out = &lost] {
     LostUpdates found;
-    for (std::int64_t i = 0; i < b.n; ++i) found.look(exact[i], rounded[i], b.w[i], next[i]);
+    for (std::int64_t i = 0; i < b.n; ++i) found.count(exact[i], rounded[i], b.w[i], next[i]);
     *out = found;
   });
   return lost;

@@ -4,6 +4,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/loader.h>
 #include <tinymp/nn/layers.h>
+#include <tinymp/nn/norm.h>
 #include <algorithm>
 #include <cmath>
 

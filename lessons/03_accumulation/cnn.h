@@ -3,6 +3,7 @@
 #include <lessons/03_accumulation/trainings.h>
 #include <tinymp/nn/layers.h>
 #include <tinymp/nn/module.h>
+#include <tinymp/nn/norm.h>
 
 namespace tinymp::lab {
 

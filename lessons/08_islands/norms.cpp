@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 #include <lessons/08_islands/classifier.h>
 #include <lessons/08_islands/questions.h>
-#include <tinymp/nn/layers.h>
+#include <tinymp/nn/linear.h>
+#include <tinymp/nn/norm.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,6 @@
 #include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/kept.h>
+#include <lessons/lab/classroom/judge_cache.h>
 #include <lessons/lab/classroom/workbook.h>
 #include <lessons/lab/classroom/wrong_versions.h>
 #include <tests/catch.h>

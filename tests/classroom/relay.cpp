@@ -1,7 +1,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lessons/lab/classroom/wire.h>
+#include <lessons/lab/classroom/message.h>
 #include <array>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
+#include <lessons/lab/report/gradient_sizes_terminal.h>
 #include <lessons/lab/report/html.h>
-#include <lessons/lab/report/sizes_terminal.h>
 #include <tests/fuzz/fuzz.h>
 #include <tinymp/base/error.h>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/lab.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <tests/catch.h>
 #include <tinymp/base/error.h>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <tinymp/nn/layers.h>
+#include <tinymp/nn/norm.h>
 
 #include <tests/base/says.h>
 #include <tests/catch.h>

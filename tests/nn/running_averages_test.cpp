@@ -1,7 +1,7 @@
 #include <tests/catch.h>
 #include <tests/kernels/rig.h>
 #include <tests/optim/rig.h>
-#include <tinymp/nn/layers.h>
+#include <tinymp/nn/norm.h>
 #include <limits>
 
 /// Batch norm's running averages move with the weights: in the optimizer's step, and not in one that is

@@ -2,8 +2,8 @@
 #include <tinymp/base/rng.h>
 #include <tinymp/data/cifar.h>
 #include <tinymp/data/dataset.h>
+#include <tinymp/data/find_files.h>
 #include <tinymp/data/idx.h>
-#include <tinymp/data/places.h>
 #include <algorithm>
 #include <array>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include <tinymp/base/error.h>
+#include <tinymp/data/find_files.h>
 #include <tinymp/data/gzip.h>
-#include <tinymp/data/places.h>
 #include <tinymp/data/text.h>
 #include <algorithm>
 #include <array>

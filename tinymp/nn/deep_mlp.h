@@ -1,7 +1,8 @@
 #pragma once
 
-#include <tinymp/nn/layers.h>
+#include <tinymp/nn/linear.h>
 #include <tinymp/nn/mlp.h>
+#include <tinymp/nn/norm.h>
 
 /// Deeper relatives of the Mlp: with batch norm, and with residual blocks.
 namespace tinymp::nn {

@@ -1,35 +1,9 @@
 #include <kernels/kernels.h>
 #include <tinymp/nn/layers.h>
 #include <tinymp/ops/check.h>
-#include <tinymp/tensor/device_value.h>
 #include <cmath>
 
 namespace tinymp::nn {
-namespace {
-
-/// The same value everywhere.
-Tensor filled(const Shape& shape, DType dtype, double value) {
-  Tensor x(shape, dtype);
-  kernels::fill(x.view(), value);
-  return x;
-}
-
-constexpr double momentum = 0.1;  // the weight of the newest batch in the averages; PyTorch's default
-
-/// Updates the running averages now, or when the optimizer takes its step.
-void stage(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t rows) {
-  const double of_population = static_cast<double>(rows) / static_cast<double>(rows - 1);
-  const OnStep move = [mean = norm.running_mean, variance = norm.running_variance, batch,
-                       of_population](Cell<const kernels::StepOutcome> step) {
-    kernels::follow(batch.mean.view(), 1, momentum, step, mean.view());
-    kernels::follow(batch.variance.view(), of_population, momentum, step, variance.view());
-  };
-  if (norm.gamma.bound_grad()) return norm.gamma.on_step(move);
-  const DeviceValue<kernels::StepOutcome> taken(norm.gamma.device(), {.taken = true, .updates = {}});
-  move(taken.cell());
-}
-
-}  // namespace
 
 Conv2d::Conv2d(const Sizes& sizes, const Recipe& recipe, Rng& rng, float gain)
     : options{.stride = sizes.stride, .padding = sizes.padding, .accumulate = recipe.accumulate} {
@@ -50,49 +24,10 @@ std::vector<Parameter> Conv2d::parameters(const std::string& layer) const {
   return list;
 }
 
-BatchNorm::BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions how) : options(how) {
-  expect(width > 0, "BatchNorm: a width of ", width, "; it must be above 0");
-  const DType format = recipe.fp32_norm_parameters ? wide(recipe.compute) : recipe.compute;
-  gamma = filled({width}, format, 1).set_requires_grad(true);
-  beta = filled({width}, format, 0).set_requires_grad(true);
-  running_mean = filled({width}, wide(recipe.compute), 0);
-  running_variance = filled({width}, wide(recipe.compute), 1);
-}
-
-Tensor BatchNorm::operator()(const Tensor& x) const {
-  if (Tape::current() != nullptr) {
-    BatchStatistics batch;
-    const Tensor y = batch_norm(x, gamma, beta, options, &batch);
-    stage(*this, batch, x.shape().rows());
-    return y;
-  }
-  expect_norm_parameters("BatchNorm", x, gamma);
-  expect(x.shape().rank() >= 2 && gamma.shape() == Shape{x.shape().cols()}, "BatchNorm: x", x.shape(),
-         " does not fit a layer of width ", gamma.size(), ": x is (B,O) or (B,H,W,O)");
-  Tensor y = Tensor::like(x);
-  kernels::batch_norm(x.view(),
-                      {running_mean.view(), running_variance.view(), static_cast<double>(options.epsilon)},
-                      gamma.view(), beta.view(), y.view());
-  return y;
-}
-
-std::vector<Parameter> BatchNorm::parameters(const std::string& layer) const {
-  return {{layer + " gamma", gamma}, {layer + " beta", beta}};
-}
-
-LayerNorm::LayerNorm(std::int64_t width, const Recipe& recipe, LayerNormOptions how) : options(how) {
-  expect(width > 0, "LayerNorm: a width of ", width, "; it must be above 0");
-  gamma = filled({width}, recipe.compute, 1).set_requires_grad(true);
-  beta = filled({width}, recipe.compute, 0).set_requires_grad(true);
-}
-
-std::vector<Parameter> LayerNorm::parameters(const std::string& layer) const {
-  return {{layer + " gamma", gamma}, {layer + " beta", beta}};
-}
-
 Dropout::Dropout(float probability, std::uint64_t of_layer)
-    : p(probability), seed(of_layer), step(filled({}, DType::f64, 0)) {
+    : p(probability), seed(of_layer), step(Shape{}, DType::f64) {
   expect(p >= 0 && p < 1, "Dropout: p is ", p, "; it is a probability below 1");
+  kernels::fill(step.view(), 0);
 }
 
 Tensor Dropout::operator()(const Tensor& x) const {

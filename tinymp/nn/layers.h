@@ -2,7 +2,8 @@
 
 #include <tinymp/nn/linear.h>
 
-/// Every layer but the linear one. They stand apart so that ./learn quickstart need not compile them.
+/// Layers of models beyond the plain MLP: convolution, dropout, LSTM. Norms are in norm.h, the linear layer is in
+/// linear.h; ./learn quickstart compiles the linear layer alone.
 namespace tinymp::nn {
 
 /// y = conv2d(x, weight) + bias      (B,Ho,Wo,O) = (B,H,W,I) * (k,k,I,O) + (O)
@@ -23,39 +24,6 @@ struct Conv2d {
 
   Tensor operator()(const Tensor& x) const;
   /// "in": "in weight", and "in bias" if any
-  std::vector<Parameter> parameters(const std::string& layer) const;
-};
-
-/// Batch norm over the columns of (B,O), or the channels of images (B,H,W,O). Ioffe and Szegedy 2015 (arXiv
-/// 1502.03167), algorithms 1 and 2.
-/// While a tape is alive the model trains: the layer uses the mean and variance of the batch, and they update
-/// the running averages. Without a tape it uses the running averages, so that the answer for an image does
-/// not depend on the other images of the batch.
-/// While an optimizer owns gamma, the averages change when it takes its step, batch after batch; a skipped
-/// step changes nothing. (In PyTorch forward changes them: one infinity in a skipped step makes them infinite
-/// for good.) Without an optimizer, forward changes them.
-struct BatchNorm {
-  Tensor gamma, beta;  ///< (O), recipe.compute or, with fp32_norm_parameters, FP32; 1 and 0 at first
-  Tensor running_mean, running_variance;  ///< (O), FP32 (f64 for f64); 0 and 1 at first. They are buffers
-  BatchNormOptions options;
-
-  BatchNorm(std::int64_t width, const Recipe& recipe, BatchNormOptions options = {});
-
-  Tensor operator()(const Tensor& x) const;
-  /// "norm 1": "norm 1 gamma", "... beta"
-  std::vector<Parameter> parameters(const std::string& layer) const;
-};
-
-/// Layer norm of the rows of (B,O), or of each pixel's channels (B,H,W,O). The result for a row does not
-/// depend on the other rows, in training too. Ba, Kiros and Hinton 2016 (arXiv 1607.06450).
-struct LayerNorm {
-  Tensor gamma, beta;  ///< (O), recipe.compute; 1 and 0 at first
-  LayerNormOptions options;
-
-  LayerNorm(std::int64_t width, const Recipe& recipe, LayerNormOptions options = {});
-
-  Tensor operator()(const Tensor& x) const { return layer_norm(x, gamma, beta, options); }
-  /// "norm 1": "norm 1 gamma", "... beta"
   std::vector<Parameter> parameters(const std::string& layer) const;
 };
 

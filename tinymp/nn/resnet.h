@@ -2,6 +2,7 @@
 
 #include <tinymp/nn/layers.h>
 #include <tinymp/nn/module.h>
+#include <tinymp/nn/norm.h>
 
 namespace tinymp::nn {
 

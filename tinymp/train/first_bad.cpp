@@ -158,11 +158,11 @@ void FaultFinder::report_first_bad(std::int64_t step) {
   past_.reset();
 }
 
-void FaultFinder::look(const LogRecord& step, std::int64_t nonfinite_gradients) {
+void FaultFinder::check_step(const LogRecord& step, std::int64_t nonfinite_gradients) {
   if (!searching()) return;
   const LossScaling& scaling = plan_.recipe.scaling;
   const bool lost = !std::isfinite(step.loss);
-  if (step.step == 1 && !lost) look_at_first_step();  // its infinities did no harm: they become known_
+  if (step.step == 1 && !lost) check_first_step();  // its infinities did no harm: they become known_
   if (lost || (nonfinite_gradients > 0 && !moves(scaling))) return report_first_bad(step.step);
   if (!moves(scaling) || alarmed_ || nonfinite_gradients == 0) return;
   const ScaleState state{.scale = static_cast<float>(step.scale), .bad = true};
@@ -171,7 +171,7 @@ void FaultFinder::look(const LogRecord& step, std::int64_t nonfinite_gradients) 
   report("scale below 1", replay(step.step, Seek::scale));
 }
 
-void FaultFinder::look_at_first_step() {
+void FaultFinder::check_first_step() {
   known_ = first_step_.origins();
   if (!is_passing(first_step_.first())) return;  // an infinite constant is intended
   passed_first_step_ = true;
@@ -180,7 +180,7 @@ void FaultFinder::look_at_first_step() {
 
 /// An infinite variance makes the outputs 0, an infinite second moment the
 /// updates. The loss does not show it.
-void FaultFinder::look_at_state(std::int64_t step) {
+void FaultFinder::check_state(std::int64_t step) {
   std::vector<Tensor> quiet = running_.model.buffers();
   for (const Tensor& moment : running_.optimizer.moments())
     if (moment.dtype() == DType::f16) quiet.push_back(moment);
@@ -192,21 +192,21 @@ void FaultFinder::look_at_state(std::int64_t step) {
 }
 
 /// The last update can make a weight infinite out of finite gradients before any loss shows it.
-void FaultFinder::look_at_weights(std::int64_t step) {
+void FaultFinder::check_weights(std::int64_t step) {
   if (!all_finite(running_.optimizer.weights())) return report_first_bad(step);
-  look_at_state(step);
+  check_state(step);
 }
 
 void FaultFinder::keep(std::int64_t step) {
   if (!searching() || step - past_->step < steps_between_copies) return;
-  look_at_weights(step);
+  check_weights(step);
   if (!searching()) return;
   past_.reset();  // frees the old copy before making the new one
   past_ = now(step);
 }
 
 void FaultFinder::finish(std::int64_t steps) {
-  if (searching() && steps > past_->step) look_at_weights(steps);
+  if (searching() && steps > past_->step) check_weights(steps);
 }
 
 /// An error in the replay, such as lack of memory, must not end the run.

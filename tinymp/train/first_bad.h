@@ -51,8 +51,8 @@ class FaultFinder {
   /// False after the first bad value was found: then the search is over.
   bool searching() const { return past_.has_value(); }
   /// Call it for every step, in order, after reading the step back.
-  void look(const LogRecord& step, std::int64_t nonfinite_gradients);
-  /// Call it when `step` steps are over and look() has seen them. Copies the state of the run when the last
+  void check_step(const LogRecord& step, std::int64_t nonfinite_gradients);
+  /// Call it when `step` steps are over and check_step() has seen them. Copies the state of the run when the last
   /// copy is 128 steps old.
   void keep(std::int64_t step);
   /// Call it when the run is over.
@@ -78,9 +78,9 @@ class FaultFinder {
   Moment now(std::int64_t step) const;
   void report(const char* kind, Finding finding);
   void report_first_bad(std::int64_t step);
-  void look_at_first_step();
-  void look_at_state(std::int64_t step);
-  void look_at_weights(std::int64_t step);
+  void check_first_step();
+  void check_state(std::int64_t step);
+  void check_weights(std::int64_t step);
   Finding replay(std::int64_t until, Seek seek);
   Finding replay_steps(std::int64_t until, Seek seek);
 

@@ -137,7 +137,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
           recorded.sizes.push_back(*step.sizes);
         }
       }
-      if (finder.searching()) finder.look(record, step.found.read().nonfinite);
+      if (finder.searching()) finder.check_step(record, step.found.read().nonfinite);
       if (on_step) on_step(plan, record);
     }
     pending.clear();

@@ -1,7 +1,7 @@
 # ./learn bench and ./learn gpu-check: the program measure. cuBLAS, OpenBLAS and PyTorch are looked for when it runs, so
 # nothing here links them.
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
-set(starting measure_main measure_gemm bench bench_cpu bench_micro bits gpu_check memory parts run_program tests training
+set(starting measure_main measure_gemm bench bench_cpu bench_micro bits gpu_check memory run_program tests training
              cpu_gemm cpu_gemm_report cpu_machine pytorch steps steps_report step_models telemetry)
 list(TRANSFORM starting PREPEND bench/)
 list(TRANSFORM starting APPEND .cpp)

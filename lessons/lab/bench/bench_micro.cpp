@@ -1,5 +1,5 @@
 #include <lessons/lab/bench/measure.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <string_view>
 #include <vector>
 

@@ -2,7 +2,7 @@
 #include <kernels/emu/chip.h>
 #include <kernels/numerics/tensor_core.h>
 #include <lessons/lab/bench/executor.h>
-#include <lessons/lab/bench/parts.h>
+#include <lessons/lab/bench/gpu_check.h>
 #include <tinymp/base/rng.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>

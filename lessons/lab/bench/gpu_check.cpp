@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 #include <lessons/lab/bench/executor.h>
+#include <lessons/lab/bench/gpu_check.h>
 #include <lessons/lab/bench/measure.h>
-#include <lessons/lab/bench/parts.h>
 #include <lessons/lab/learn/command_line.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <lessons/lab/report/table.h>
 #include <tinymp/train/provenance.h>
 #include <tinymp/train/run_log.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
@@ -26,6 +27,16 @@ using gpu_check::Finding;
 using gpu_check::Part;
 using gpu_check::State;
 using Json = nlohmann::ordered_json;
+
+constexpr std::array<Part, 7> parts = {{
+    {"kernels", "Every kernel against its oracle", gpu_check::check_kernels},
+    {"sanitizer", "Kernels under compute-sanitizer", gpu_check::check_sanitizer},
+    {"bits", "Tensor cores against the simulator, bit for bit", gpu_check::check_bits},
+    {"gemm", "The GEMM ladder beside cuBLAS", gpu_check::check_gemm},
+    {"memory", "Kernels that only move data, beside a copy", gpu_check::check_memory},
+    {"lessons", "Each lesson on the GPU and on the CPU", gpu_check::check_lessons},
+    {"speed", "FP16 beside FP32, in training steps a second", gpu_check::check_speed},
+}};
 
 struct Flags {
   std::vector<std::string> only;
@@ -79,7 +90,7 @@ std::string markdown(const Json& report) {
                   report["device"].get<std::string>(), report["architecture"].get<std::string>(),
                   report["driver"].get<std::string>(), report["runtime"].get<std::string>(),
                   report["commit"].get<std::string>(), report["date"].get<std::string>());
-  for (const Part& part : gpu_check::parts()) {
+  for (const Part& part : parts) {
     text += fmt::format("\n## {}\n\n", part.title);
     if (!report["parts"].contains(part.name)) {
       text += "Not run.\n";
@@ -196,13 +207,13 @@ int run_part(const Part& part, const Session& session, bool again, const report:
 int run_parts(const Flags& flags) {
   const Session session = session_of(flags);
   if (flags.only.size() == 1) {
-    const auto part = std::ranges::find(gpu_check::parts(), flags.only[0], &Part::name);
+    const auto part = std::ranges::find(parts, flags.only[0], &Part::name);
     return run_part(*part, session, flags.again, report::terminal_style(STDOUT_FILENO, flags.plain));
   }
   std::cout << session.head["device"].get<std::string>() << ", "
             << session.head["architecture"].get<std::string>() << std::endl;
   bool good = true;
-  for (const Part& part : gpu_check::parts()) {
+  for (const Part& part : parts) {
     if (!flags.only.empty() && std::ranges::find(flags.only, part.name) == flags.only.end()) continue;
     std::vector<std::string> command = {(own_folder() / "measure").string(), "gpu-check", "--part",
                                         part.name};
@@ -225,7 +236,7 @@ int gpu_check_command(int argc, char** argv) {
       "./learn gpu-check");
   std::vector<std::string> choices;
   std::string list = "Parts:\n";
-  for (const Part& part : gpu_check::parts()) {
+  for (const Part& part : parts) {
     choices.emplace_back(part.name);
     list += fmt::format("  {:<10} {}\n", part.name, part.title);
   }

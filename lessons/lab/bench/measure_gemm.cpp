@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <lessons/lab/bench/gemm.h>
-#include <lessons/lab/bench/parts.h>
+#include <lessons/lab/bench/gpu_check.h>
 #include <iostream>
 
 // The ladder, in every combination of formats that it takes.

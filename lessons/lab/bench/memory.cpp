@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <kernels/kernels.h>
-#include <lessons/lab/bench/parts.h>
+#include <lessons/lab/bench/gpu_check.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/tensor/device_value.h>
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <lessons/lab/bench/parts.h>
+#include <lessons/lab/bench/gpu_check.h>
 #include <lessons/lab/learn/process.h>
 #include <fstream>
 

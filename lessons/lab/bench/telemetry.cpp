@@ -66,7 +66,7 @@ double seconds_of_copies(const train::Plan& plan) {
     record.step = t;
     record.loss = 1;
     record.scale = scaler.factor();
-    finder.look(record, 0);
+    finder.check_step(record, 0);
     finder.keep(t);
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

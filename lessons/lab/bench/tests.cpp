@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <lessons/lab/bench/parts.h>
+#include <lessons/lab/bench/gpu_check.h>
 
 // What the test programs say on a GPU.
 namespace tinymp::lab::gpu_check {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/lab/bench/parts.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/bench/gpu_check.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/run_log.h>
 #include <algorithm>
@@ -89,7 +89,7 @@ Finding check_lessons(const Setting& setting) {
   if (setting.emulated) {
     commands.emplace_back("train", own_run(setting));  // a lesson would take an hour
   } else {
-    for (const Sibling& lesson : lesson_programs())
+    for (const LessonProgram& lesson : lesson_programs())
       commands.emplace_back(lesson.number, std::vector<std::string>{lesson.path, "--smoke", "--data", "cut"});
   }
   int apart = 0, compared = 0;

@@ -1,11 +1,11 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <lessons/lab/classroom/affected_sources.h>
 #include <lessons/lab/classroom/commands.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/kept.h>
+#include <lessons/lab/classroom/judge_cache.h>
 #include <lessons/lab/classroom/overlay.h>
-#include <lessons/lab/classroom/touched.h>
 #include <lessons/lab/classroom/verdict.h>
 #include <lessons/lab/classroom/workbook.h>
 #include <lessons/lab/learn/command_line.h>
@@ -119,7 +119,7 @@ int overlay(int argc, const char* const* argv) {
          fmt::format("#include <tinymp/train/provenance.h>\n\nnamespace tinymp::train {{\n\n"
                      "std::string pieces() {{ return \"{}\"; }}\n\n}}  // namespace tinymp::train\n",
                      describe(counts)));
-  update(fs::path(folder) / "touched.cmake", list_for_cmake(touched_sources(source_folder(), changed)));
+  update(fs::path(folder) / "touched.cmake", list_for_cmake(affected_sources(source_folder(), changed)));
   for (const std::string& line : report::wrap(describe(counts), 80)) std::cerr << line << "\n";
   return 0;
 }

@@ -1,7 +1,7 @@
+#include <lessons/lab/classroom/affected_sources.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/kept.h>
+#include <lessons/lab/classroom/judge_cache.h>
 #include <lessons/lab/classroom/programs.h>
-#include <lessons/lab/classroom/touched.h>
 #include <sstream>
 
 namespace tinymp::classroom {
@@ -54,7 +54,7 @@ std::string name_of(const Exercise& exercise, const char* ending) {
 }  // namespace
 
 fs::path judge_of(const Exercise& exercise, const Patience& patience) {
-  return kept(exercise, name_of(exercise, ""), patience, [&](const fs::path& file) {
+  return judge_cache_file(exercise, name_of(exercise, ""), patience, [&](const fs::path& file) {
     std::vector<std::string> command = compiler({});
     command.insert(command.end(), {"-o", file.string(), TINYMP_JUDGE,
                                    (exercise.folder / "check.cpp").string(), TINYMP_LIBRARY});
@@ -66,7 +66,7 @@ fs::path judge_of(const Exercise& exercise, const Patience& patience) {
 fs::path server_of(const Exercise& exercise, const Patience& patience) {
   const fs::path source = exercise.folder / "serve.cpp";
   if (!exercise.file.ends_with(".cpp")) return source;
-  return kept(exercise, name_of(exercise, ".o"), patience, [&](const fs::path& file) {
+  return judge_cache_file(exercise, name_of(exercise, ".o"), patience, [&](const fs::path& file) {
     std::vector<std::string> command = compiler({});
     command.insert(command.end(), {"-c", "-o", file.string(), source.string()});
     return command;
@@ -75,9 +75,9 @@ fs::path server_of(const Exercise& exercise, const Patience& patience) {
 
 fs::path library_of(const Exercise& exercise, const Patience& patience) {
   if (!exercise.links) return {};
-  return kept(exercise, name_of(exercise, ".a"), patience, [&](const fs::path& file) {
+  return judge_cache_file(exercise, name_of(exercise, ".a"), patience, [&](const fs::path& file) {
     std::vector<std::string> left = objects_for(exercise);
-    for (const std::string& source : touched_sources(source_folder(), {exercise.file}))
+    for (const std::string& source : affected_sources(source_folder(), {exercise.file}))
       std::erase_if(left, [&](const std::string& object) { return object.ends_with(object_of(source)); });
     std::vector<std::string> command{TINYMP_AR, "qcT", file.string()};
     append(command, left);

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <lessons/lab/classroom/phases.h>
 #include <lessons/lab/classroom/refusals.h>
+#include <lessons/lab/classroom/source_text.h>
 #include <lessons/lab/classroom/tokens.h>
 #include <tinymp/base/error.h>
 #include <algorithm>

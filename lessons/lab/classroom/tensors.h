@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/lab/classroom/wire.h>
+#include <lessons/lab/classroom/message.h>
 #include <tinymp/tensor/tensor.h>
 #include <vector>
 

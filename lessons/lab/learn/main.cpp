@@ -1,6 +1,6 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/commands.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
 #include <fstream>

@@ -1,6 +1,6 @@
+#include <lessons/lab/report/gradient_sizes_terminal.h>
 #include <lessons/lab/report/section.h>
 #include <lessons/lab/report/sentences.h>
-#include <lessons/lab/report/sizes_terminal.h>
 #include <lessons/lab/report/table.h>
 #include <lessons/lab/report/terminal_curves.h>
 #include <algorithm>

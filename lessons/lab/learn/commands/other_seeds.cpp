@@ -3,7 +3,7 @@
 #include <lessons/lab/learn/commands/other_seeds.h>
 #include <lessons/lab/learn/commands/side_by_side.h>
 #include <lessons/lab/learn/lab.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <lessons/lab/learn/words.h>
 #include <tinymp/base/error.h>
 #include <tinymp/train/provenance.h>
@@ -82,7 +82,7 @@ std::optional<int> claims_on_other_seeds(KeptLog& log, const std::vector<std::ui
                                          const std::vector<std::string>& arguments, const std::string& runs) {
   int failed = 0;
   fs::create_directories(runs);
-  for (const Sibling& lesson : lesson_programs()) {
+  for (const LessonProgram& lesson : lesson_programs()) {
     const std::string name = lesson_of(lesson.number).name;
     std::vector<Json> all{results_at(chapters_folder() / name / "results.json")};
     for (const std::uint64_t first : first_seeds) {

@@ -2,7 +2,7 @@
 
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/commands.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/table.h>
 #include <tinymp/data/dataset.h>

@@ -3,7 +3,7 @@
 #include <lessons/lab/learn/commands/commands.h>
 #include <lessons/lab/learn/commands/kept_log.h>
 #include <lessons/lab/learn/commands/other_seeds.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <tinymp/base/error.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/data/text.h>
@@ -44,7 +44,7 @@ std::string claims_of(const std::string& output) {
 
 /// Runs one experiment; true when it ends as it should: every claim holds, or with sabotage one does not.
 /// Empty where the experiment lacks something, which it has told.
-std::optional<bool> check(KeptLog& log, const Sibling& lesson, std::vector<std::string> arguments,
+std::optional<bool> check(KeptLog& log, const LessonProgram& lesson, std::vector<std::string> arguments,
                           const std::string& sabotage) {
   if (!sabotage.empty()) arguments.insert(arguments.end(), {"--sabotage", sabotage});
   const auto start = std::chrono::steady_clock::now();
@@ -99,9 +99,9 @@ std::optional<int> parse_flags(int argc, char** argv, Flags& flags) {
 }
 
 /// Throws MissingError before hours are spent where a lesson at the end would find no data.
-void expect_data(const std::vector<Sibling>& lessons) {
+void expect_data(const std::vector<LessonProgram>& lessons) {
   std::set<std::string> names;
-  for (const Sibling& lesson : lessons) names.insert(lesson_of(lesson.number).data[0]);
+  for (const LessonProgram& lesson : lessons) names.insert(lesson_of(lesson.number).data[0]);
   for (const std::string& name : names) {
     if (name == "text") {
       (void)data::load_text(8192);
@@ -141,7 +141,7 @@ int verify_all(int argc, char** argv) {
     return *failed == 0 ? 0 : 1;
   }
   int checks = 0, failed = 0;
-  for (const Sibling& lesson : lesson_programs()) {
+  for (const LessonProgram& lesson : lesson_programs()) {
     const Lesson& told = lesson_of(lesson.number);
     std::vector<std::string> ways{""};
     if (*told.sabotage != '\0') ways.emplace_back(told.sabotage);

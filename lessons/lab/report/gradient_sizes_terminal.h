@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lessons/lab/report/sizes.h>
+#include <lessons/lab/report/gradient_sizes.h>
 #include <lessons/lab/report/terminal.h>
 #include <span>
 #include <string>

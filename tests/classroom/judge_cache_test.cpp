@@ -1,7 +1,7 @@
 #include <tests/catch.h>
 
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/kept.h>
+#include <lessons/lab/classroom/judge_cache.h>
 #include <tinymp/base/error.h>
 #include <chrono>
 #include <filesystem>
@@ -21,7 +21,7 @@ void write_aged(const fs::path& file, std::chrono::minutes age) {
 
 }  // namespace
 
-TEST_CASE("kept: what nobody has used for an hour goes, of this exercise alone") {
+TEST_CASE("judge cache: what nothing has used for an hour goes, of this exercise alone") {
   const ScratchFolder folder("kept");
   const Exercise exercise = exercises_named("adam").front();
   const auto in = [&](const char* name) { return folder.path() / name; };
@@ -39,34 +39,34 @@ TEST_CASE("kept: what nobody has used for an hour goes, of this exercise alone")
   CHECK(fs::exists(in("recast-0123456789abcdef")));
 }
 
-TEST_CASE("kept: what was used is not stale, and what is made takes the place of what is") {
+TEST_CASE("judge cache: what was used is not stale, and what is made takes the place of what is") {
   const Exercise exercise = exercises_named("adam").front();
   int made = 0;
   const auto copy = [&](const fs::path& file) {
     ++made;
     return std::vector<std::string>{"cp", "/dev/null", file.string()};
   };
-  const fs::path first = kept(exercise, "adam-of-a-test", {}, copy);
+  const fs::path first = judge_cache_file(exercise, "adam-of-a-test", {}, copy);
   write_aged(first, std::chrono::minutes(120));
-  CHECK(kept(exercise, "adam-of-a-test", {}, copy) == first);
+  CHECK(judge_cache_file(exercise, "adam-of-a-test", {}, copy) == first);
   CHECK(made == 1);
-  const fs::path second = kept(exercise, "adam-of-a-test.a", {}, copy);
+  const fs::path second = judge_cache_file(exercise, "adam-of-a-test.a", {}, copy);
   CHECK(fs::exists(first));  // used a moment ago
   write_aged(first, std::chrono::minutes(120));
   fs::remove(second);
-  kept(exercise, "adam-of-a-test.a", {}, copy);
+  judge_cache_file(exercise, "adam-of-a-test.a", {}, copy);
   CHECK_FALSE(fs::exists(first));
   fs::remove(second);
 }
 
-TEST_CASE("kept: what cannot be made is the machine's fault") {
+TEST_CASE("judge cache: what cannot be made is the machine's fault") {
   const Exercise exercise = exercises_named("adam").front();
   const auto none = [](const fs::path& file) {
     return std::vector<std::string>{"/no/such/ar", file.string()};
   };
-  CHECK_THROWS_AS(kept(exercise, "adam-never-made", {}, none), MissingError);
+  CHECK_THROWS_AS(judge_cache_file(exercise, "adam-never-made", {}, none), MissingError);
   CHECK_THROWS_WITH(
-      kept(exercise, "adam-never-made", {}, none),
+      judge_cache_file(exercise, "adam-never-made", {}, none),
       Catch::Contains("what judges exercise 5.2 cannot be made here") && Catch::Contains("/no/such/ar"));
 }
 

@@ -1,6 +1,6 @@
+#include <lessons/lab/report/gradient_sizes_terminal.h>
 #include <lessons/lab/report/html.h>
 #include <lessons/lab/report/html_parts.h>
-#include <lessons/lab/report/sizes_terminal.h>
 #include <tests/catch.h>
 #include <tests/report/sample_runs.h>
 #include <sstream>
@@ -71,17 +71,17 @@ TEST_CASE("what is shown is the last look of the first run that has one") {
   runs[1].sizes.back().step = 200;
   const std::vector<Group> groups = group_by_recipe(runs);
   REQUIRE(groups.size() == 1);
-  const LastLook look = *last_look(groups[0]);
+  const LastSizes look = *last_sizes(groups[0]);
   CHECK(look.run == &runs[1]);
   CHECK(look.sizes->step == 200);
   CHECK(gradient_bars(look, "a").title == "Sizes of the gradients");
   CHECK(gradient_bars(look, "a").of == "a, step 200, seed 7");
   runs[1].sizes.back().parameters[1].gradients.sizes.nonfinite = 1;
-  CHECK(last_look(groups[0])->sizes->step == 100);  // step 200 has NaN already
+  CHECK(last_sizes(groups[0])->sizes->step == 100);  // step 200 has NaN already
   runs[1].sizes.front().parameters[1].gradients.sizes.nonfinite = 1;
-  CHECK(last_look(groups[0])->sizes->step == 200);
+  CHECK(last_sizes(groups[0])->sizes->step == 200);
   runs[1].sizes.clear();
-  CHECK_FALSE(last_look(groups[0]));
+  CHECK_FALSE(last_sizes(groups[0]));
   CHECK(terminal_sizes(groups, ascii).empty());
   CHECK(sizes_html(groups).empty());
 }
@@ -321,7 +321,7 @@ TEST_CASE("on the page: bars, limits, words, a table for each group - names are 
         std::string::npos);
 
   // Seven bars of gradients, those up to 2^-25 hollow; four of updates, from 2048 on hollow.
-  const Bars gradients = gradient_bars(*last_look(groups[0]), "a");
+  const Bars gradients = gradient_bars(*last_sizes(groups[0]), "a");
   const std::string svg = svg_bars(gradients, 1);
   CHECK(count(svg, "<rect") == 7);
   CHECK(count(svg, "fill:none") == 3);
@@ -338,7 +338,7 @@ TEST_CASE("on the page: bars, limits, words, a table for each group - names are 
   CHECK(svg.find("class=\"region raised\"") > svg.find(">zero in FP16<"));
   CHECK(html_report("Report", {}).find(".region.raised { transform: translateY(-14px); }") !=
         std::string::npos);
-  const std::string ratios = svg_bars(*update_bars(*last_look(groups[0]), "a"), 0);
+  const std::string ratios = svg_bars(*update_bars(*last_sizes(groups[0]), "a"), 0);
   CHECK(count(ratios, "<rect") == 4);
   CHECK(count(ratios, "fill:none") == 2);
 

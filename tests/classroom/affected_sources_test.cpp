@@ -1,6 +1,6 @@
+#include <lessons/lab/classroom/affected_sources.h>
 #include <lessons/lab/classroom/exercise.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/touched.h>
 #include <tests/catch.h>
 #include <algorithm>
 
@@ -15,7 +15,7 @@ bool has(const Files& files, const std::string& file) { return std::ranges::coun
 
 }  // namespace
 
-TEST_CASE("touched: the sources that include a file, however far down and however written") {
+TEST_CASE("affected sources: the sources that include a file, however far down and however written") {
   const ScratchFolder scratch("touched");
   const auto write = [&](const std::string& path, const std::string& text) {
     write_file(scratch.path() / path, text);
@@ -32,7 +32,7 @@ TEST_CASE("touched: the sources that include a file, however far down and howeve
   write("lessons/round.cpp", "#include <lessons/round.h>\n");
   write("lessons/other.cpp", "#include <vector>\n// tinymp/a.h\n#define include <tinymp/a.h>\n");
   write("lessons/notes.md", "#include <tinymp/a.h>\n");
-  const auto touched = [&](const Files& changed) { return touched_sources(scratch.path(), changed); };
+  const auto touched = [&](const Files& changed) { return affected_sources(scratch.path(), changed); };
   CHECK(touched({"tinymp/a.h"}) ==
         Files{"kernels/d.cuh", "kernels/memory.cu", "lessons/e.cpp", "lessons/round.cpp", "tinymp/a.cpp"});
   CHECK(touched({"kernels/d.cuh"}) == Files{"kernels/d.cuh"});
@@ -40,16 +40,16 @@ TEST_CASE("touched: the sources that include a file, however far down and howeve
   CHECK(touched({}).empty());
 }
 
-TEST_CASE("touched: a source touches itself alone, the half nearly all") {
-  const Files one = touched_sources(source_folder(), {"kernels/cpu/losses.cpp"});
+TEST_CASE("affected sources: a source touches itself alone, the half nearly all") {
+  const Files one = affected_sources(source_folder(), {"kernels/cpu/losses.cpp"});
   CHECK(one == Files{"kernels/cpu/losses.cpp"});
-  const Files sums = touched_sources(source_folder(), {"kernels/cpu/column_sums.h"});
+  const Files sums = affected_sources(source_folder(), {"kernels/cpu/column_sums.h"});
   CHECK(has(sums, "kernels/cpu/batch_norm.cpp"));
   CHECK(sums.size() < 10);
-  const Files tiles = touched_sources(source_folder(), {"kernels/cuda/gemm/tile.h"});
+  const Files tiles = affected_sources(source_folder(), {"kernels/cuda/gemm/tile.h"});
   CHECK(has(tiles, "kernels/cuda/gemm/mma.cuh"));
   CHECK(!has(tiles, "kernels/cuda/gemm/tiled.cuh"));
-  const Files half = touched_sources(source_folder(), {"tinymp/numeric/half_codec.h"});
+  const Files half = affected_sources(source_folder(), {"tinymp/numeric/half_codec.h"});
   CHECK(has(half, "kernels/cpu/losses.cpp"));
   CHECK(has(half, "lessons/01_half/show.cpp"));
   CHECK(half.size() > 100);

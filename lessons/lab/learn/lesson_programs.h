@@ -8,7 +8,7 @@
 /// The lessons' programs, which lie beside this one.
 namespace tinymp::lab {
 
-struct Sibling {
+struct LessonProgram {
   std::string number;  ///< "6"
   std::string path;    ///< ".../lesson_06"
 };
@@ -20,9 +20,9 @@ std::filesystem::path own_folder();
 std::filesystem::path chapters_folder();
 
 /// Those that are built, by number.
-std::vector<Sibling> lesson_programs();
+std::vector<LessonProgram> lesson_programs();
 
 /// Runs a lesson's program to its end. Its messages go where ours go.
-Ended run(const Sibling& lesson, std::vector<std::string> arguments);
+Ended run(const LessonProgram& lesson, std::vector<std::string> arguments);
 
 }  // namespace tinymp::lab

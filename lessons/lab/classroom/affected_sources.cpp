@@ -1,5 +1,5 @@
+#include <lessons/lab/classroom/affected_sources.h>
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/touched.h>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -46,7 +46,7 @@ std::map<std::string, std::vector<std::string>> includers(const fs::path& root) 
 
 }  // namespace
 
-std::vector<std::string> touched_sources(const fs::path& root, const std::vector<std::string>& changed) {
+std::vector<std::string> affected_sources(const fs::path& root, const std::vector<std::string>& changed) {
   const std::map<std::string, std::vector<std::string>> including = includers(root);
   std::set<std::string> touched;
   std::vector<std::string> waiting = changed;

@@ -1,4 +1,4 @@
-#include <lessons/lab/classroom/wire.h>
+#include <lessons/lab/classroom/message.h>
 #include <tests/catch.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ using exercise::Message;
 
 }  // namespace
 
-TEST_CASE("wire: what is put is taken, in its order and where it lies") {
+TEST_CASE("message: what is put is taken, in its order and where it lies") {
   Message message;
   message.put(3.5f).put_all(std::vector<std::uint16_t>{1, 2, 3}).put_text("words").put(std::uint8_t{9});
   CHECK(message.take<float>() == 3.5f);
@@ -28,7 +28,7 @@ TEST_CASE("wire: what is put is taken, in its order and where it lies") {
   CHECK(message.at_end());
 }
 
-TEST_CASE("wire: a message that ends early, or claims more than it has, is refused") {
+TEST_CASE("message: a message that ends early, or claims more than it has, is refused") {
   Message empty;
   CHECK_THROWS_AS(empty.take<char>(), Malformed);
   for (const std::uint64_t claimed :
@@ -42,7 +42,7 @@ TEST_CASE("wire: a message that ends early, or claims more than it has, is refus
   CHECK_THROWS_AS(two.take_all<float>(3), Malformed);
 }
 
-TEST_CASE("wire: a pipe that closes is no message, and a length beyond all bounds takes no memory") {
+TEST_CASE("message: a pipe that closes is no message, and a length beyond all bounds takes no memory") {
   std::array<int, 2> ends{};
   REQUIRE(pipe(ends.data()) == 0);
   Message sent, received;

@@ -1,5 +1,5 @@
 #include <tinymp/base/error.h>
-#include <tinymp/data/places.h>
+#include <tinymp/data/find_files.h>
 #include <cstdlib>
 #include <vector>
 

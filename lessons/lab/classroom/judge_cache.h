@@ -5,10 +5,10 @@
 /// Files that judge an exercise and are made once: its judge, its server, its library.
 namespace tinymp::classroom {
 
-/// The file `name` in the build folder, or for this process alone where that cannot be written. Where it is
-/// not there yet `command` makes it, as the file that it is given; and what is stale goes. Throws
-/// MissingError when it cannot be made.
-std::filesystem::path kept(
+/// Returns the path of the file `name` in the build folder, or in a folder of this process where the build
+/// folder cannot be written. When the file is not there, runs the command that `command` returns for a path,
+/// and removes stale files of the exercise. Throws MissingError when the command fails.
+std::filesystem::path judge_cache_file(
     const Exercise& exercise, const std::string& name, const Patience& patience,
     const std::function<std::vector<std::string>(const std::filesystem::path&)>& command);
 

@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include <lessons/lab/classroom/files.h>
-#include <lessons/lab/classroom/kept.h>
+#include <lessons/lab/classroom/judge_cache.h>
 #include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/sha256.h>
 #include <tinymp/base/error.h>
@@ -33,8 +33,8 @@ void remove_stale(const fs::path& folder, const Exercise& exercise) {
   }
 }
 
-fs::path kept(const Exercise& exercise, const std::string& name, const Patience& patience,
-              const std::function<std::vector<std::string>(const fs::path&)>& command) {
+fs::path judge_cache_file(const Exercise& exercise, const std::string& name, const Patience& patience,
+                          const std::function<std::vector<std::string>(const fs::path&)>& command) {
   std::error_code failed;
   fs::create_directories(TINYMP_JUDGES, failed);
   fs::path folder = TINYMP_JUDGES;

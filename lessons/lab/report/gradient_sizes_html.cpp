@@ -100,7 +100,7 @@ std::string svg_bars(const Bars& bars, std::size_t index) {
 std::string sizes_html(std::span<const Group> groups) {
   std::string text;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const std::optional<LastLook> look = last_look(groups[g]);
+    const std::optional<LastSizes> look = last_sizes(groups[g]);
     if (!look) continue;
     text +=
         figure_html(gradient_bars(*look, groups[g].name), g, gradient_table(*look->sizes), gradient_notes);

@@ -1,4 +1,4 @@
-#include <lessons/lab/classroom/phases.h>
+#include <lessons/lab/classroom/source_text.h>
 #include <algorithm>
 #include <cctype>
 

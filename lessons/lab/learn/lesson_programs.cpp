@@ -1,5 +1,5 @@
 #include <lessons/lab/learn/command_line.h>
-#include <lessons/lab/learn/siblings.h>
+#include <lessons/lab/learn/lesson_programs.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <filesystem>
@@ -28,20 +28,20 @@ fs::path own_folder() {
   return self.parent_path();
 }
 
-std::vector<Sibling> lesson_programs() {
+std::vector<LessonProgram> lesson_programs() {
   constexpr std::string_view prefix = "lesson_";
-  std::vector<Sibling> found;
+  std::vector<LessonProgram> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(own_folder())) {
     const std::string file = entry.path().filename().string();
     if (file.rfind(prefix, 0) != 0) continue;
     const std::string number = lesson_number(file.substr(prefix.size()));
     if (!number.empty()) found.push_back({number, entry.path().string()});
   }
-  std::ranges::sort(found, {}, [](const Sibling& lesson) { return std::stoi(lesson.number); });
+  std::ranges::sort(found, {}, [](const LessonProgram& lesson) { return std::stoi(lesson.number); });
   return found;
 }
 
-Ended run(const Sibling& lesson, std::vector<std::string> arguments) {
+Ended run(const LessonProgram& lesson, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), lesson.path);
   return run(arguments);
 }

@@ -12,11 +12,11 @@ namespace tinymp::report {
 
 /// What is shown of a group: of the first run that was looked at, the last step whose gradients were finite
 /// in FP32. (Where a run has ended in NaN there is nothing left to see.)
-struct LastLook {
+struct LastSizes {
   const Run* run;
   const train::StepSizes* sizes;
 };
-std::optional<LastLook> last_look(const Group& group);
+std::optional<LastSizes> last_sizes(const Group& group);
 
 /// A bar for each power of two, and lines where FP16 ends.
 struct Bars {
@@ -41,9 +41,9 @@ struct Bars {
 };
 
 /// |g S| of all parameters, on the ground of FP16's window.
-Bars gradient_bars(const LastLook& look, const std::string& name);
+Bars gradient_bars(const LastSizes& look, const std::string& name);
 /// |w / update|, with 2048 marked; empty when no update was looked at.
-std::optional<Bars> update_bars(const LastLook& look, const std::string& name);
+std::optional<Bars> update_bars(const LastSizes& look, const std::string& name);
 
 /// A row for each parameter, and one for all. The last column tells what 8 times the S would save, or less of
 /// it where 8 times is too much; where any more is, how many overflow.

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include <lessons/lab/report/gradient_sizes.h>
 #include <lessons/lab/report/number.h>
-#include <lessons/lab/report/sizes.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ void fill(Bars& bars, const Histogram& sizes, int first, int last) {
   bars.counts.back() = sizes.sized() - sizes.up_to(last - 1);
 }
 
-std::string where(const LastLook& look, const std::string& name) {
+std::string where(const LastSizes& look, const std::string& name) {
   return concat(name, ", step ", look.sizes->step, ", seed ", look.run->header.seed);
 }
 
@@ -102,11 +102,11 @@ std::vector<std::string> about_updates(const UpdateSizes& all, DType master) {
 
 }  // namespace
 
-std::optional<LastLook> last_look(const Group& group) {
-  std::optional<LastLook> broken;
+std::optional<LastSizes> last_sizes(const Group& group) {
+  std::optional<LastSizes> broken;
   for (const Run* run : group.runs) {
     for (auto sizes = run->sizes.rbegin(); sizes != run->sizes.rend(); ++sizes) {
-      if (sizes->gradients().sizes.nonfinite == 0) return LastLook{run, &*sizes};
+      if (sizes->gradients().sizes.nonfinite == 0) return LastSizes{run, &*sizes};
       if (!broken) broken = {run, &*sizes};
     }
   }
@@ -128,7 +128,7 @@ double Bars::highest() const { return train::share(*std::max_element(counts.begi
 
 // FP16: 2^-25 and below rounds to zero, 2^-24 is its smallest subnormal, 2^-14 its smallest normal, 65504 its
 // largest number.
-Bars gradient_bars(const LastLook& look, const std::string& name) {
+Bars gradient_bars(const LastSizes& look, const std::string& name) {
   const GradientSizes all = look.sizes->gradients();
   const std::string factor =
       look.sizes->scale == 1 ? "" : concat(" times S = ", scale_text(look.sizes->scale));
@@ -141,7 +141,7 @@ Bars gradient_bars(const LastLook& look, const std::string& name) {
   return bars;
 }
 
-std::optional<Bars> update_bars(const LastLook& look, const std::string& name) {
+std::optional<Bars> update_bars(const LastSizes& look, const std::string& name) {
   const std::optional<UpdateSizes> all = look.sizes->updates();
   if (!all) return std::nullopt;
   Bars bars{.title = "Weights divided by their updates", .of = where(look, name)};

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +31,8 @@ struct Part {
   const char* title;
   Finding (*run)(const Setting&);
 };
-std::span<const Part> parts();
 
-// The parts, a file each.
+// The parts (gpu_check.cpp holds their table), a file each.
 Finding check_kernels(const Setting& setting);    ///< the test programs
 Finding check_sanitizer(const Setting& setting);  ///< some of them under compute-sanitizer
 Finding check_bits(const Setting& setting);       ///< tensor cores against the simulator

@@ -1,6 +1,6 @@
+#include <lessons/lab/report/gradient_sizes_terminal.h>
 #include <lessons/lab/report/html_text.h>
 #include <lessons/lab/report/number.h>
-#include <lessons/lab/report/sizes_terminal.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <array>
@@ -63,13 +63,13 @@ std::string trimmed(std::string line) {
 }
 
 /// What went wrong in a look: 0 .. 1.
-double gradients_lost(const LastLook& look) {
+double gradients_lost(const LastSizes& look) {
   const train::GradientSizes all = look.sizes->gradients();
   const std::int64_t whole = all.sizes.nonzero();
   const std::int64_t lost = std::max(all.below_fp16(), all.flushed) + all.overflowed + all.sizes.nonfinite;
   return whole == 0 ? 0 : static_cast<double>(lost) / static_cast<double>(whole);
 }
-double updates_lost(const LastLook& look) {
+double updates_lost(const LastSizes& look) {
   const std::optional<train::UpdateSizes> all = look.sizes->updates();
   if (!all || all->ratios.values() == 0) return 0;
   return static_cast<double>(all->underflowed + all->absorbed) / static_cast<double>(all->ratios.values());
@@ -142,7 +142,7 @@ std::string terminal_bars(const Bars& bars, const TerminalStyle& style) {
 std::string terminal_sizes(std::span<const Group> groups, const TerminalStyle& style) {
   std::vector<Shown> gradients, wide, updates;
   for (const Group& group : groups) {
-    const std::optional<LastLook> look = last_look(group);
+    const std::optional<LastSizes> look = last_sizes(group);
     if (!look) continue;
     const Recipe& recipe = look->run->header.recipe;
     (recipe.gradient == DType::f32 ? wide : gradients)
