@@ -15,14 +15,16 @@ endif()
 function(tinymp_consumer_test name script case)
   add_test(NAME "${name}"
     COMMAND ${CMAKE_COMMAND} -DCASE=${case} "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DBUILD=${PROJECT_BINARY_DIR}"
-            "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/${script}" "-DOPTIONS=${options}"
+            "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/${script}" "-DOPTIONS=${options}" ${ARGN}
             -P ${CMAKE_CURRENT_SOURCE_DIR}/${script}/run.cmake)
   set_tests_properties("${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\]" PROCESSORS 2)
 endfunction()
 tinymp_consumer_test("consumer: find_package" consumer find_package)
 set_tests_properties("consumer: find_package" PROPERTIES LABELS cuda)  # what nvcc made is installed, too
 tinymp_consumer_test("consumer: add_subdirectory" consumer add_subdirectory)
-tinymp_consumer_test("readme_program" consumer readme)
+tinymp_consumer_test("readme_program" consumer readme -DDOCUMENT=README.md)
+tinymp_consumer_test("readme_program: two optimizers" consumer two_optimizers
+                     -DDOCUMENT=lessons/07_dynamic_scaling/README.md)
 foreach(case headers sources offline never hash)
   tinymp_consumer_test("fallback: ${case}" consumer/fallback ${case})
 endforeach()

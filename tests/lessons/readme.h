@@ -13,6 +13,8 @@
 ///                                belong to the columns with a metric, in order.
 ///   <!-- printed -->             stands before a block of lines that the experiment said.
 ///   <!-- other seeds -->         stands before a block of lessons/seeds.txt, which seeds_test.cpp compares.
+///   <!-- program: NAME -->       stands before a program, <!-- output: NAME --> before what it prints:
+///                                tests/consumer/run.cmake builds, runs and compares.
 ///   <!-- given: 0.1 2.3 -->      lists numbers that no run gives: theory, the set-up, the paper.
 /// Left out are programs and commands, `names` (but not `0.77`), the targets of links, and the section "Where
 /// this comes from".
@@ -118,9 +120,9 @@ class ReadmeReader {
       if (!next() || !trimmed(lines_[at_]).starts_with("```"))
         return fault("<!-- printed --> stands before a block");
       block(Kind::printed);
-    } else if (text == "other seeds") {
+    } else if (text == "other seeds" || text.starts_with("program: ") || text.starts_with("output: ")) {
       if (!next() || !trimmed(lines_[at_]).starts_with("```"))
-        return fault("<!-- other seeds --> stands before a block");
+        return fault("<!-- " + text + " --> stands before a block");
       while (++at_ < lines_.size() && !trimmed(lines_[at_]).starts_with("```")) {
       }
     } else if (text.starts_with("results:")) {
@@ -129,7 +131,8 @@ class ReadmeReader {
     } else if (text.starts_with("given:")) {
       for (const Shown& number : numbers_in(text)) readme_.given.push_back({first + number.line, number});
     } else {
-      fault("a comment that nobody reads; there are results:, printed, other seeds and given:");
+      fault("a comment that nobody reads; there are results:, printed, other seeds, program:, "
+            "output: and given:");
     }
   }
 
