@@ -1,7 +1,7 @@
 // Lesson 05 - Master weights: do small updates survive?
 //
 // A digit reader is trained in FP32 and then fine-tuned, with the small steps that fine-tuning takes, on
-// digits that lie on their side. An FP16 weight near 1 has its neighbours 2^-10 away: an update smaller than
+// transposed digits. An FP16 weight near 1 has its neighbours 2^-10 away: an update smaller than
 // half of that is absorbed, every time. Expected: with FP16 weights the model stalls far below FP32; with an
 // FP32 master copy that takes the updates, and is rounded into the FP16 model after each of them, it learns
 // just as well. Loss scaling is no cure: gradients are not what gets lost here.

@@ -42,7 +42,7 @@ inline constexpr ChannelStatistics cifar10_statistics{.mean = {0.4914f, 0.4822f,
 struct LoaderOptions {
   PixelScale scale = PixelScale::unit;
   bool invert = false;     ///< 255 - pixel: dark ink on white paper
-  bool transpose = false;  ///< rows become columns: digits lie on their side, a new task for a trained model
+  bool transpose = false;  ///< rows become columns: a new task for a model that was trained on upright digits
   /// (pixel - mean) / deviation, channel by channel; needs PixelScale::unit.
   std::optional<ChannelStatistics> normalise{};
   /// Each epoch moves each image and mirrors half of them (draw_crop_and_flip). Loader alone does this;

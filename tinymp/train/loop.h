@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out without the meters, lesson
-/// 11 for a model of words. The other lessons call train::run.
+/// One training run, from a plan to a log on disk. Lesson 01 spells the loop out without the meters. Lesson
+/// 11 has a loop for words, the clinic one that runs wrong steps as they are written.
 namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;
