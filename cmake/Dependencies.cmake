@@ -1,7 +1,7 @@
 # What others wrote and tinymp uses: the system's package first, else the release named here, checked by its hash.
 #   -DTINYMP_FETCH=AUTO | ALWAYS (leave the system's packages alone) | NEVER (download nothing)
 #   -DFETCHCONTENT_SOURCE_DIR_FMT=folder   take these sources, download nothing (the name in capitals: ..._ZLIB, ...)
-# The next dependency is one more tinymp_dependency() here, and a line in tests/consumer/fallback/main.cpp.
+# The next dependency is one more tinymp_dependency() here; CONTRIBUTING.md names the other two places.
 include(${CMAKE_CURRENT_LIST_DIR}/Fetch.cmake)
 find_package(Threads REQUIRED)
 

@@ -73,7 +73,7 @@ function(tinymp_objects group)
   tinymp_split(sources tinymp_${group} objects)
   set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON)
   if(sources)
-    add_library(tinymp_${group} OBJECT ${sources})
+    add_library(tinymp_${group} OBJECT EXCLUDE_FROM_ALL ${sources})  # what is linked is built
     list(APPEND objects $<TARGET_OBJECTS:tinymp_${group}>)
     if(NOT group STREQUAL "cuda")
       target_link_libraries(tinymp_${group} PRIVATE tinymp_build)

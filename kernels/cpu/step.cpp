@@ -3,6 +3,8 @@
 #include <kernels/formulas/clip.h>
 #include <kernels/formulas/norm.h>
 #include <bit>
+#include <limits>
+#include <type_traits>
 
 /// A training step after backward, in the order of the step: unscale looks at the gradients, clip and
 /// decide_step decide, update moves the weights, update_scale moves S. cuda/step.cuh has the same functions.
@@ -15,21 +17,23 @@ namespace {
 constexpr std::int64_t scan_length = 8 * block_size;  ///< values that are counted at a time
 
 /// Classifies magnitudes by their bits: without the sign, formats order like unsigned integers, and the
-/// highest bit of a difference says which is larger. The counts are as wide as the values, so that a register
-/// works on as many as it holds; n is small enough for 16 bits.
+/// highest bit of a difference says which is larger. The counts are as wide as the values, but at least 16 bits
+/// wide: so a register holds many of them, and none of them overflows.
 template <class T>
 GradientCounts scan_bits(const T* values, std::int64_t n) {
   using Bits = BitsOf<T>;
+  using Count = std::conditional_t<sizeof(Bits) == 1, std::uint16_t, Bits>;
+  static_assert(scan_length <= std::numeric_limits<Count>::max());
   constexpr Bits smallest_normal = smallest_normal_bits<T>, infinity = nonfinite_bits<T>;
   GradientCounts result{.values = n, .nonfinite = 0, .zeros = 0, .subnormals = 0};
   on_best_isa([=, out = &result] {
     constexpr int top = 8 * sizeof(Bits) - 1;
-    Bits finite = 0, zeros = 0, small = 0;
+    Count finite = 0, zeros = 0, small = 0;
     for (std::int64_t i = 0; i < n; ++i) {
       const Bits magnitude = std::bit_cast<Bits>(values[i]) & static_cast<Bits>(static_cast<Bits>(-1) >> 1);
-      finite = static_cast<Bits>(finite + (static_cast<Bits>(magnitude - infinity) >> top));
-      zeros = static_cast<Bits>(zeros + (static_cast<Bits>(magnitude - 1) >> top));
-      small = static_cast<Bits>(small + (static_cast<Bits>(magnitude - smallest_normal) >> top));
+      finite = static_cast<Count>(finite + (static_cast<Bits>(magnitude - infinity) >> top));
+      zeros = static_cast<Count>(zeros + (static_cast<Bits>(magnitude - 1) >> top));
+      small = static_cast<Count>(small + (static_cast<Bits>(magnitude - smallest_normal) >> top));
     }
     out->nonfinite = n - static_cast<std::int64_t>(finite);
     out->zeros = static_cast<std::int64_t>(zeros);

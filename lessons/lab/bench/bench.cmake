@@ -1,8 +1,8 @@
 # ./learn bench and ./learn gpu-check: the program measure. cuBLAS, OpenBLAS and PyTorch are looked for when it runs, so
 # nothing here links them.
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
-set(starting measure_main measure_gemm bench bench_cpu bench_micro bits gpu_check memory run_program tests training
-             cpu_gemm cpu_gemm_report cpu_machine pytorch steps steps_report step_models telemetry)
+set(starting measure_main bench bench_cpu bench_micro check_bits check_gemm check_kernels check_lessons check_memory
+             gpu_check run_program cpu_gemm cpu_gemm_report cpu_machine pytorch steps steps_report step_models telemetry)
 list(TRANSFORM starting PREPEND bench/)
 list(TRANSFORM starting APPEND .cpp)
 list(FILTER bench_sources EXCLUDE REGEX "/measure_main[.]cpp$")

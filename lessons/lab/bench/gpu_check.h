@@ -32,7 +32,7 @@ struct Part {
   Finding (*run)(const Setting&);
 };
 
-// The parts (gpu_check.cpp holds their table), a file each.
+// The parts, in check_*.cpp; gpu_check.cpp has their table.
 Finding check_kernels(const Setting& setting);    ///< the test programs
 Finding check_sanitizer(const Setting& setting);  ///< some of them under compute-sanitizer
 Finding check_bits(const Setting& setting);       ///< tensor cores against the simulator

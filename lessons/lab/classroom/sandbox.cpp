@@ -59,7 +59,7 @@ class Watchdog {
  private:
   void look(Finished& finished) const {
     std::vector<pid_t> its = descendants(fenced_ ? getpid() : child_);
-    if (!fenced_) its.push_back(child_);  // mutants are judged side by side, and all are our descendants
+    if (!fenced_) its.push_back(child_);  // several checks may run side by side: all are our descendants
     std::erase_if(its, [&](pid_t process) { return std::ranges::count(others_, process) != 0; });
     // A program that has ended took its seconds along.
     finished.computed = std::max(finished.computed, seconds_of(its));
