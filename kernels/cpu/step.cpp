@@ -72,8 +72,8 @@ void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
 
 namespace {
 
-// update: a block of the arenas at a time, widened to FP32, moved by the rule, rounded to the format in which
-// it is kept. FP32 arenas are read and written in place.
+// update: takes a block of the arenas at a time, widens it to FP32, moves it by the rule and rounds it to its
+// format. FP32 arenas are read and written in place.
 // ----------------------------------------------------------------------------------------------------
 
 /// One block, as FP32.

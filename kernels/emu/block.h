@@ -116,7 +116,7 @@ class Block {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   Rendezvous barrier_;
-  std::size_t started_ = 0;  // threads, of launch_->order
+  std::size_t started_ = 0;  // threads that have begun, in launch_->order
   unsigned returned_ = 0;
   std::deque<Thread*> ready_;
   Thread* current_ = nullptr;

@@ -41,7 +41,7 @@ void multiply_row(const Tile& tile, TileWork work, const Planes& p, const Taps& 
     std::fill_n(work.c, outputs * work.c_row, 0.0f);
     return;
   }
-  const std::int64_t row = taps.width * p.channels * outputs;  // of taps
+  const std::int64_t row = taps.width * p.channels * outputs;  // of the taps
   const bool one_plane = p.channels == 1;
   // A tile has two loops, and taps have three: rows, columns and channels. A single plane has no loop over
   // channels. Otherwise each row of taps continues the sums of the last one.

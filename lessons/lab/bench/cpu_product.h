@@ -10,7 +10,7 @@ namespace tinymp::kernels::bench {
 
 /// The shape of a product c:(M,N) = op(a) . op(b), and the layer it belongs to.
 struct ProductShape {
-  std::string name;  ///< "mlp, layer 1, dw"; empty for squares
+  std::string name;  ///< "mlp 1 dw": layer 1 of the MLP; empty for squares
   int M = 0, N = 0, K = 0;
   Trans ta = Trans::no, tb = Trans::no;
 };

@@ -14,7 +14,7 @@
 namespace tinymp::kernels::bench {
 namespace {
 
-// Chains settle at add / (1 - factor): no overflow, no subnormals.
+// Chains settle at addend / (1 - factor): no overflow, no subnormals.
 constexpr float factor = 0.5f, addend = 1.0f;
 
 #if defined(__x86_64__)

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 /// Lists the exercises in columns. The last column, the file, appears only if it fits in every row.
 int list(const Workbook& workbook, const lab::Progress& progress) {
   const std::vector<Exercise> all = exercises();
-  std::vector<std::pair<std::string, std::string>> rows;  // without the file, and the file
+  std::vector<std::pair<std::string, std::string>> rows;  // the line without the file; the file
   bool fits = true;
   for (const Exercise& exercise : all) {
     const char* const state = has_passed(exercise, progress) ? "passed"
