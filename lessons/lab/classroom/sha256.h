@@ -7,7 +7,6 @@
 #include <string_view>
 
 /// SHA-256 (FIPS 180-4): names a file by its contents and turns a student's id into numbers.
-/// All in this header, for it is part of every check.
 namespace tinymp::classroom {
 namespace detail {
 
