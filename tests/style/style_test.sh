@@ -91,6 +91,7 @@ accepts banned.sh lessons/a/main.cpp 'void f() { std::printf("a lesson prints");
 subject='begin the comment with its subject'
 rejects words.sh "$subject" tinymp/nn/a.cpp '// Of what goes out, the shape'
 rejects words.sh "$subject" kernels/cpu/a.h '  /// Whoever calls this waits.'
+rejects words.sh "$subject" kernels/cpu/a.h '  int n;  ///< only who reads it waits'
 rejects words.sh 'more than 10' lessons/lab/learn/a.h "$(for i in 1 2 3 4 5 6 7 8 9 10 11; do echo "// $i, nobody looks"; done)"
 accepts words.sh tinymp/nn/a.cpp '// The shape of the output. A step that nobody takes.'
 

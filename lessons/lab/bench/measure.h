@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-/// The measurements are a program of their own, so that a user who only trains need not compile them.
+/// The measurements are a program of their own, so that a build for training skips them.
 namespace tinymp::lab {
 
 // argv[0] is the command itself; each returns the exit code.
