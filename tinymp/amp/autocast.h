@@ -28,8 +28,8 @@ namespace tinymp {
 
 class Autocast final : public CastPolicy {
  public:
-  /// `exceptions` replace rules of the lists. Throws Error unless `format` is f16, bf16 or f32, and when an
-  /// exception names no op.
+  /// `exceptions` replace rules of the lists. Throws Error when `format` is f64, or when an exception
+  /// names no op.
   explicit Autocast(DType format, std::vector<AutocastRule> exceptions = {});
   explicit Autocast(const Recipe& recipe) : Autocast(recipe.autocast) {}
   ~Autocast();

@@ -10,10 +10,10 @@
 ///
 ///   loss x S -> backward: every gradient is S times too large, and fewer of them underflow
 ///            -> unscale: counts gradients that are not finite, sets factor = 1/S
-///            -> step, or skip when there are any -> update S
+///            -> step, or skip it if there are such gradients and the policy skips -> update S
 ///
-/// Several optimizers may share one scaler. A GAN needs it: its generator and its discriminator have an
-/// optimizer each, and S backs off once when the gradients of either overflow.
+/// Several optimizers may share one scaler, as in a GAN: it trains two networks against each other, and each
+/// network has its optimizer. S backs off once when the gradients of either overflow.
 namespace tinymp {
 
 class LossScaler {
@@ -31,7 +31,7 @@ class LossScaler {
   Tensor scale(const Tensor& loss);
 
   /// Returns the S that the last scale() multiplied by: an f32 scalar on the device of that loss. update()
-  /// does not change it; its item() waits. Throws Error before the first scale().
+  /// does not change this scalar. Its item() waits for the device. Throws Error before the first scale().
   Tensor last_factor() const;
 
   /// Counts the non-finite, zero and subnormal gradients in one pass over what backward left. Sets the factor
@@ -49,11 +49,12 @@ class LossScaler {
     end_step(all);
   }
 
-  /// Returns what a run needs to continue where it stopped, without the policy: the recipe holds that. Waits
-  /// for the device.
+  /// Returns the state that a run needs to continue where it stopped. The policy is not in it: the recipe
+  /// holds the policy. Waits for the device.
   ScaleState state() const { return state_.read(); }
-  /// Throws Error during a step, and for a state that is not valid. Under a policy that moves S, S must be
-  /// finite and neither number negative; under any other, only the first state is valid.
+  /// Throws Error during a step, and for a state that this scaler cannot be in. Under a policy that moves S, S
+  /// is finite, S and the count of good steps are 0 or above, and `bad` is false. Under any other policy only
+  /// the first state is valid.
   void restore(const ScaleState& state);
 
  private:

@@ -5,8 +5,8 @@
 #include <tinymp/optim/optimizer.h>
 #include <functional>
 
-/// Mixed precision through a wrapper around the optimizer, as in TensorFlow 1.14: one
-/// line of the FP32 program changes.
+/// Mixed precision through a wrapper around the optimizer, as in TensorFlow 1.14. There one line of the FP32
+/// program changes.
 ///
 ///   Sgd sgd(tensors(model.parameters()), {.lr = 0.1f});
 ///   MixedOptimizer optimizer(sgd);                     tf...enable_mixed_precision_graph_rewrite(sgd)
@@ -27,7 +27,8 @@ class MixedOptimizer {
     Tensor loss;
     DeviceValue<kernels::StepOutcome> result;
   };
-  /// Computes the loss under autocast, scales it, and takes the step unless a gradient was not finite.
+  /// Computes the loss under autocast, scales it, and takes the step. Skips the step when a gradient is not
+  /// finite and the policy skips such steps, as DynamicScaling does.
   Step minimize(const std::function<Tensor()>& loss_of);
 
   float factor() const { return scaler_.factor(); }  ///< S; waits for the device

@@ -19,8 +19,9 @@
 ///   first_scale()            S before the first step
 ///   skips_nonfinite()        a step is skipped when a gradient is not finite
 ///   fields(policy, visit)    calls visit(about, member) for each field
-/// To add one, write its struct below, name it in LossScaling, and give describe() in loss_scaling.cpp a
-/// sentence for it. The concept ScalingPolicy refuses a struct that lacks one of these.
+/// To add one, write its struct below, declare and name it in LossScaling, and give describe() in
+/// loss_scaling.cpp a sentence for it. The concept ScalingPolicy refuses a struct that lacks a line of this
+/// table.
 namespace tinymp {
 
 struct NoScaling;
@@ -107,8 +108,8 @@ struct StaticScaling {
 static_assert(ScalingPolicy<StaticScaling>);
 
 /// S follows the gradients: halved when one overflows (and that step is skipped), doubled after
-/// `growth_interval` good steps in a row. Defaults and rounding are GradScaler's
-/// (PyTorch, torch/amp/grad_scaler.py).
+/// `growth_interval` good steps in a row. Defaults and rounding are those of PyTorch's
+/// GradScaler (torch/amp/grad_scaler.py).
 struct DynamicScaling {
   static constexpr std::string_view name = "dynamic";
   static constexpr bool moves = true;
@@ -133,7 +134,8 @@ struct DynamicScaling {
 
 // <exercise move_scale>
 ///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
-///   good  after growth_interval in a row S = S x growth, unless that is infinite, and the count starts again
+///   good  after growth_interval in a row S = S x growth, and the count starts again; S stays where the product
+///         would be infinite
 TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
   if (s.bad) {
     s.scale = static_cast<float>(static_cast<double>(s.scale) * policy.backoff);
@@ -156,7 +158,7 @@ std::string_view name_of(const LossScaling& scaling);
 bool moves(const LossScaling& scaling);
 bool skips_nonfinite(const LossScaling& scaling);
 ScaleState first_state(const LossScaling& scaling);
-/// Returns the state after a step; state.bad tells whether the step was bad.
+/// Returns the state after a step. In the argument, `bad` tells whether the step was bad.
 ScaleState next_state(const LossScaling& scaling, ScaleState state);
 
 /// Calls visit(about, member) for each field, in the order of run logs and --help.
@@ -172,7 +174,7 @@ std::vector<std::string> scaling_names();
 /// "dynamic" -> DynamicScaling{}; nothing when no policy has this name.
 std::optional<LossScaling> scaling_named(std::string_view name);
 
-/// "S dynamic from 65536"; empty when S is always 1.
+/// "S dynamic from 65536"; empty for NoScaling.
 std::string describe(const LossScaling& scaling);
 
 }  // namespace tinymp

@@ -12,9 +12,9 @@
 /// gradient by it in FP32. No gradient is copied. No call waits for the device unless its comment says so:
 /// the counts of a step stay on the device until a program reads them.
 ///
-/// Micro-batches: several calls of backward before unscale add up in the arena, in recipe.gradient. FP16
-/// recipes keep the arena in f16, where small addends vanish. Set gradient = f32 (two more bytes a parameter)
-/// to add micro-batches up.
+/// Micro-batches: backward may run several times before unscale. The gradients add up in the arena, one block
+/// of memory for all gradients of an optimizer, whose format is recipe.gradient. FP16 recipes have f16 there,
+/// where small addends vanish. For micro-batches set gradient = f32 (two more bytes a parameter).
 namespace tinymp {
 
 class LossScaler;
@@ -46,7 +46,8 @@ class Gradients {
   friend class UnscaleResult;
   friend Tensor clip_norm(Gradients& gradients, float max_norm);
 
-  /// One step of one optimizer. zero_grad() begins the next; the stage tells handles that theirs is old.
+  /// One step of one optimizer. zero_grad() begins the next; by the stage a handle knows that its
+  /// step is over.
   struct Step;
   explicit Gradients(std::shared_ptr<Step> step) : step_(std::move(step)) {}
   void expect_current(const char* caller) const;
@@ -61,8 +62,10 @@ class [[nodiscard]] UnscaleResult {
   UnscaleResult(UnscaleResult&&) = default;
   UnscaleResult& operator=(UnscaleResult&&) = default;
 
-  bool finite() const { return counts().nonfinite == 0; }           ///< waits
-  bool skips() const { return skip_nonfinite_ && !finite(); }       ///< step() changes nothing; waits
+  bool finite() const { return counts().nonfinite == 0; }  ///< waits
+  bool skips() const {
+    return skip_nonfinite_ && !finite();
+  }  ///< true when step() will change nothing; waits
   kernels::GradientCounts counts() const { return found_.read(); }  ///< exact; waits
   /// The same counts on the device, to be read later.
   const DeviceValue<kernels::GradientCounts>& found() const { return found_; }
@@ -82,9 +85,9 @@ class [[nodiscard]] UnscaleResult {
 /// factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_. The squares are summed in f64.
 /// PyTorch sums them in FP32, where a norm above 1.8e19 becomes infinite and turns all gradients to 0.
 /// Returns the norm before clipping, an f32 scalar whose item() waits. A norm that is not finite changes
-/// nothing: UnscaleResult reports it, and the scaling policy decides whether step() skips.
-/// Throws Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first, then
-/// clip), and unless max_norm is positive.
+/// nothing: UnscaleResult reports the gradients that are not finite, and the policy decides whether step()
+/// skips. Throws Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first,
+/// then clip), or when max_norm is not above 0.
 Tensor clip_norm(Gradients& gradients, float max_norm);
 
 }  // namespace tinymp

@@ -20,7 +20,7 @@ struct Gradients::Step {
 
 /// Lays out its parameters, their gradients, the master copy and the moments in flat arenas. So a step is two
 /// passes: LossScaler::unscale() reads the gradients once (clip_norm() once more, if called), then step()
-/// multiplies them by the factor, updates the weights and casts.
+/// multiplies them by the factor, updates the masters and rounds them into the weights.
 class Optimizer {
  public:
   virtual ~Optimizer();  ///< the parameters keep their values, and another optimizer may take them
@@ -40,7 +40,7 @@ class Optimizer {
   /// was taken already.
   DeviceValue<kernels::StepOutcome> step(const Gradients& gradients, const UnscaleResult& check);
 
-  /// For meters: returns the updates of the last step in FP32, before they were rounded to the master's
+  /// For programs that measure: returns the updates of the last step in FP32, before they were rounded to the master's
   /// format. `before` is what master() held before the step. Computes the updates again on the CPU; waits.
   /// Throws Error when there was no step since zero_grad(), and when the step was skipped.
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
@@ -60,7 +60,7 @@ class Optimizer {
   const Tensor& master() const { return master_; }
   const std::vector<Tensor>& moments() const { return moments_; }
 
-  /// Everything that training needs to continue. The tensors are copies, on the CPU, so they take no memory
+  /// Everything of this optimizer that training needs to continue; S is in LossScaler::state(). The tensors are copies, on the CPU, so they take no memory
   /// from the device that trains.
   struct State {
     std::int64_t steps = 0;
@@ -72,8 +72,8 @@ class Optimizer {
   void restore(const State& state);  ///< throws Error when shapes or formats differ
 
  protected:
-  /// `recipe` sets the formats of the gradients, the master and the moments; the parameters have
-  /// recipe.compute. A parameter in the master's format (one of batch norm, with fp32_norm_parameters) is its
+  /// `recipe` sets the formats of the gradients, the master and the moments; the format of the parameters is
+  /// recipe.compute. With fp32_norm_parameters a parameter of batch norm has the master's format and is its
   /// own master. Throws Error for f64: updates are computed in FP32.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 

@@ -23,8 +23,8 @@ struct Schedule {
   float lr = 0;            ///< the highest rate
   std::int64_t steps = 1;  ///< the steps of the whole run, warm-up included
   /// The rate climbs over the first `warmup` steps: with warmup = 3, 1/4, 2/4, 3/4 of lr (Goyal et al. 2017,
-  /// arXiv 1706.02677, section 2.2). The cosine begins after them; the other kinds are the same as without
-  /// warm-up.
+  /// arXiv 1706.02677, section 2.2). The cosine begins after them. After the warm-up the other kinds have
+  /// the same rates as without it.
   std::int64_t warmup = 0;
 
   float at(std::int64_t step) const;  ///< the rate of step 1 .. steps; throws Error for any other
