@@ -59,7 +59,7 @@ TEST_CASE("text_from: the most frequent first, equals in the order of their byte
         Tokens{"<unk>", " ", "a", "\u00e9"});
 
   CHECK(files::message<UsageError>([&] { data::text_from("x", text, 1); }) ==
-        "a vocabulary of 1 tokens; choose 2 (<unk> and one more) to 2^31");
+        "a vocabulary of 1 tokens; choose 2 (<unk> and one more) to 2^31 - 1");
   CHECK(files::message<Error>([&] { data::text_from("x", "one", 9); }) ==
         "x: a text of 1 tokens is too short to be split; take one of 2 or more");
 }
