@@ -109,10 +109,10 @@ RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Mode
 void save_run(const std::string& log_path, const CheckpointOwner& owner, const Checkpoint& checkpoint) {
   const std::string bytes = safetensors_bytes(contents_of(checkpoint, owner));
   const std::int64_t step = checkpoint.moment.step;
+  // The copy first: a run that goes on from the newest has all copies up to it.
+  if (owner.plan.keep > 0) write_atomically("the checkpoint", checkpoint_beside(log_path, step), bytes);
   write_atomically("the checkpoint", checkpoint_beside(log_path), bytes);
-  if (owner.plan.keep == 0) return;
-  write_atomically("the checkpoint", checkpoint_beside(log_path, step), bytes);
-  remove_oldest(fs::path(log_path).parent_path(), step, owner.plan.keep);
+  if (owner.plan.keep > 0) remove_oldest(fs::path(log_path).parent_path(), step, owner.plan.keep);
 }
 
 }  // namespace tinymp::train
