@@ -4,6 +4,7 @@
 #include <lessons/lab/learn/commands/recipe_flags.h>
 #include <lessons/lab/learn/commands/resume_flags.h>
 #include <lessons/lab/learn/interrupt.h>
+#include <lessons/lab/learn/words.h>
 #include <tinymp/optim/optimizers.h>
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -207,11 +208,12 @@ Request recorded_request(const CLI::App& app, const Flags& flags) {
 /// After Ctrl-C: what is kept, and the command that goes on.
 int tell_stopped(const train::Run& run, std::int64_t steps) {
   const std::string folder = std::filesystem::path(run.path).parent_path().string();
-  const std::array<const char*, 3> words{"./learn train", "--resume", folder.c_str()};
-  std::cerr << concat("\nStopped; log and checkpoint are in ", folder, " (",
-                      run.steps.empty() ? 0 : run.steps.back().step, " of ", steps,
-                      " steps are logged). This goes on:\n  ",
-                      typed(words[0], static_cast<int>(words.size()), words.data()), "\n");
+  const std::array<const char*, 3> words{"", "--resume", folder.c_str()};
+  std::cerr << "\n"
+            << fitted_for_errors(concat("Interrupted; log and checkpoint are kept (",
+                                        run.steps.empty() ? 0 : run.steps.back().step, " of ", steps,
+                                        " steps are logged). This goes on:"))
+            << "\n  " << typed("./learn train", static_cast<int>(words.size()), words.data()) << "\n";
   return 130;  // as a shell counts what Ctrl-C ended
 }
 
