@@ -1,6 +1,7 @@
 # Run at every build:  cmake -DSOURCE=tree -DOUTPUT=commit.cpp -P Commit.cmake
-# Writes build_commit() for the run logs. The file is touched only when the answer changed, so a commit recompiles
-# this one file and nothing else. A tree without its own .git (a ZIP, a copy inside another project) is "unknown".
+# Writes build_commit() for the run logs. The file is written only when the commit has changed, so a new
+# commit recompiles this one file and nothing else. A tree without its own .git (a ZIP, a copy inside another
+# project) is "unknown".
 set(commit "unknown")
 find_program(GIT git)
 if(GIT AND EXISTS "${SOURCE}/.git")

@@ -1,7 +1,7 @@
 # TINYMP_CUDA=AUTO | ON | OFF. Sets TINYMP_HAS_CUDA and enables the language, or says in one line why not.
-# AUTO compiles the kernels where a GPU is there to run them: nvcc takes minutes, and elsewhere nothing would call them.
-# Then it trusts nothing but a trial: cuda_probe/ is configured and compiled apart, so that an nvcc that is too old, does
-# not like the host compiler or lacks its libraries costs a line and not the build.
+# AUTO compiles the kernels only on a machine with a GPU: nvcc takes minutes, and elsewhere nothing would call
+# them. Then a trial decides: cuda_probe/ is configured and compiled apart. So an nvcc that is too old,
+# rejects the host compiler or lacks its libraries costs a line and does not fail the build.
 set(TINYMP_CUDA AUTO CACHE STRING "CUDA kernels: AUTO (where there is an NVIDIA GPU), ON (an error when there is no \
 working nvcc), OFF")
 set_property(CACHE TINYMP_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -12,11 +12,12 @@ endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real 90-virtual)  # needs no GPU here, runs on all since Turing
 endif()
-# CMake 3.25 does not know that nvcc has C++20, hence the option. -fmad=false: an unasked fused multiply-add would give
-# other bits than the CPU. -lineinfo: compute-sanitizer then names lines.
+# -std=c++20 is an option here because CMake 3.25 does not know that nvcc has C++20. -fmad=false, because a
+# fused multiply-add that the source does not ask for would give other bits than the CPU. -lineinfo, so that
+# compute-sanitizer names lines.
 set(TINYMP_CUDA_FLAGS -std=c++20 -lineinfo -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off)
 
-# tinymp_try_cuda(NVCC OUT): OUT is empty when it compiles and links our kind of code, else the reason.
+# tinymp_try_cuda(NVCC OUT): sets OUT to "" when nvcc compiles and links the probe, else to the reason.
 function(tinymp_try_cuda nvcc out)
   set(folder "${PROJECT_BINARY_DIR}/cuda_probe")
   file(REMOVE_RECURSE "${folder}")
@@ -40,12 +41,12 @@ function(tinymp_try_cuda nvcc out)
     set(${out} "" PARENT_SCOPE)
     return()
   endif()
-  if(failed MATCHES "timeout")  # a hung nvcc, or a machine that has more to do: worth another trial next time
+  if(failed MATCHES "timeout")  # nvcc hung, or the machine was busy: the next run tries again
     unset(TINYMP_CUDA_TRIED CACHE)
     set(${out} "it took longer than 5 minutes" PARENT_SCOPE)
     return()
   endif()
-  # CMake keeps to itself what nvcc said while it looked for a compiler, so ask nvcc once more.
+  # CMake does not show the messages of nvcc from its search for a compiler, so nvcc runs once more.
   execute_process(COMMAND "${nvcc}" ${TINYMP_CUDA_FLAGS} -c "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cuda_probe/probe.cu"
                           -o "${folder}/probe.o"
                   OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE failed TIMEOUT 300)
@@ -62,14 +63,14 @@ endfunction()
 
 set(TINYMP_HAS_CUDA FALSE)
 set(tinymp_why "TINYMP_CUDA=OFF")
-if(NOT DEFINED TINYMP_GPU)  # a driver's device nodes (dxg: WSL, nvmap: Jetson), or what the driver says of itself
+if(NOT DEFINED TINYMP_GPU)  # a driver's device nodes (dxg: WSL, nvmap: Jetson), or its version
   set(tinymp_gpu FALSE)
   foreach(node /dev/nvidiactl /dev/nvidia0 /dev/dxg /dev/nvmap /proc/driver/nvidia/version)
     if(EXISTS ${node})
       set(tinymp_gpu TRUE)
     endif()
   endforeach()
-else()  # said from outside
+else()  # set by the caller
   set(tinymp_gpu ${TINYMP_GPU})
 endif()
 if(tinymp_cuda STREQUAL "AUTO" AND NOT tinymp_gpu)
@@ -88,7 +89,7 @@ elseif(NOT tinymp_cuda STREQUAL "OFF")
   else()
     file(TIMESTAMP "${tinymp_nvcc}" tinymp_key)
     string(APPEND tinymp_key " ${tinymp_nvcc} ${CMAKE_CUDA_HOST_COMPILER} ${CMAKE_CUDA_ARCHITECTURES}")
-    if(NOT TINYMP_CUDA_TRIED STREQUAL tinymp_key)  # the trial takes seconds: once for each of these
+    if(NOT TINYMP_CUDA_TRIED STREQUAL tinymp_key)  # the trial takes seconds, so it runs once for each key
       set(TINYMP_CUDA_TRIED "${tinymp_key}" CACHE INTERNAL "the nvcc that was tried")
       tinymp_try_cuda("${tinymp_nvcc}" tinymp_why)
       set(TINYMP_CUDA_WHY "${tinymp_why}" CACHE INTERNAL "why it does not work")

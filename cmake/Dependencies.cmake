@@ -1,7 +1,7 @@
-# What others wrote and tinymp uses: the system's package first, else the release named here, checked by its hash.
+# The packages that tinymp uses: the system's package first, else the release named here, checked by its hash.
 #   -DTINYMP_FETCH=AUTO | ALWAYS (leave the system's packages alone) | NEVER (download nothing)
 #   -DFETCHCONTENT_SOURCE_DIR_FMT=folder   take these sources, download nothing (the name in capitals: ..._ZLIB, ...)
-# The next dependency is one more tinymp_dependency() here, and a line in tests/consumer/fallback/main.cpp.
+# A new dependency needs one more tinymp_dependency() here; CONTRIBUTING.md names the other two places.
 include(${CMAKE_CURRENT_LIST_DIR}/Fetch.cmake)
 find_package(Threads REQUIRED)
 
@@ -43,7 +43,7 @@ if(TINYMP_TESTS)
     APT catch2  DNF catch-devel  BREW catch2
     URL https://github.com/catchorg/Catch2/archive/refs/tags/v3.7.1.tar.gz
     SHA256 c991b247a1a0d7bb9c39aa35faf0fe9e19764213f28ffba3109388e62ee0269c)
-  if(catch2_SOURCE_DIR)  # their one big file compiles in a third of the time of their hundred small ones
+  if(catch2_SOURCE_DIR)  # the one big file compiles in a third of the time of the hundred small ones
     add_library(catch2 STATIC ${catch2_SOURCE_DIR}/extras/catch_amalgamated.cpp)
     add_library(Catch2::Catch2 ALIAS catch2)
     add_library(Catch2::Catch2WithMain ALIAS catch2)
@@ -73,8 +73,9 @@ endif()
 
 tinymp_report_missing()
 
-# The charts of report.html. Sets TINYMP_DYGRAPHS_JS and TINYMP_DYGRAPHS_CSS, empty where there is no dygraphs: the
-# page then shows the charts of the terminal. The archive is Debian's package, since the upstream release holds no built file.
+# The charts of report.html. Sets TINYMP_DYGRAPHS_JS and TINYMP_DYGRAPHS_CSS. They are empty where dygraphs is
+# missing: the page then shows the charts of the terminal. The archive is Debian's package, since the upstream
+# release holds no built file.
 tinymp_javascript(dygraphs JS dygraph.min.js CSS dygraph.min.css
   APT libjs-dygraphs
   URL https://deb.debian.org/debian/pool/main/d/dygraphs/libjs-dygraphs_2.2.1-1_all.deb

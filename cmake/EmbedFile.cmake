@@ -1,4 +1,4 @@
-# Puts a file into the program. Included, it gives
+# Puts a file into the program. Included, it defines
 #   embed_file(OUT_VARIABLE FUNCTION INPUT)   appends to OUT_VARIABLE a generated .cpp that defines
 #                                             std::string_view tinymp::report::FUNCTION()  with the bytes of INPUT;
 #                                             an INPUT that does not exist gives an empty view

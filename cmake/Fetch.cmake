@@ -1,20 +1,20 @@
-# The machinery behind Dependencies.cmake.
+# The functions that Dependencies.cmake calls.
 include(FetchContent)
 set(TINYMP_FETCH AUTO CACHE STRING "Dependencies: AUTO (the system's first), ALWAYS (download all), NEVER")
 set_property(CACHE TINYMP_FETCH PROPERTY STRINGS AUTO ALWAYS NEVER)
 if(NOT TINYMP_FETCH MATCHES "^(AUTO|ALWAYS|NEVER)$")
   message(FATAL_ERROR "TINYMP_FETCH=${TINYMP_FETCH}: choose AUTO, ALWAYS or NEVER")
 endif()
-set(tinymp_missing "")   # what could not be had, and how to install it
-set(tinymp_offline "")   # why the first download failed; after that no other is tried
+set(tinymp_missing "")   # packages that are missing, and how to install them
+set(tinymp_offline "")   # why the first download failed; no other is tried after it
 
 # tinymp_dependency(NAME TARGET t [VERSION v] [HEADERS folder] APT a DNF d BREW b URL u... SHA256 h)
-# Afterwards TARGET exists. Where sources were taken instead of the system's package, name_SOURCE_DIR (lower case) is
-# their folder; HEADERS makes TARGET out of its headers, and without it the caller builds them. Their own
-# CMakeLists.txt is never run.
+# Afterwards TARGET exists. When sources were taken instead of the system's package, name_SOURCE_DIR (lower
+# case) is their folder. With HEADERS this function makes TARGET out of their headers; without it the caller
+# builds them. Their own CMakeLists.txt is never run.
 function(tinymp_dependency name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;VERSION;HEADERS;APT;DNF;BREW;SHA256" "URL")
-  if(TARGET ${arg_TARGET})  # the project around us has brought it
+  if(TARGET ${arg_TARGET})  # the surrounding project has it
     return()
   endif()
   if(NOT TINYMP_FETCH STREQUAL "ALWAYS")
@@ -22,7 +22,7 @@ function(tinymp_dependency name)
     set(CMAKE_MODULE_PATH "${CMAKE_MODULE_PATH}" PARENT_SCOPE)  # Catch2 adds its own
     if(TARGET ${arg_TARGET})
       set(version "${${name}_VERSION}")
-      if(name STREQUAL "ZLIB")  # has it by another name before CMake 3.26
+      if(name STREQUAL "ZLIB")  # FindZLIB calls it so before CMake 3.26
         set(version "${ZLIB_VERSION_STRING}")
       endif()
       message(STATUS "${name}: the system's ${version}")
@@ -46,14 +46,14 @@ function(tinymp_dependency name)
   FetchContent_MakeAvailable(${name})
   set(${lower}_SOURCE_DIR "${${lower}_SOURCE_DIR}" PARENT_SCOPE)
   message(STATUS "${name}: sources in ${${lower}_SOURCE_DIR}")
-  if(arg_HEADERS)  # imported: its headers are a system's headers, without our warnings
+  if(arg_HEADERS)  # imported: its headers count as system headers, without our warnings
     add_library(${arg_TARGET} INTERFACE IMPORTED GLOBAL)
     target_include_directories(${arg_TARGET} INTERFACE "${${lower}_SOURCE_DIR}/${arg_HEADERS}")
   endif()
 endfunction()
 
-# tinymp_javascript(NAME JS file CSS file APT a URL u... SHA256 h): sets TINYMP_NAME_JS and TINYMP_NAME_CSS to paths,
-# or to nothing. Sources of one's own may be laid out as npm does (dist/) or flat.
+# tinymp_javascript(NAME JS file CSS file APT a URL u... SHA256 h): sets TINYMP_NAME_JS and TINYMP_NAME_CSS to
+# paths, or to nothing. A folder of the user's may be laid out as npm does it (dist/) or flat.
 function(tinymp_javascript name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "JS;CSS;APT;SHA256" "URL")
   string(TOUPPER ${name} upper)
@@ -88,8 +88,8 @@ function(tinymp_javascript name)
   endif()
 endfunction()
 
-# tinymp_download(OUT sha256 url...): the first URL that answers. OUT is the path, or empty, with the reason in
-# tinymp_offline; a file of the right hash is not downloaded twice.
+# tinymp_download(OUT sha256 url...): downloads from the first URL that answers. OUT is the path of the file;
+# or it is empty, and tinymp_offline holds the reason. A file with the right hash is not downloaded again.
 function(tinymp_download out sha256)
   set(${out} "" PARENT_SCOPE)
   if(TINYMP_FETCH STREQUAL "NEVER")

@@ -1,4 +1,4 @@
-# cmake --install: the archive, the headers, and what find_package(tinymp) reads.
+# cmake --install: the archive, the headers, and the files that find_package(tinymp) reads.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tinymp)

@@ -1,14 +1,15 @@
-# The library. A new file is found by itself; kernels for the GPU go into kernels/cuda/*.cuh, what a build without nvcc
-# needs in place of *.cu into kernels/no_cuda/*.cpp. Each group of sources is compiled once; two archives are made of them:
+# The library. CMake finds a new file by itself. Kernels for the GPU go into kernels/cuda/*.cuh. The files
+# that a build without nvcc needs in place of *.cu go into kernels/no_cuda/*.cpp. Each group of sources is
+# compiled once; two archives are made of the groups:
 #   tinymp        everything, for most programs and for projects on top of tinymp
-#   tinymp_small  without the larger models: what ./learn quickstart trains, so that it waits for nothing else
+#   tinymp_small  without the larger models: all that ./learn quickstart needs and waits for
 option(TINYMP_EMULATION "Device::cuda may run on the CPU: the CUDA kernels are compiled for it, too (kernels/emu)" ON)
 
 file(GLOB_RECURSE core RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*.cpp kernels/*.cpp)
 if(TINYMP_HAS_CUDA)
   list(FILTER core EXCLUDE REGEX "^kernels/no_cuda/")
 endif()
-# take(OUT PATTERN): moves the sources that match from the core to a group of their own.
+# take(OUT PATTERN): moves the sources that match PATTERN from the core to the group OUT.
 function(take out pattern)
   set(taken ${core})
   list(FILTER taken INCLUDE REGEX "${pattern}")
@@ -20,9 +21,9 @@ take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|norm|deep_mlp)|amp/
 take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
 take(machine "^kernels/emu/")                    # that emulated kernels run on
 
-# tinymp_kernel_units(GPU EMULATION FILES...): a kernel file x.cuh is compiled twice, by nvcc for the GPU and by the C++
-# compiler for the emulation (kernels/cuda/cuda.h). Writes the two sources, a line each, into the build folder: x.cu and
-# x_emu.cpp. Every .cuh is such a file; what kernels share is an .h.
+# tinymp_kernel_units(GPU EMULATION FILES...): a kernel file x.cuh is compiled twice, by nvcc for the GPU and
+# by the C++ compiler for the emulation (kernels/cuda/cuda.h). Writes the two sources x.cu and x_emu.cpp, one
+# line each, into the build folder. Every .cuh is such a file; code that kernels share is in an .h.
 function(tinymp_kernel_units gpu_out emulation_out)
   set(gpu)
   set(emulation)
@@ -48,32 +49,32 @@ tinymp_kernel_units(cuda emulation ${kernels})
 list(APPEND cuda ${cuda_rest})
 list(APPEND emulation ${other_rungs})
 
-# What every part of the library is compiled with.
+# The options with which every part of the library is compiled.
 add_library(tinymp_build INTERFACE)
 target_include_directories(tinymp_build INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_features(tinymp_build INTERFACE cxx_std_20)
-# The same bits from every compiler: no fused multiply-add that the text does not ask for.
+# The same bits from every compiler: no fused multiply-add that the source does not ask for.
 set(contract $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 target_compile_options(tinymp_build INTERFACE ${contract} ${TINYMP_WARNINGS})
 target_link_libraries(tinymp_build INTERFACE Threads::Threads fmt::fmt-header-only nlohmann_json::nlohmann_json ZLIB::ZLIB)
 
-# What most files include is compiled once (a quarter less to do); ccache knows better, and would know none of them;
-# an overlay compiles too little for it.
+# Precompiles the headers that most files include, which saves a quarter of the work. Not with ccache, which
+# saves more and would cache none of these files; and not for an overlay, which compiles too few files.
 set(TINYMP_STANDARD_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span> <string>
                             <string_view> <variant> <vector>)
 if(CMAKE_CXX_COMPILER_LAUNCHER OR TINYMP_OVERLAY)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
 
-# tinymp_objects(GROUP): compiles ${GROUP} as tinymp_GROUP; GROUP_objects are its objects. Of --mine the overlay brings
-# along those that no piece of the learner's touches (Overlay.cmake).
+# tinymp_objects(GROUP): compiles ${GROUP} as tinymp_GROUP and sets GROUP_objects to its objects. With --mine
+# the overlay provides the objects that no piece of the learner's touches (Overlay.cmake).
 function(tinymp_objects group)
   set(sources ${${group}})
   tinymp_overlaid(sources)
   tinymp_split(sources tinymp_${group} objects)
   set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON)
   if(sources)
-    add_library(tinymp_${group} OBJECT ${sources})
+    add_library(tinymp_${group} OBJECT EXCLUDE_FROM_ALL ${sources})  # what is linked is built
     list(APPEND objects $<TARGET_OBJECTS:tinymp_${group}>)
     if(NOT group STREQUAL "cuda")
       target_link_libraries(tinymp_${group} PRIVATE tinymp_build)
@@ -83,7 +84,7 @@ function(tinymp_objects group)
   set(${group}_objects ${objects} PARENT_SCOPE)
 endfunction()
 
-# sqrt need not set errno, and may then be vectorised; no bit changes.
+# Without errno the compiler may vectorise sqrt; no bit changes.
 set(roots kernels/cpu/step.cpp kernels/cpu/batch_norm.cpp kernels/cpu/layer_norm.cpp)
 tinymp_overlaid(roots)
 set_source_files_properties(${roots} PROPERTIES COMPILE_OPTIONS "-fno-math-errno" SKIP_PRECOMPILE_HEADERS ON)
@@ -93,7 +94,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set_source_files_properties(kernels/cpu/gemm/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c"
                               SKIP_PRECOMPILE_HEADERS ON)
 endif()
-# What writes and reads JSON takes the optimiser longer than it runs.
+# The optimiser would need longer for the files that write and read JSON than they run.
 file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/log_json.cpp tinymp/train/run_log*.cpp
      tinymp/train/finding_text.cpp tinymp/train/safetensors.cpp tinymp/train/checkpoint*.cpp)
 set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
@@ -102,7 +103,7 @@ set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPE
 set_source_files_properties(tinymp/data/find_files.cpp tinymp/train/provenance.cpp PROPERTIES COMPILE_DEFINITIONS
   TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # data lies in datasets/
 
-# The git commit for run logs: asked at every build, recompiled only when it changed.
+# The git commit for run logs: read at every build, recompiled only when it has changed.
 set(commit_source ${PROJECT_BINARY_DIR}/generated/commit.cpp)
 add_custom_target(tinymp_commit BYPRODUCTS ${commit_source} COMMENT "" VERBATIM
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${commit_source}

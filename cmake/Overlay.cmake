@@ -1,7 +1,8 @@
-# ./learn run N --mine: a build with other texts for some files of the library, which lie at the same paths under another
-# folder. Compilers look there first; sources are taken from there. Only what these texts touch is compiled: touched.cmake
-# there lists the sources that are or include one of them (lessons/lab/classroom/affected_sources.h), built.cmake the objects of the
-# ordinary build (TakeBuilt.cmake), which stand for all others. Without an overlay nothing changes.
+# ./learn run N --mine: a build in which some files of the library are replaced. The new files lie at the same
+# paths under another folder, the overlay. Compilers look there first, and a source that lies there is
+# compiled from there. Only sources that these files touch are compiled: touched.cmake there lists the sources
+# that are or include one of them (lessons/lab/classroom/affected_sources.h). built.cmake lists the objects of
+# the ordinary build (TakeBuilt.cmake), which are linked for all others. Without an overlay nothing changes.
 set(TINYMP_OVERLAY "" CACHE PATH "A folder whose files stand in the place of the library's")
 if(TINYMP_OVERLAY)
   include_directories(BEFORE ${TINYMP_OVERLAY})
@@ -9,7 +10,7 @@ if(TINYMP_OVERLAY)
   include(${TINYMP_OVERLAY}/built.cmake)
 endif()
 
-function(tinymp_overlaid list) # sources, relative to the project: those that the overlay has too become its own
+function(tinymp_overlaid list) # relative to the project: the overlay's where there is one
   if(NOT TINYMP_OVERLAY)
     return()
   endif()
@@ -23,8 +24,9 @@ function(tinymp_overlaid list) # sources, relative to the project: those that th
   set(${list} ${overlaid} PARENT_SCOPE)
 endfunction()
 
-# tinymp_split(SOURCES TARGET OBJECTS): takes those sources of the target out of the list that no piece touches, and gives
-# their objects. One whose object is not there stays and is compiled: that is slower, and not wrong.
+# tinymp_split(SOURCES TARGET OBJECTS): takes the sources of the target that no piece touches out of the list,
+# and sets OBJECTS to their objects. A source whose object is missing stays in the list and is compiled, which
+# is only slower.
 function(tinymp_split list target out)
   set(compiled)
   set(objects)
@@ -63,7 +65,7 @@ function(tinymp_split list target out)
   set(${out} "${objects}" PARENT_SCOPE)
 endfunction()
 
-function(tinymp_take_built target) # behind the last of its sources
+function(tinymp_take_built target) # call it after the last of its sources
   if(NOT TINYMP_OVERLAY)
     return()
   endif()

@@ -1,4 +1,4 @@
-# TINYMP_SANITIZE: before the first target, so that it holds for everything that is linked together.
+# TINYMP_SANITIZE: included before the first target, so that it holds for everything that is linked together.
 if(TINYMP_SANITIZE STREQUAL "address")
   set(sanitize -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer)
 elseif(TINYMP_SANITIZE STREQUAL "thread")
@@ -9,6 +9,6 @@ else()
   return()
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize}>")
-# Checked loops are not vectorised, which clang++ would warn of.
+# Checked loops are not vectorised, and clang++ would warn of that.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-pass-failed>")
 add_link_options(${sanitize})

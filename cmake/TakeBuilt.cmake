@@ -1,6 +1,7 @@
 # Run by ./learn run N --mine:  cmake -DFROM=build -DTO=overlay -P TakeBuilt.cmake
-# Copies the objects of the ordinary build to overlay/built, and lists them in overlay/built.cmake for Overlay.cmake. A copy,
-# since the ordinary build may go on while the other links. What has not changed stays untouched: nothing is linked anew.
+# Copies the objects of the ordinary build to overlay/built, and lists them in overlay/built.cmake for
+# Overlay.cmake. It copies because the ordinary build may go on while the overlay links. Unchanged objects
+# stay untouched, so nothing is linked again.
 file(GLOB_RECURSE objects RELATIVE "${FROM}" "${FROM}/CMakeFiles/*.o" "${FROM}/lessons/*.o")
 list(FILTER objects INCLUDE REGEX "^CMakeFiles/tinymp[a-z_]*\\.dir/|/(tinymp_lab|tinymp_report|tinymp_lesson|tinymp_experiments|learn|lesson_[0-9]+|race_02)\\.dir/")
 foreach(object IN LISTS objects)

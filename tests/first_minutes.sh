@@ -14,7 +14,8 @@ if [ "${1:-}" = --strict ]; then strict=1 && shift; fi
 : "${TINYMP_BUILD_DIR:=$work/build}"
 if [ -e "$TINYMP_BUILD_DIR" ]; then echo "$TINYMP_BUILD_DIR is there already: nothing to measure" && exit 2; fi
 export TINYMP_BUILD_DIR TINYMP_CUDA=AUTO
-if command -v ccache >/dev/null; then export TINYMP_CMAKE_ARGS=-DCMAKE_CXX_COMPILER_LAUNCHER=; fi
+if command -v ccache >/dev/null; then export TINYMP_CMAKE_ARGS="${TINYMP_CMAKE_ARGS:-} -DCMAKE_CXX_COMPILER_LAUNCHER="; fi
+export LC_ALL=C PATH="$TINYMP_BUILD_DIR/tools/bin:$PATH" # ./learn puts CMake there where the system's is too old
 unset TINYMP_EMULATE
 failed=0
 

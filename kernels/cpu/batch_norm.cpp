@@ -6,7 +6,7 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// Values of columns, as `strip` has them in a block: again for each row.
+/// The values of the columns of `strip`, repeated for each row of a block.
 template <class C>
 Block<C> for_each_row(const C* of_columns, const Strip& strip) {
   Block<C> repeated;

@@ -11,8 +11,8 @@
 #include <span>
 #include <type_traits>
 
-/// How element-wise loops see 16-bit values without being written once for each format: a block of a view is
-/// widened to the type that is computed in, worked on, and rounded as it is stored.
+/// Element-wise loops over 16-bit values without a copy of the loop for each format: a block of a view is
+/// widened to the type of the computation, worked on, and rounded when it is stored.
 namespace tinymp::kernels::cpu {
 
 inline constexpr std::int64_t block_size = 1024;        ///< values widened at a time: stays in the L1 cache
@@ -39,8 +39,8 @@ const C* load(const View& x, std::int64_t begin, std::int64_t n, Block<C>& block
   return block.data();
 }
 
-/// Where to compute values begin .. of y: y's own memory when it holds C, else `block`, to be rounded by
-/// store().
+/// The memory in which values begin .. of y are computed: y's own when it holds C, else `block`, which
+/// store() rounds.
 template <class C>
 C* target(const View& y, std::int64_t begin, Block<C>& block) {
   return y.dtype == dtype_of<C> ? y.data<C>() + begin : block.data();
@@ -58,14 +58,14 @@ void store(const C* values, const View& y, std::int64_t begin, std::int64_t n) {
   });
 }
 
-/// Rounds values to a format and back, where they are.
+/// Rounds values to a format and back, in place.
 inline void round_to(DType format, float* values, std::int64_t n) {
   tinymp::round_to(format, std::span<float>(values, static_cast<std::size_t>(n)));
 }
 inline void round_to(DType, double*, std::int64_t) {}
 
-/// f(i) for i = 0 .. n, none of which reads what another one writes. f captures by value. For values in f64,
-/// which only checks of gradients use, one copy of the loop is enough.
+/// Calls f(i) for i = 0 .. n. No call reads what another one writes. f captures by value. For f64, which only
+/// gradient checks use, one copy of the loop is enough.
 template <class C, class F>
 void for_each_value(std::int64_t n, const F& f) {
   if constexpr (std::is_same_v<C, double>) {
@@ -78,8 +78,9 @@ void for_each_value(std::int64_t n, const F& f) {
   }
 }
 
-/// Calls body(begin, n) for pieces that cover 0 .. size, in parallel. A piece is a block where one of the
-/// views has to be widened or rounded; else all that a thread takes, for nothing has to stay in a cache.
+/// Calls body(begin, n) for pieces that cover 0 .. size, in parallel. A piece is one block when a view has to
+/// be widened or rounded. Otherwise nothing has to stay in a cache, and a piece is everything that a thread
+/// takes.
 template <class C, class F, class... Views>
 void for_blocks(std::int64_t size, F&& body, const Views&... views) {
   const std::int64_t piece = ((views.dtype == dtype_of<C>)&&...) ? grain : block_size;

@@ -5,24 +5,24 @@
 #include <array>
 
 /// Sums down the rows of (B,O). Each chunk of rows is one chain for each column, from its first row to its
-/// last; the chunks' sums are added in order. Threads share out chunks, and strips of columns: neither
-/// changes a chain.
+/// last. The sums of the chunks are added in order. Threads share out chunks and strips of columns, which
+/// changes no chain.
 namespace tinymp::kernels::cpu {
 
-/// Columns c .. c + n, of which `height` rows fill a block.
+/// Columns c .. c + n; `height` of their rows fill a block.
 struct Strip {
   static constexpr std::int64_t width = 128;
   std::int64_t c, n, height;
 };
 
-/// What rows add to the sums of a strip: its row r begins at values + r * stride.
+/// The terms that rows add to the sums of a strip: row r begins at values + r * stride.
 template <class C>
 struct Terms {
   const C* values;
   std::int64_t stride;
 };
 
-/// Rows row .. row + count of a strip, one behind the other.
+/// Rows row .. row + count of a strip, contiguous in memory.
 template <class C>
 const C* load_rows(const View& x, std::int64_t row, std::int64_t count, const Strip& strip, Block<C>& block) {
   const std::int64_t columns = x.cols();
@@ -43,7 +43,7 @@ TINYMP_INLINE void add_rows(const Terms<C>& terms, std::int64_t rows, C* sums) {
   for (int i = 0; i < width; ++i) sums[i] = kept[i];
 }
 
-/// The same for the n <= width columns that are left.
+/// The same for the last n <= width columns.
 template <int width, class C>
 TINYMP_INLINE void add_last_rows(const Terms<C>& terms, std::int64_t rows, std::int64_t n, C* sums) {
   if (n == width) return add_rows<width>(terms, rows, sums);
@@ -80,8 +80,9 @@ void add_terms(const Terms<C>& terms, std::int64_t rows, std::int64_t n, DType f
   });
 }
 
-/// Several sums for each column of x at once. make_terms(strip) gives what a strip needs while it is summed:
-/// terms(row, count) are what rows row .. row + count add to each of the sums.
+/// Computes several sums for each column of x at once. make_terms(strip) returns an object `terms` that a
+/// strip needs while it is summed: terms(row, count) returns the terms that rows row .. row + count add to
+/// each sum.
 template <class C, std::size_t several, class MakeTerms>
 void sum_columns(const View& x, const Accumulation& how, MakeTerms&& make_terms,
                  const std::array<C*, several>& totals) {

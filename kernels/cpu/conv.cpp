@@ -5,13 +5,13 @@
 #include <tinymp/numeric/convert.h>
 #include <algorithm>
 
-/// The fast convolution: no matrix of windows is written down. The pixels of a row of y are the rows of a
-/// register tile, which walks through their windows in the padded image. Threads share out images.
+/// The fast convolution. It writes no matrix of windows. The pixels of a row of y are the rows of a register
+/// tile, which walks through their windows in the padded image. Threads share out images.
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// The taps of dx whose kh has the same remainder by the stride, along one dimension: kh = first, first +
-/// stride, ...
+/// The taps of one dimension whose kh has the same remainder modulo the stride: kh = first, first + stride,
+/// ... A pixel of dx meets the taps of one phase.
 struct Phase {
   std::int64_t first, taps;
 };
@@ -19,8 +19,8 @@ Phase phase_of(std::int64_t first, std::int64_t size, std::int64_t stride) {
   return {first, first >= size ? 0 : (size - first - 1) / stride + 1};
 }
 
-/// The weights as dx wants them: for each of the stride x stride phases a matrix (taps O, I), its taps from
-/// the last to the first.
+/// The weights in the layout for dx: a matrix (taps O, I) for each of the stride x stride phases, its taps
+/// from the last to the first.
 class TurnedWeights {
  public:
   TurnedWeights(const View& w, const Window& window)
@@ -60,13 +60,13 @@ class TurnedWeights {
   Scratch<float> memory_;
 };
 
-/// dy in a frame that has a zero for every window that begins left or ends right of it.
+/// The frame of dy: it has a zero for every window that begins left of dy or ends right of it.
 Frame frame_of_dy(const Slide& s) {
   const std::int64_t beside = (s.window.width - 1) / s.window.stride;
   return {beside, beside + (s.width - 1 + s.window.padding) / s.window.stride + 1};
 }
 
-/// One row h of dx, phase by phase across. Tap j of a phase meets row `last` - j of dy.
+/// Computes row h of dx, phase by phase across. Tap j of a phase meets row `last` - j of dy.
 void row_of_dx(const Slide& s, const Tile& tile, const Padded& dy, const TurnedWeights& w, std::int64_t h,
                bool half_sums, float* sums) {
   const std::int64_t stride = s.window.stride, last = (h + s.window.padding) / stride;
@@ -77,7 +77,7 @@ void row_of_dx(const Slide& s, const Tile& tile, const Padded& dy, const TurnedW
     const Phase across = phase_of((v + s.window.padding) % stride, s.window.width, stride);
     const std::int64_t column = (v + s.window.padding) / stride + frame_of_dy(s).left - across.taps + 1;
     TileWork work;
-    work.a = dy.values;  // where no tap meets dy, k has no values
+    work.a = dy.values;  // when no tap meets dy, k is empty
     work.b = w.of(0, 0);
     work.b_row = s.channels;
     work.c = sums + v * s.channels;

@@ -21,7 +21,7 @@ struct Reader {
   }
 };
 
-/// body(b, h, w, c) for every value of an image tensor, in parallel over rows of pixels.
+/// Calls body(b, h, w, c) for every value of an image tensor, in parallel over rows of pixels.
 template <class F>
 void for_values(const Shape& shape, F&& body) {
   parallel_for(shape[0] * shape[1], 1, [&](std::int64_t first, std::int64_t last) {

@@ -2,8 +2,8 @@
 
 #include <kernels/kernels.h>
 
-/// Convolution by its definition, formulas/conv.h, with nothing to make it fast: the oracle of
-/// cpu/conv.cpp, which leaves f64 to it.
+/// Convolution by its definition, formulas/conv.h, without any optimisation: the oracle of cpu/conv.cpp,
+/// which uses it for f64.
 namespace tinymp::kernels::cpu {
 
 void conv2d_reference(const View& x, const View& w, const Window& window, const View& y, DType accumulate,

@@ -4,7 +4,7 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// How many rows of `columns` values are enough for a thread.
+/// The number of rows of `columns` values that are enough for a thread.
 std::int64_t enough_rows(std::int64_t columns) {
   return std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, columns));
 }

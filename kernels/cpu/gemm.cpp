@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <utility>
 
-/// The fast matrix multiplication. Threads take pieces of C, never pieces of K, and a block of K takes up the
-/// tile of C where the last block left it: so every chain stays in order.
+/// The fast matrix multiplication. Threads take pieces of C, never pieces of K. A block of K continues the
+/// sums in C where the last block left them. So every chain stays in order.
 namespace tinymp::kernels::cpu {
 namespace {
 
-constexpr std::int64_t block_depth = 512;    ///< of K: so deep, a tile's rows of A fit the L1 cache
-constexpr std::int64_t group_columns = 256;  ///< of B: so many, and so deep, fit the L2 cache
-constexpr std::int64_t most_rows = 384;      ///< of a piece: its block of A fits there too
+constexpr std::int64_t block_depth = 512;    ///< block of K: a tile's rows of A then fit the L1 cache
+constexpr std::int64_t group_columns = 256;  ///< columns of B: such a block of B fits the L2 cache
+constexpr std::int64_t most_rows = 384;      ///< rows of a piece: its block of A fits there, too
 constexpr std::int64_t widened_at_once = 2048;
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t length) { return (n + length - 1) / length; }
@@ -28,19 +28,19 @@ struct Product {
   View c;
   Epilogue after;
   bool half_sums;
-  std::int64_t depth;               ///< of a block of K: equal ones, for each reads and writes all of C
-  const float* packed_b = nullptr;  ///< all of B in panels, where several pieces of C need the same ones
+  std::int64_t depth;               ///< of the blocks of K: equal, for each one reads and writes all of C
+  const float* packed_b = nullptr;  ///< all of B in panels, when several pieces of C need the same ones
 };
 
-/// How C is cut: into rows first, whose block of A is used again and again; into columns where rows alone do
-/// not keep the threads busy.
+/// The size of the pieces of C. C is cut into rows first, because a piece of rows uses its block of A again
+/// and again. It is cut into columns only when the rows alone do not keep the threads busy.
 struct Cut {
   std::int64_t rows, columns;
 };
 
-/// Panels of B for a piece where `down` pieces of rows share them: the most, up to `most`, that leave the
-/// threads equally long at work. Every piece makes its own copy of A, so narrower ones have to gain
-/// something.
+/// The number of panels of B for a piece when `down` pieces of rows share them: the largest number up to
+/// `most` that keeps the threads at work for equal times. Every piece makes its own copy of A, so fewer
+/// panels have to save a 32nd of the time.
 std::int64_t panels_of_a_piece(std::int64_t panels, std::int64_t most, std::int64_t down) {
   const std::int64_t several = threads();
   const auto longest = [&](std::int64_t width) {
@@ -65,14 +65,15 @@ Cut cut_for(const Product& p) {
   return {rows, width * panels_of_a_piece(panels, pieces_of(panels, across), down)};
 }
 
-/// Rows k .. k + depth, columns n .. n + columns of B, in panels as wide as a tile, one behind the other: row
-/// by row within a panel. Whole rows are read at once: a panel's alone would be bits of lines far apart.
+/// Packs rows k .. k + depth, columns n .. n + columns of B into panels as wide as a tile. The panels lie one
+/// after the other, each row by row. The loop reads whole rows: the rows of one panel are short pieces of
+/// cache lines far apart.
 void pack_b(const Product& p, std::int64_t k, std::int64_t depth, std::int64_t n, std::int64_t columns,
             float* panels) {
   const std::int64_t width = p.tile->columns;
   alignas(64) float wide[widened_at_once];
   if (p.tb == Trans::yes) {
-    for (std::int64_t c = 0; c < columns; c += 4) {  // four lines of B are four columns of a panel
+    for (std::int64_t c = 0; c < columns; c += 4) {  // four rows of B as it lies are four columns of a panel
       const std::int64_t lines = std::min<std::int64_t>(4, columns - c);
       const float* from = static_cast<const float*>(p.b.values) + (n + c) * p.b.stride + k;
       float four[4 * block_depth];
@@ -103,11 +104,12 @@ struct Readable {
   std::int64_t stride;
 };
 
-/// How far apart rows of a copy of A lie: an odd number of values.
+/// The distance between rows of a copy of A: an odd number of values.
 std::int64_t row_of_copy(std::int64_t depth) { return (depth + 16) | 1; }
 
-/// Rows m .. m + rows of op(A), k .. k + depth, lying as A does. Rows of a copy are an odd number of values
-/// apart: they do not want a new cache line all at the same k, nor the same set of the cache.
+/// Rows m .. m + rows of op(A), k .. k + depth, in A's own order. Rows of a copy are an odd number of values
+/// apart. So they do not all need a new cache line at the same k, and do not all fall into the same set of
+/// the cache.
 Readable block_of_a(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t k, std::int64_t depth,
                     float* copy) {
   const bool by_rows = p.ta == Trans::no;
@@ -118,13 +120,14 @@ Readable block_of_a(const Product& p, std::int64_t m, std::int64_t rows, std::in
   return {copy, stride};
 }
 
-/// How B is come by: as it lies, where it is read once or is as narrow as a panel; else in panels.
+/// Whether B is read in place: when it is read once, or is as narrow as a panel. Otherwise it is packed into
+/// panels.
 bool reads_b_as_it_lies(const Product& p, std::int64_t rows) {
   const bool as_it_lies = p.b.dtype == DType::f32 && p.tb == Trans::no;
   return as_it_lies && (rows <= p.tile->rows || p.N <= p.tile->columns);
 }
 
-/// The panels of block k of K, from column n on.
+/// The panels that begin at row k of B, from column n on.
 float* panels_at(const Product& p, float* packed, std::int64_t k, std::int64_t depth, std::int64_t n) {
   return packed + k * round_up(p.N, p.tile->columns) + n * depth;
 }
@@ -140,8 +143,8 @@ void pack_all_of_b(const Product& p, float* packed) {
   });
 }
 
-/// A block of A against columns of B. A tile's rows of A stay in the L1 cache while B goes by in the L2
-/// cache.
+/// Multiplies a block of A by columns of B. A tile's rows of A stay in the L1 cache while B streams from the
+/// L2 cache.
 void multiply_block(const Tile& tile, TileWork work, std::int64_t rows, std::int64_t columns,
                     std::int64_t b_step) {
   const float *const a = work.a, *const b = work.b;
@@ -159,7 +162,7 @@ void multiply_block(const Tile& tile, TileWork work, std::int64_t rows, std::int
   }
 }
 
-/// One piece of C, its sums at `sums`.
+/// Computes the sums of one piece of C at `sums`.
 void multiply_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t n, std::int64_t columns,
                     float* sums, std::int64_t stride) {
   const Tile& tile = *p.tile;
@@ -189,7 +192,8 @@ void multiply_piece(const Product& p, std::int64_t m, std::int64_t rows, std::in
   }
 }
 
-/// A piece from the first product to the last rounding. FP32 sums grow where C lies, others beside it.
+/// Computes a piece from the first product to the last rounding. FP32 sums are built in C itself, others
+/// beside it.
 void finish_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int64_t n, std::int64_t columns) {
   const bool in_place = p.c.dtype == DType::f32;
   Scratch<float> beside(in_place ? 0 : rows * columns);
@@ -205,8 +209,8 @@ void finish_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int6
 void multiply(Product p) {
   const Cut cut = cut_for(p);
   const std::int64_t down = pieces_of(p.M, cut.rows), across = pieces_of(p.N, cut.columns);
-  // Short pieces of rows are dear to widen. Of long ones every piece of C widens its own, and no copy of all
-  // of B is needed.
+  // Short pieces of rows are slow to widen, so they are widened once for all. Long ones are widened by each
+  // piece of C, which needs no copy of all of B.
   const bool widens_short = p.b.dtype != DType::f32 && p.tb == Trans::no && cut.columns < group_columns;
   const bool several = down > 1 || (across > 1 && widens_short);
   const bool share_b = several && !reads_b_as_it_lies(p, cut.rows);
@@ -223,8 +227,8 @@ void multiply(Product p) {
   });
 }
 
-/// A few columns leave most of a register idle. Where A lies as the right operand of  C^T = B^T A^T  would,
-/// that product has the same sums, and its rows are long.
+/// Whether C^T = B^T A^T is faster. A few columns leave most of a register idle. When A lies in memory as the
+/// right operand of this product needs it, the product has the same sums, and its rows are long.
 bool is_better_turned(const Product& p) {
   return p.ta == Trans::yes && p.tb == Trans::no && p.N < p.tile->width && p.M >= 2 * p.tile->columns;
 }
@@ -271,7 +275,7 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
 
 const Tile& best_tile() {
   static const Tile tile = [] {
-    // A build for another processor has no text for the wide ones.
+    // A build for another processor has no code for the wide tiles.
     if (isa() >= Isa::avx512 && tile_avx512().multiply != nullptr) return tile_avx512();
     if (isa() >= Isa::avx2 && tile_avx2().multiply != nullptr) return tile_avx2();
     return tile_portable();

@@ -2,11 +2,11 @@
 #include <tinymp/numeric/convert.h>
 #include <cmath>
 
-/// Matrix multiplication by its definition, with nothing to make it fast: the oracle of cpu/gemm.cpp.
+/// Matrix multiplication by its definition, without any optimisation: the oracle of cpu/gemm.cpp.
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// How to walk op(x): element (row, col) lies at row * down + col * right.
+/// The strides of op(x): element (row, col) lies at row * down + col * right.
 struct Strides {
   std::int64_t down, right;
 };
@@ -14,8 +14,8 @@ Strides strides_of(const View& x, Trans t) {
   return t == Trans::no ? Strides{x.cols(), 1} : Strides{1, x.cols()};
 }
 
-/// One step of the chain. The product is exact inside the fma; the sum rounds once to FP32 and, when the
-/// accumulator is half, once more to that.
+/// One step of the chain. The product is exact inside the fma. The sum rounds once to FP32 and, when the
+/// accumulator is half, once more to half.
 template <class Acc>
 Acc fused_multiply_add(float a, float b, Acc sum) {
   return static_cast<Acc>(std::fma(a, b, static_cast<float>(sum)));

@@ -10,7 +10,7 @@ std::int64_t label_of(std::span<const std::int32_t> labels, std::int64_t b) {
   return labels[static_cast<std::size_t>(b)];
 }
 
-/// largest(), 16 values at a time: the order of looking does not matter. Short rows are not worth it.
+/// largest(), 16 values at a time: the order does not change the result. Short rows are not worth it.
 template <class C>
 C largest_of(const C* row, std::int64_t n) {
   if (n < 64) return largest<C>(row, n);
@@ -43,8 +43,8 @@ void sum_rows(const C* x, std::int64_t rows, std::int64_t columns, C* sums) {
 }
 
 // <exercise log_sum_exp>
-/// log sum exp of each row, in two parts: the largest value, and log sum exp of what the others are below it.
-/// `x` holds the rows, and is overwritten.
+/// log sum exp of each row, in two parts: the largest value, and log sum exp of the row minus that value. `x`
+/// holds the rows and is overwritten.
 template <class C>
 void log_sum_exp_rows(C* x, std::int64_t rows, std::int64_t columns, C* top, C* log_sum) {
   for (std::int64_t r = 0; r < rows; ++r) {

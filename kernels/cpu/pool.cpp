@@ -3,11 +3,11 @@
 #include <kernels/executors.h>
 #include <kernels/formulas/pool.h>
 
-/// Threads share out the images. The windows of an image are looked at together, tap by tap.
+/// Threads share out the images. The windows of an image are read together, tap by tap.
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// One image as C: its own memory, or a widened copy, or values to be rounded when they are stored.
+/// One image as C: its own memory, a widened copy, or values that are rounded when they are stored.
 template <class C>
 class Image {
  public:
@@ -43,7 +43,8 @@ void for_images(const Slide& s, F&& body) {
   parallel_for(s.images, std::max<std::int64_t>(1, grain / std::max<std::int64_t>(size_in_x(s), 1)), body);
 }
 
-/// Calls body(corner, place) for every window of one image: where it begins there, and where its pixel of y.
+/// Calls body(corner, place) for every window of one image: the window begins at `corner` of the image, and
+/// its pixel of y lies at `place`.
 template <class F>
 void for_windows(const Slide& s, F&& body) {
   for (std::int64_t oh = 0; oh < s.down; ++oh) {
@@ -52,7 +53,8 @@ void for_windows(const Slide& s, F&& body) {
   }
 }
 
-/// f.operator()<channels>() where they are few and the compiler is to know how many, else f.operator()<0>().
+/// Calls f.operator()<channels>() for at most `most` channels, so that the compiler knows their number; else
+/// f.operator()<0>().
 template <int most = 16, class F>
 void with_channels(std::int64_t channels, F&& f) {
   if (channels == most) return f.template operator()<most>();
@@ -63,8 +65,8 @@ void with_channels(std::int64_t channels, F&& f) {
   }
 }
 
-/// A tap of the windows: pixel (kh,kw) of each. What they meet has the shape of y, and its values lie side by
-/// side, however few channels there are.
+/// A tap of the windows: pixel (kh,kw) of each window. The values under a tap have the shape of y and are
+/// contiguous, however few channels there are.
 struct Tap {
   std::int64_t kh, kw;
 
@@ -90,7 +92,7 @@ struct Tap {
   }
 };
 
-/// body(tap) in the order of a window's pixels.
+/// Calls body(tap) in the order of a window's pixels.
 template <class F>
 void for_taps(const Window& window, F&& body) {
   for (std::int64_t kh = 0; kh < window.height; ++kh) {
@@ -98,7 +100,8 @@ void for_taps(const Window& window, F&& body) {
   }
 }
 
-/// body(tap) from the last to the first: so a pixel of several windows meets them from the first to the last.
+/// Calls body(tap) from the last to the first, so that a pixel in several windows meets these windows from
+/// the first to the last.
 template <class F>
 void for_taps_back(const Window& window, F&& body) {
   for (std::int64_t kh = window.height - 1; kh >= 0; --kh) {
@@ -106,8 +109,8 @@ void for_taps_back(const Window& window, F&& body) {
   }
 }
 
-/// The largest values of one image's windows, and the taps that meet them where `taps` is not null. `met` has
-/// room for what one tap meets.
+/// Finds the largest value of each window of one image and, when `taps` is not null, its tap. `met` has room
+/// for the values under one tap.
 template <class C>
 void find_maxima(const Slide& s, const C* image, C* met, C* largest, std::int32_t* taps) {
   const std::int64_t n = size_in_y(s);

@@ -5,7 +5,7 @@
 #include <kernels/formulas/row_chunks.h>
 #include <array>
 
-/// Sums that do not depend on how many threads take part: row_chunks.h fixes their order.
+/// Sums that do not depend on the number of threads: row_chunks.h fixes their order.
 namespace tinymp::kernels::cpu {
 
 /// sum_of_lanes(), 16 additions at a time.
@@ -13,7 +13,7 @@ template <class C, class Term>
 C lane_sum(std::int64_t n, const Term& term) {
   C result;
   on_best_isa([n, term, out = &result] {
-    C sums[sum_lanes] = {};  // of the full rows of 16: these stay in registers
+    C sums[sum_lanes] = {};  // sums of the full rows of 16: these stay in registers
     std::int64_t i = 0;
     for (; i + sum_lanes <= n; i += sum_lanes) {
       for (std::int64_t lane = 0; lane < sum_lanes; ++lane) sums[lane] += term(i + lane);

@@ -24,7 +24,7 @@ void with_row_values(const View& x, const View& by, const View& y, const F& f) {
   });
 }
 
-/// dx:(B,C) = 0, but dy:(B) at place(b, values of row b).
+/// dx:(B,C) = 0, except dy:(B) at place(b, values of row b).
 template <class Place>
 void to_one_place(const View& x, const View& dy, const View& dx, const Place& place) {
   const std::int64_t columns = dx.cols();

@@ -7,8 +7,8 @@
 
 namespace tinymp::kernels::cpu {
 
-/// Memory that a kernel needs while it runs, not initialised; of size 0 where it turns out that it needs
-/// none. From the pool: a step that repeats asks nothing of the system.
+/// Memory that a kernel needs while it runs, not initialised. Size 0 means that it needs none. It comes from
+/// the pool, so a repeated step asks the system for nothing.
 template <class T>
 class Scratch {
   static_assert(std::is_trivially_copyable_v<T>, "its values are not constructed, nor destroyed");

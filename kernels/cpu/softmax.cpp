@@ -11,7 +11,7 @@ C sum_of(const C* row, std::int64_t columns) {
   return long_lane_sum<C>(columns, [row](std::int64_t c) { return row[c]; });
 }
 
-/// Rows of x, each minus its largest value: exp of them is at most 1.
+/// Rows of x, each minus its largest value, so that exp of them is at most 1.
 template <class C>
 void read_below_top(const View& x, std::int64_t b, std::int64_t rows, C* values) {
   const std::int64_t columns = x.cols();

@@ -3,33 +3,37 @@
 #include <kernels/formulas/clip.h>
 #include <kernels/formulas/norm.h>
 #include <bit>
+#include <limits>
+#include <type_traits>
 
 /// A training step after backward, in the order of the step: unscale looks at the gradients, clip and
 /// decide_step decide, update moves the weights, update_scale moves S. cuda/step.cuh has the same functions.
 namespace tinymp::kernels::cpu {
 namespace {
 
-// unscale: counts what the gradients hold, and changes none.
+// unscale: counts non-finite, zero and subnormal gradients, and changes none.
 // ----------------------------------------------------------------------------------------------------
 
 constexpr std::int64_t scan_length = 8 * block_size;  ///< values that are counted at a time
 
-/// Classifies magnitudes by their bits: without the sign, formats order like unsigned integers, and the
-/// highest bit of a difference says which is larger. The counts are as wide as the values, so that a register
-/// works on as many as it holds; n is small enough for 16 bits.
+/// Classifies magnitudes by their bits. Without the sign, the bits of a format order like unsigned integers,
+/// and the highest bit of a difference tells which is larger. The counts are as wide as the values, but at
+/// least 16 bits wide, so a register holds many of them and none overflows.
 template <class T>
 GradientCounts scan_bits(const T* values, std::int64_t n) {
   using Bits = BitsOf<T>;
+  using Count = std::conditional_t<sizeof(Bits) == 1, std::uint16_t, Bits>;
+  static_assert(scan_length <= std::numeric_limits<Count>::max());
   constexpr Bits smallest_normal = smallest_normal_bits<T>, infinity = nonfinite_bits<T>;
   GradientCounts result{.values = n, .nonfinite = 0, .zeros = 0, .subnormals = 0};
   on_best_isa([=, out = &result] {
     constexpr int top = 8 * sizeof(Bits) - 1;
-    Bits finite = 0, zeros = 0, small = 0;
+    Count finite = 0, zeros = 0, small = 0;
     for (std::int64_t i = 0; i < n; ++i) {
       const Bits magnitude = std::bit_cast<Bits>(values[i]) & static_cast<Bits>(static_cast<Bits>(-1) >> 1);
-      finite = static_cast<Bits>(finite + (static_cast<Bits>(magnitude - infinity) >> top));
-      zeros = static_cast<Bits>(zeros + (static_cast<Bits>(magnitude - 1) >> top));
-      small = static_cast<Bits>(small + (static_cast<Bits>(magnitude - smallest_normal) >> top));
+      finite = static_cast<Count>(finite + (static_cast<Bits>(magnitude - infinity) >> top));
+      zeros = static_cast<Count>(zeros + (static_cast<Bits>(magnitude - 1) >> top));
+      small = static_cast<Count>(small + (static_cast<Bits>(magnitude - smallest_normal) >> top));
     }
     out->nonfinite = n - static_cast<std::int64_t>(finite);
     out->zeros = static_cast<std::int64_t>(zeros);
@@ -68,20 +72,20 @@ void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
 
 namespace {
 
-// update: a block of the arenas at a time, widened to FP32, moved by the rule, rounded to the format in which
-// it is kept. FP32 arenas are read and written in place.
+// update: takes a block of the arenas at a time, widens it to FP32, moves it by the rule and rounds it to its
+// format. FP32 arenas are read and written in place.
 // ----------------------------------------------------------------------------------------------------
 
 /// One block, as FP32.
 struct UpdateBlock {
   std::int64_t n;
   const float* w;
-  const float* g;     ///< as the arena holds them:
-  float factor;       ///< times this they are the true gradients
-  float* moments[2];  ///< as many as the rule has
+  const float* g;     ///< as in the arena
+  float factor;       ///< g times this is the true gradient
+  float* moments[2];  ///< one for each moment of the rule
 };
 
-/// Moves the optimizer's moments and rounds them to the format that they are kept in: what the update sees.
+/// Moves the optimizer's moments and rounds them to their own format. The update uses the rounded ones.
 template <class Rule>
 void move_moments(const Rule& rule, const UpdateArenas& arenas, std::int64_t begin, const UpdateBlock& b) {
   for_each_value<float>(b.n, [=](std::int64_t i) {
@@ -96,7 +100,7 @@ void move_moments(const Rule& rule, const UpdateArenas& arenas, std::int64_t beg
   }
 }
 
-/// The rule's update of weight i, exactly as FP32 has it.
+/// The rule's update of weight i in FP32, not rounded further.
 template <class Rule>
 float update_of(const Rule& rule, const StepState& state, const UpdateBlock& b, std::int64_t i) {
   float m[2] = {};
@@ -104,7 +108,7 @@ float update_of(const Rule& rule, const StepState& state, const UpdateBlock& b, 
   return rule.update(b.w[i], b.g[i] * b.factor, m, state);
 }
 
-/// Counts updates that move nothing. 32 bits and no jumps, so that the loop around it is vectorised.
+/// Counts updates that change no weight. 32-bit counts without branches, so that the loop is vectorised.
 struct LostUpdates {
   std::int32_t values = 0, underflowed = 0, absorbed = 0;
 
@@ -116,7 +120,7 @@ struct LostUpdates {
   }
 };
 
-/// A master in FP32: nothing is rounded on the way, and one loop does it all. `next` may be the weights.
+/// A master in FP32: nothing is rounded before the end, and one loop does all. `next` may be the weights.
 template <class Rule>
 LostUpdates move_weights(const Rule& rule, const StepState& state, const UpdateBlock& b, float* next) {
   LostUpdates lost;
@@ -133,7 +137,7 @@ LostUpdates move_weights(const Rule& rule, const StepState& state, const UpdateB
   return lost;
 }
 
-/// A narrow master: the update is rounded to its format, and so is the difference.
+/// A narrow master: the update is rounded to its format, and so is the difference of weight and update.
 LostUpdates move_rounded(const UpdateBlock& b, const float* exact, DType format, float* next) {
   Block<float> updates;
   float* rounded = updates.data();
@@ -195,7 +199,7 @@ void decide_step(const UpdateRule& rule, Cell<const GradientCounts> found, bool 
 void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
             Cell<const StepState> state, Cell<StepOutcome> report) {
   if (!report.memory->taken) return;
-  constexpr std::int64_t length = 8 * block_size;  // counts are added in any order: long pieces will do
+  constexpr std::int64_t length = 8 * block_size;  // counts may be added in any order, so pieces are long
   std::visit(
       [&](const auto& r) {
         report.memory->updates = sum_of_chunks<UpdateCounts>(

@@ -36,7 +36,7 @@
 #include <cstddef>
 #define TINYMP_EXECUTOR cuda
 
-/// DYNAMIC_SHARED(float, tile);  a pointer to what the launch gave in bytes, aligned to 128.
+/// DYNAMIC_SHARED(float, tile);  a pointer to the shared memory whose bytes the launch asked for, aligned to 128.
 #define DYNAMIC_SHARED(T, name)                                     \
   extern __shared__ __align__(128) unsigned char dynamic_shared_[]; \
   T* const name = reinterpret_cast<T*>(dynamic_shared_)

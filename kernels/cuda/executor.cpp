@@ -51,14 +51,14 @@ std::string executor_name() {
 }
 
 Allocator& cuda_allocator() {
+  [[maybe_unused]] const Executor found = executor();  // throws where there is none
 #if TINYMP_HAS_CUDA
-  if (executor() == Executor::gpu) return cuda::device_memory();
+  if (found == Executor::gpu) return cuda::device_memory();
 #endif
 #if TINYMP_HAS_EMULATION
-  static_cast<void>(executor());
   return emu::device_memory();
 #else
-  throw MissingError("this build has neither kernels for a GPU nor their emulation");
+  throw Error("cuda_allocator: an executor without memory");
 #endif
 }
 

@@ -33,7 +33,7 @@ class DeviceMemory : public Allocator {
   }
   void release(void* memory, std::size_t) noexcept override { ignore(cudaFree(memory)); }
 
-  /// In pieces, each through the next place of a ring. Only who is a whole ring ahead of the GPU waits.
+  /// Copies in pieces, each through the next place of a ring. It waits only when it is a whole ring ahead of the GPU.
   void copy_in(void* device, const void* host, std::size_t bytes) override {
     const std::lock_guard lock(mutex_);
     for (std::size_t at = 0; at < bytes; at += piece) {

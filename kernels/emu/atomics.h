@@ -3,12 +3,12 @@
 #include <atomic>
 #include <type_traits>
 
-/// Blocks may run on several OS threads, so these are atomic in earnest. All return the old value and, as in
-/// CUDA, order no other memory. The second parameter takes any number, as the first alone decides the type.
+/// Blocks may run on several OS threads, so these are real atomics. All return the old value and, as in CUDA,
+/// order no other memory. The second parameter takes any number, because the first alone decides the type.
 namespace tinymp::kernels::emu {
 namespace machine {
 
-/// What CUDA takes on every GPU since Turing, with 4 or 8 bytes.
+/// The types of 4 or 8 bytes that CUDA takes on every GPU since Turing.
 template <class T>
 concept Atomic = (std::is_integral_v<T> || std::is_floating_point_v<T>)&&(sizeof(T) == 4 || sizeof(T) == 8);
 

@@ -11,7 +11,7 @@ namespace {
 
 thread_local Block* running_block = nullptr;
 
-/// Thrown in threads that wait when another one has failed, so that their stacks are unwound.
+/// Thrown in the waiting threads when another one has failed, so that their stacks are unwound.
 struct Unwind {};
 
 void print_place(const char*) {
@@ -31,7 +31,7 @@ void Block::run(const Launch& launch, uint3 index) {
   const Quiet quiet;
   begin(launch, index);
   publish(&start_tag_);
-  leave(host_);  // comes back when no thread can go on
+  leave(host_);  // returns when no thread can go on
   if (!error_ && returned_ != size()) error_ = std::make_exception_ptr(Error(deadlock()));
   if (error_) unwind_waiting();
   observe(&end_tag_);
@@ -75,8 +75,8 @@ void Block::begin(const Launch& launch, uint3 index) {
   }
   barrier_.waiting.clear();
   prepare_shared();
-  // For TSan, what happened before a thread was made happened before all that it does: no CUDA thread may
-  // make another.
+  // TSan orders everything before the making of a thread before everything that this thread does. So all
+  // fibers are made here, and no CUDA thread makes another.
   while (under_tsan && idle_.size() < count) add_fiber();
 }
 
@@ -85,17 +85,17 @@ void Block::add_fiber() {
   idle_.push_back(fibers_.back().get());
 }
 
-// Which thread runs next.
+// Chooses the thread that runs next.
 // -----------------------------------------------------------------------------------------------
 
-/// Leaves the fiber `from`, and comes back when it is picked again.
+/// Leaves the fiber `from`, and returns when it is picked again.
 void Block::leave(Fiber& from) {
   Fiber& next = pick();
   fiber_ = &next;
   if (&next != &from) Fiber::change(from, next);
 }
 
-/// Threads that were woken come first, then one that has not begun; the host when there is neither.
+/// Picks a woken thread first, then one that has not begun, and the host when there is neither.
 Fiber& Block::pick() {
   if (error_ && !unwinding_) return host_;
   if (!ready_.empty()) {
@@ -138,7 +138,7 @@ void Block::wake(Rendezvous& meeting) {
 // The life of a thread.
 // -----------------------------------------------------------------------------------------------
 
-/// What every fiber does: it runs CUDA threads one after the other, of this block and of later ones.
+/// The function of every fiber: it runs CUDA threads one after the other, of this block and of later ones.
 void Block::fiber_entry() {
   running_block->fiber_->arrive();
   for (;;) {
@@ -159,7 +159,7 @@ void Block::run_thread() {
   publish(&end_tag_);
 }
 
-/// A thread may not return while others count on it.
+/// Throws Error when another thread waits for the returning one, or a copy of it was never waited for.
 void Block::check_return() {
   const Quiet quiet;
   const Thread& me = *current_;
@@ -186,8 +186,8 @@ void Block::retire() {
   me.copies.drop();
   warp().returned |= 1u << me.lane();
   ++returned_;
-  // TSan takes a stack for a thread: no two CUDA threads of a block may share one, or their races would be
-  // order.
+  // TSan takes a stack for a thread. Two CUDA threads of a block must not share one: TSan would see their
+  // races as ordered.
   (under_tsan ? retired_ : idle_).push_back(me.fiber);
   leave(*me.fiber);
 }
@@ -219,7 +219,7 @@ void Block::prepare_shared() {
 }
 
 void Block::check_shared() const {
-  if (under_asan) return;  // which would have stopped the one who did it
+  if (under_asan) return;  // ASan has stopped the write already
   const auto touched = [](const unsigned char* p) {
     return std::any_of(p, p + guard, [](unsigned char byte) { return byte != 0xff; });
   };
@@ -251,7 +251,7 @@ std::string Block::place() const {
 
 void Block::fail(const std::string& what) const { throw Error(place() + ": " + what); }
 
-/// All threads that are left wait for others that are among them: name each place where some wait.
+/// The message when all remaining threads wait for each other. It names each place where some wait.
 std::string Block::deadlock() const {
   std::string text = concat("kernel ", short_kernel_name(launch_->kernel), ", block ",
                             coordinates(blockIdx.x, blockIdx.y, blockIdx.z), ": no thread can go on: ");

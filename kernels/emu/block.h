@@ -12,20 +12,20 @@
 #include <string>
 #include <vector>
 
-/// A block of CUDA threads on one OS thread: who runs, who waits, who has returned.
+/// A block of CUDA threads on one OS thread: it knows which thread runs, which wait and which have returned.
 ///
 /// Each CUDA thread runs until it has to wait (in __syncthreads(), a shuffle, an mma), then another goes on.
 /// A thread that never waits costs no switch: the next one starts on the same stack, as in a plain loop.
 namespace tinymp::kernels::emu::machine {
 
-/// What all blocks of one launch share.
+/// The data that all blocks of one launch share.
 struct Launch {
-  const char* kernel = "";  ///< as kernel_name.h spells it
+  const char* kernel = "";  ///< as in kernel_name.h
   dim3 grid, block;
-  std::size_t shared_bytes = 0;        ///< of dynamic shared memory
+  std::size_t shared_bytes = 0;        ///< bytes of dynamic shared memory
   void (*run)(const void*) = nullptr;  ///< calls the kernel with `arguments`
   const void* arguments = nullptr;
-  std::vector<unsigned> order{};  ///< of the threads of a block, by rank
+  std::vector<unsigned> order{};  ///< order of the threads of a block, by rank
 };
 
 /// One CUDA thread.
@@ -36,26 +36,26 @@ struct Thread {
   uint3 index{};      ///< its threadIdx
   State state = State::unborn;
   Fiber* fiber = nullptr;
-  Call call;  ///< what it waits in
+  Call call;  ///< the call in which it waits
   CopyQueue copies;
 
   unsigned warp() const { return rank / 32; }
   unsigned lane() const { return rank % 32; }
 };
 
-/// Threads that wait until all have come (rendezvous.h).
+/// Threads that wait until all expected ones have come (rendezvous.h).
 struct Rendezvous {
-  unsigned mask = 0;  ///< which lanes are to come
+  unsigned mask = 0;  ///< the expected lanes
   Call call;
   std::vector<Thread*> waiting;
-  std::array<void*, 32> offers{};  ///< what each lane brought
+  std::array<void*, 32> offers{};  ///< the offer of each lane
   unsigned generation = 0;
   std::array<char, 2> tags{};  ///< for publish() and observe(): one, then the other
 };
 
 struct Warp {
-  unsigned lanes = 0;               ///< that there are: the last warp may have fewer than 32
-  unsigned returned = 0;            ///< of these
+  unsigned lanes = 0;               ///< mask of the lanes: the last warp may have fewer than 32
+  unsigned returned = 0;            ///< mask of the returned lanes
   std::deque<Rendezvous> meetings;  ///< one for each mask
 };
 
@@ -69,8 +69,8 @@ class Block {
   /// The block that runs on this OS thread; null outside of kernels.
   static Block* running();
 
-  /// Runs the block `index` of the grid to its end. Throws what a CUDA thread threw, or Error when no thread
-  /// can go on; the stacks of the others are unwound first.
+  /// Runs the block `index` of the grid to its end. Throws the exception of a CUDA thread, or Error when no
+  /// thread can go on. The stacks of the other threads are unwound first.
   void run(const Launch& launch, uint3 index);
 
   // For the intrinsics, in a kernel.
@@ -86,7 +86,7 @@ class Block {
   void wait_in(Rendezvous& meeting, Call call);
   void wake(Rendezvous& meeting);
 
-  /// Throws Error: kernel, block, thread, then what is said.
+  /// Throws Error: kernel, block, thread, then `what`.
   [[noreturn]] void fail(const std::string& what) const;
   std::string place() const;
   std::string name_of(const Thread& thread) const;
@@ -112,11 +112,11 @@ class Block {
   Fiber host_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> idle_, retired_;
-  Fiber* fiber_ = nullptr;  // the one that runs
+  Fiber* fiber_ = nullptr;  // the fiber that runs
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   Rendezvous barrier_;
-  std::size_t started_ = 0;  // threads, of launch_->order
+  std::size_t started_ = 0;  // threads that have begun, in launch_->order
   unsigned returned_ = 0;
   std::deque<Thread*> ready_;
   Thread* current_ = nullptr;

@@ -13,7 +13,7 @@ std::string_view asked_for() {
 
 Chip from_environment() {
   const std::string_view text = asked_for();
-  if (text.empty() || text == "0" || text == "1") return {};  // 0: not emulated unless a program asks for it
+  if (text.empty() || text == "0" || text == "1") return {};  // 0: emulated only if a program asks for it
   try {
     return gpu_from_name(text);
   } catch (const UsageError& error) {

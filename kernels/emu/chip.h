@@ -3,21 +3,21 @@
 #include <kernels/numerics/tensor_core.h>
 #include <optional>
 
-/// Which GPU the emulation is, as far as that shows in results: what its tensor cores make of a sum.
+/// The GPU that the emulation imitates, as far as results show it: the way its tensor cores add.
 namespace tinymp::kernels::emu::machine {
 
-/// None is a GPU that never was: its tensor cores have the bits of the CPU's gemm (tensor_core.h), take all
-/// that any chip takes, and are the fastest to emulate.
+/// An empty Chip is a GPU that does not exist: its tensor cores have the bits of the CPU's gemm
+/// (tensor_core.h), take all formats of any chip, and are the fastest to emulate.
 using Chip = std::optional<Gpu>;
 
-/// At first what TINYMP_EMULATE says: a name (v100, a100, ada, h100, h200, b200), or 1 for none.
-/// Throws UsageError when it says something else.
+/// The chip. At first TINYMP_EMULATE chooses it: a name (v100, a100, ada, h100, h200, b200), or 1 for none.
+/// Throws UsageError for another value.
 Chip chip();
 
-/// For launches from now on. Not while a kernel runs.
+/// Sets the chip for later launches. Do not call it while a kernel runs.
 void use_chip(Chip chip);
 
-/// 80 is sm_80. None counts as 90.
+/// 80 is sm_80. An empty Chip counts as 90.
 int architecture_of(Chip chip);
 
 }  // namespace tinymp::kernels::emu::machine

@@ -70,8 +70,8 @@ void prepare(Context& context, void* lowest, std::size_t bytes, void (*entry)())
   const auto end = reinterpret_cast<std::uintptr_t>(lowest) + bytes;
   auto* top = reinterpret_cast<void**>(end & ~std::uintptr_t{15});
 #if defined(__x86_64__)
-  // From below: six registers, the address that `ret` takes, and a word that stands for entry's own return
-  // address. After the `ret` the stack pointer is 8 more than a multiple of 16, as after a call.
+  // From the lowest address: six registers, the address that `ret` takes, and a word in place of entry's own
+  // return address. After the `ret` the stack pointer is 8 more than a multiple of 16, as after a call.
   top -= 8;
   std::memset(top, 0, 8 * sizeof(void*));
   top[6] = reinterpret_cast<void*>(entry);

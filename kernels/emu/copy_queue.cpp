@@ -16,7 +16,7 @@ void CopyQueue::issue(void* to, const void* from, std::size_t bytes, std::size_t
   Copy copy{to, {}, bytes, where};
   std::memcpy(copy.value.data(), from, bytes - zero);
   std::memset(to, 0xff, bytes);
-  if (bytes >= 8) forbid(to, bytes);  // ASan knows units of 8 bytes
+  if (bytes >= 8) forbid(to, bytes);  // ASan works in units of 8 bytes
   copies_.push_back(copy);
   ++open_;
 }

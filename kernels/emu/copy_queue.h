@@ -8,22 +8,24 @@
 
 namespace tinymp::kernels::emu::machine {
 
-/// The copies that one CUDA thread has under way (cp.async). From the moment it is asked for until it is
-/// waited for, a copy leaves NaN bytes at its destination, and AddressSanitizer stops a thread that looks there.
+/// The copies of one CUDA thread that are under way (cp.async). From issue() until the wait the destination
+/// of a copy is NaN. AddressSanitizer stops a thread that reads or writes it there, if the copy has at least
+/// 8 bytes.
 class CopyQueue {
  public:
-  /// 4, 8 or 16 bytes, aligned to that many; the last `zero` of them become 0 instead. Throws Error.
+  /// Starts a copy of 4, 8 or 16 bytes, aligned to that many. The last `zero` bytes become 0. Throws Error
+  /// otherwise.
   void issue(void* to, const void* from, std::size_t bytes, std::size_t zero, Where where);
-  /// All that was issued since the last commit() is one group.
+  /// Makes one group of all copies issued since the last commit().
   void commit();
-  /// Done with all groups but the last `keep`.
+  /// Finishes all groups except the last `keep`.
   void wait(std::size_t keep);
-  /// Done with everything, committed or not.
+  /// Finishes all copies, committed or not.
   void wait_all();
 
-  /// Where the oldest copy was issued that no wait has reached; null when there is none.
+  /// The place that issued the oldest unfinished copy; null when there is none.
   const Where* pending() const { return copies_.empty() ? nullptr : &copies_.front().where; }
-  /// Forgets what is pending.
+  /// Drops all unfinished copies.
   void drop();
 
  private:
@@ -36,7 +38,7 @@ class CopyQueue {
   void land(std::size_t count);
 
   std::deque<Copy> copies_;
-  std::deque<std::size_t> groups_;  // sizes of the committed ones
+  std::deque<std::size_t> groups_;  // sizes of the committed groups
   std::size_t open_ = 0;            // copies after these
 };
 

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-/// What the machine has counted since the program began, over all threads.
+/// Counts of the machine since the program began, over all threads.
 namespace tinymp::kernels::emu::machine {
 
-/// How often tensor cores have multiplied two tiles: each mma_sync() of a warp is one, each mma_m16n8k16()
-/// too. A kernel after which there are no more of them than before has left tensor cores alone.
+/// The number of tile products of tensor cores: each mma_sync() of a warp is one, and each mma_m16n8k16().
+/// When a kernel leaves the count as it was, it has not used tensor cores.
 std::uint64_t tile_products();
 
 }  // namespace tinymp::kernels::emu::machine

@@ -6,11 +6,11 @@
 
 namespace tinymp::kernels::emu::machine {
 
-/// A stack, and what ran on it when it was left. An OS thread can have any number, and runs one at a time: it
-/// goes from one to the next where the text says so, and nowhere else.
+/// A stack, and the function that was stopped on it. An OS thread can have any number of them and runs one at
+/// a time. It changes from one to the next only in change().
 class Fiber {
  public:
-  /// The stack that the calling OS thread came with.
+  /// The stack of the calling OS thread.
   Fiber();
   /// A new stack, with an unreadable page below it: a kernel that overflows it stops at once. `entry` starts
   /// at the first switch and never returns. Throws Error when there is no memory.
@@ -19,9 +19,9 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Leaves `from`, on which the caller runs; returns at the switch back.
+  /// Leaves `from`, on which the caller runs. Returns at the switch back.
   static void change(Fiber& from, Fiber& to);
-  /// The first thing that `entry` does.
+  /// `entry` has to call this first.
   void arrive() { trace_arrive(trace_); }
   void name(const char* name) { trace_name(trace_, name); }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// threadIdx, blockIdx, blockDim, gridDim: who am I. Plain variables of the OS thread; the machine sets them
-/// each time it goes on with another CUDA thread (block.cpp), so a kernel reads them as it does on a GPU.
+/// threadIdx, blockIdx, blockDim, gridDim: plain variables of the OS thread. The machine sets them each time
+/// it goes on with another CUDA thread (block.cpp), so a kernel reads them as on a GPU.
 namespace tinymp::kernels::emu {
 
 struct uint3 {

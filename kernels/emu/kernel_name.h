@@ -3,16 +3,16 @@
 #include <string>
 #include <string_view>
 
-/// For messages, of the emulation and of real launches.
+/// Names of kernels for messages, of the emulation and of real launches.
 namespace tinymp::kernels::emu::machine {
 
-/// The compiler's own text for a kernel: "... [with auto kernel = {anonymous}::tiled<float, 16>; ...]".
+/// The compiler's text for a kernel: "... [with auto kernel = {anonymous}::tiled<float, 16>; ...]".
 template <auto kernel>
 const char* kernel_name() {
   return __PRETTY_FUNCTION__;
 }
 
-/// "tiled<float, 16>" out of it.
+/// "tiled<float, 16>" out of this text.
 inline std::string short_kernel_name(std::string_view text) {
   constexpr std::string_view before = "kernel = ";
   const std::size_t at = text.rfind(before);

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The words that CUDA adds to C++. On one kind of processor there is nothing to tell apart.
+/// The words that CUDA adds to C++. Here all of them mean nothing: there is one kind of processor.
 #define __global__
 #define __device__
 #define __host__

@@ -12,8 +12,8 @@
 namespace tinymp::kernels::emu::machine {
 namespace {
 
-/// Limits of compute capability 7.5 to 9.0: CUDA C++ Programming Guide, "Technical Specifications". Shared
-/// memory is that of the largest, 227 KiB.
+/// Checks the limits of compute capability 7.5 to 9.0: CUDA C++ Programming Guide, "Technical
+/// Specifications". The limit of shared memory is the largest of them, 227 KiB.
 void check(const Launch& launch) {
   const dim3 grid = launch.grid, block = launch.block;
   const bool grid_fits = grid.count() > 0 && grid.x <= 0x7fff'ffffu && grid.y <= 65535u && grid.z <= 65535u;
@@ -37,7 +37,7 @@ std::vector<unsigned> turns(unsigned count, const Options& options) {
 }
 
 void run_block(const Launch& launch, unsigned long long number) {
-  thread_local Block block;  // keeps its stacks for the next one
+  thread_local Block block;  // keeps its stacks for the next block
   const auto rest = static_cast<unsigned>(number / launch.grid.x);
   block.run(launch,
             {static_cast<unsigned>(number % launch.grid.x), rest % launch.grid.y, rest / launch.grid.y});

@@ -8,13 +8,13 @@
 namespace tinymp::kernels::emu {
 namespace machine {
 
-/// Runs all blocks, on several OS threads when there are several. Throws Error on what no GPU accepts, and
-/// whatever a block throws.
+/// Runs all blocks, on several OS threads if there are several blocks. Throws Error for a launch that no GPU
+/// accepts, and the exception of a block.
 void run_grid(Launch launch);
 
 }  // namespace machine
 
-/// kernel<<<grid, block, shared_bytes, stream>>>(arguments...), and back when it is done.
+/// kernel<<<grid, block, shared_bytes, stream>>>(arguments...); returns when the kernel is done.
 template <auto kernel, class... Arguments>
 void launch(dim3 grid, dim3 block, std::size_t shared_bytes, Stream, const Arguments&... arguments) {
   const auto call = [&] { kernel(arguments...); };

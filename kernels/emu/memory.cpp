@@ -38,7 +38,7 @@ class DeviceMemory : public Allocator {
   }
 
   void check(const std::string& kernel) {
-    if (machine::under_asan) return;  // which has no need of it, and no leave to read the guards
+    if (machine::under_asan) return;  // ASan needs no guards, and forbids reading them
     const std::lock_guard lock(mutex_);
     for (const auto& [begin, bytes] : sizes_) {
       const bool before = touched(begin), after = touched(begin + guard + bytes);
@@ -66,7 +66,7 @@ class DeviceMemory : public Allocator {
 };
 
 DeviceMemory& memory() {
-  static DeviceMemory* const memory = new DeviceMemory;  // tensors of static duration may outlive all else
+  static DeviceMemory* const memory = new DeviceMemory;  // static tensors may outlive every other object
   return *memory;
 }
 

@@ -6,8 +6,8 @@
 namespace tinymp::kernels::emu {
 
 /// Memory of the emulated GPU. It starts as bytes 0xff, which are NaN as FP16, BF16 and FP32, and lies
-/// between guards: AddressSanitizer names the access to them; without it, the first launch after which they
-/// changed throws.
+/// between guards. AddressSanitizer names an access to a guard. Without it, the first launch after a guard
+/// has changed throws.
 Allocator& device_memory();
 
 namespace machine {

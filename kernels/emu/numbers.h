@@ -3,7 +3,8 @@
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
 
-/// CUDA's names for 16-bit numbers. Kernels convert with static_cast, which both sides understand.
+/// CUDA's names for 16-bit numbers. Kernels convert with static_cast, which CUDA and the emulation both
+/// compile.
 namespace tinymp::kernels::emu {
 
 using __half = tinymp::half;

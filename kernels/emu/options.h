@@ -2,22 +2,23 @@
 
 #include <cstdint>
 
-/// In which order the threads of a block, and the blocks of a grid, take their turns. A GPU promises none: a
-/// kernel whose result depends on it lacks a barrier. Without sanitizers this is how such a kernel shows.
+/// The order in which the threads of a block, and the blocks of a grid, take their turns. A GPU promises no
+/// order, so a kernel whose result depends on it lacks a barrier. Another order shows such a kernel without
+/// sanitizers.
 namespace tinymp::kernels::emu::machine {
 
 enum class ThreadOrder : std::uint8_t { forward, reverse, shuffled };
 
 struct Options {
   ThreadOrder order = ThreadOrder::forward;
-  std::uint64_t seed = 1;  ///< of the shuffle
+  std::uint64_t seed = 1;  ///< seed of the shuffle
 };
 
-/// At first what TINYMP_THREAD_ORDER says: forward, reverse, shuffled, or shuffled:SEED.
-/// Throws UsageError when it says something else.
+/// The options. At first TINYMP_THREAD_ORDER chooses them: forward, reverse, shuffled, or shuffled:SEED.
+/// Throws UsageError for another value.
 Options options();
 
-/// For launches from now on. Not while a kernel runs.
+/// Sets the options for later launches. Do not call it while a kernel runs.
 void set_options(const Options& options);
 
 }  // namespace tinymp::kernels::emu::machine

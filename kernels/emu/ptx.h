@@ -9,9 +9,9 @@
 #include <cstring>
 #include <type_traits>
 
-/// The instructions of kernels/cuda/ptx.h, said in C++. Which lane holds which element is what the PTX ISA
-/// says: "Warp-level matrix load instruction: ldmatrix" and "Matrix Fragments for mma.m16n8k16 with floating
-/// point type". Two 16-bit elements share a register, the one with the lower index in the lower half.
+/// The instructions of kernels/cuda/ptx.h in C++. The PTX ISA says which lane holds which element:
+/// "Warp-level matrix load instruction: ldmatrix" and "Matrix Fragments for mma.m16n8k16 with floating point
+/// type". Two 16-bit elements share a register, the one with the lower index in the lower half.
 namespace tinymp::kernels::emu {
 namespace machine {
 
@@ -23,8 +23,8 @@ float value_of(std::uint32_t pair, int which) {
   return static_cast<float>(std::bit_cast<T>(half_of(pair, which)));
 }
 
-/// Lane 8 i + r brings the address of row r of matrix i; register i of lane l becomes row l/4, columns 2
-/// (l%4) and 2 (l%4) + 1 of matrix i; of its transpose with `transpose`.
+/// Lane 8 i + r gives the address of row r of matrix i. Register i of lane l receives row l/4, columns 2
+/// (l%4) and 2 (l%4) + 1 of matrix i, or of its transpose with `transpose`.
 inline void load_matrices(Call call, std::uint32_t (&registers)[4], const void* row, bool transpose) {
   if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) {
     refuse(call, "the address of a row must be a multiple of 16 bytes");

@@ -17,7 +17,7 @@ bool same(const Call& a, const Call& b) {
   return a.where.line == b.where.line && equal(a.name, b.name) && equal(a.where.file, b.where.file);
 }
 
-/// The first to come decides what the meeting is.
+/// The first thread to come decides the call of the meeting. Throws Error for another call.
 void join(const Block& block, Rendezvous& meeting, const Call& call, const char* rule) {
   if (meeting.waiting.empty()) {
     meeting.call = call;

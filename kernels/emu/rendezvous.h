@@ -3,16 +3,16 @@
 #include <kernels/emu/where.h>
 #include <string>
 
-/// The rendezvous: threads wait until all who are expected have come, then all go on. A barrier is nothing
-/// else; a shuffle, a vote, an mma are a rendezvous to which each lane brings something, and where the last
-/// one to come does the work of the whole warp.
+/// The rendezvous: threads wait until all expected ones have come, then all go on. A barrier is a rendezvous.
+/// A shuffle, a vote and an mma are one, too: each lane brings a value, and the last to come does the work of
+/// the whole warp.
 namespace tinymp::kernels::emu::machine {
 
-/// All threads of the block. What they wrote before it, all can read after it. Throws Error when some wait in
-/// another barrier, or have returned.
+/// All threads of the block meet. After it each can read what the others wrote before it. Throws Error when
+/// some wait in another barrier, or have returned.
 void meet_block(Call call);
 
-/// What a rendezvous of lanes asks for besides the lanes of its mask.
+/// The demands of a rendezvous of lanes, besides the lanes of its mask.
 enum class Meeting {
   lanes,   ///< exchanges values, orders no memory: shuffles, votes
   memory,  ///< orders memory too: __syncwarp
@@ -24,7 +24,7 @@ using Work = void (*)(void* const* offers);
 void meet_lanes(Call call, Meeting kind, unsigned mask, void* offer, Work work);
 }  // namespace detail
 
-/// What the lanes brought, by lane; null for a lane that does not take part.
+/// The offers of the lanes, by lane; null for a lane that does not take part.
 template <class Offer>
 class Lanes {
  public:
@@ -35,18 +35,18 @@ class Lanes {
   void* const* offers_;
 };
 
-/// The lanes of `mask` meet; the last to come calls work(Lanes<Offer>) for all. `work` captures nothing.
-/// Throws Error when lanes make different calls, or when one that is named in `mask` has returned.
+/// The lanes of `mask` meet. The last to come calls work(Lanes<Offer>) for all. `work` captures nothing.
+/// Throws Error when lanes make different calls, or when a lane of `mask` has returned.
 template <class Offer, class Work>
 void meet_lanes(Call call, Meeting kind, unsigned mask, Offer& offer, Work) {
   detail::meet_lanes(call, kind, mask, &offer, [](void* const* offers) { Work{}(Lanes<Offer>(offers)); });
 }
-/// No thread brings a value.
+/// The same without offers.
 inline void meet_lanes(Call call, Meeting kind, unsigned mask) {
   detail::meet_lanes(call, kind, mask, nullptr, [](void* const*) {});
 }
 
-/// The lane of the CUDA thread that calls.
+/// The lane of the calling CUDA thread.
 int lane();
 /// Throws Error that begins with kernel, block and thread.
 [[noreturn]] void refuse(Call call, const std::string& why);

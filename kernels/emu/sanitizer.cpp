@@ -79,7 +79,7 @@ void trace_own_stack([[maybe_unused]] StackTrace& stack) {
 
 void trace_end([[maybe_unused]] StackTrace& stack) {
 #if defined(__SANITIZE_THREAD__)
-  // A fiber at rest stands in a Quiet (Block::retire); TSan wants that to end before its thread does.
+  // A retired fiber still holds a Quiet (Block::retire). TSan requires it to end before its thread does.
   void* const own = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(stack.thread, __tsan_switch_to_fiber_no_sync);
   detail::tsan_ignore_end();

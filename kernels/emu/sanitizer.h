@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-/// What ThreadSanitizer and AddressSanitizer have to be told, because fibers are news to them. In an ordinary
-/// build nothing here does anything.
+/// Tells ThreadSanitizer and AddressSanitizer about fibers, which they do not know. In an ordinary build
+/// these functions do nothing.
 namespace tinymp::kernels::emu::machine {
 
 #if defined(__SANITIZE_THREAD__)
@@ -22,7 +22,7 @@ inline constexpr bool under_asan = __has_feature(address_sanitizer);
 inline constexpr bool under_asan = false;
 #endif
 
-/// What the sanitizers keep of a stack.
+/// The data that the sanitizers keep for a stack.
 struct StackTrace {
   void* thread = nullptr;      ///< TSan: the history of one CUDA thread
   void* fake_stack = nullptr;  ///< ASan: kept for a stack while another one runs
@@ -31,10 +31,10 @@ struct StackTrace {
 };
 
 void trace_new_stack(StackTrace& stack, const void* lowest, std::size_t bytes);
-void trace_own_stack(StackTrace& stack);  ///< of the calling OS thread
+void trace_own_stack(StackTrace& stack);  ///< the stack of the calling OS thread
 void trace_end(StackTrace& stack);
-/// Before a switch, and as the first thing after one. TSan is told that a switch synchronises nothing: else
-/// every race between CUDA threads would look like order.
+/// Called before a switch, and first after one. They tell TSan that a switch synchronises nothing: otherwise
+/// TSan would see every race between CUDA threads as ordered.
 namespace detail {
 void trace_leave(StackTrace& from, StackTrace& to);
 void trace_arrive(StackTrace& here);
@@ -45,7 +45,7 @@ inline void trace_leave(StackTrace& from, StackTrace& to) {
 inline void trace_arrive(StackTrace& here) {
   if (under_asan) detail::trace_arrive(here);
 }
-void trace_name(StackTrace& stack, const char* name);  ///< how TSan calls the CUDA thread on this stack
+void trace_name(StackTrace& stack, const char* name);  ///< TSan's name for the CUDA thread on this stack
 
 namespace detail {
 void tsan_ignore_begin();
@@ -54,7 +54,7 @@ void tsan_publish(void* tag);
 void tsan_observe(void* tag);
 }  // namespace detail
 
-/// While one lives, TSan looks away: the machine's own book-keeping is no race of the kernel's.
+/// TSan ignores all accesses while a Quiet lives: the book-keeping of the machine is no race of the kernel.
 class Quiet {
  public:
   Quiet() {
@@ -75,7 +75,7 @@ inline void observe(void* tag) {
   if (under_tsan) detail::tsan_observe(tag);
 }
 
-/// ASan: no access to this memory until it is given free.
+/// ASan: forbids access to this memory until permit().
 void forbid(void* memory, std::size_t bytes);
 void permit(void* memory, std::size_t bytes);
 

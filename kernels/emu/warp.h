@@ -5,11 +5,11 @@
 #include <bit>
 
 /// Lanes of a warp read each other's registers. CUDA C++ Programming Guide, "Warp Shuffle Functions" and
-/// "Warp Vote Functions". They order no memory: for that there is __syncwarp().
+/// "Warp Vote Functions". These functions order no memory; __syncwarp() does.
 namespace tinymp::kernels::emu {
 namespace machine {
 
-/// `from` is the lane whose value this lane wants.
+/// `from` is the lane whose value this lane receives.
 template <class T>
 T shuffle(const char* name, Where where, unsigned mask, T value, int from) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 2, "a shuffle moves 2, 4 or 8 bytes");
@@ -91,7 +91,7 @@ inline int __all_sync(unsigned mask, int predicate, machine::Where where = machi
   return machine::vote("__all_sync", where, mask, predicate == 0) == 0;
 }
 
-// These concern one thread alone.
+// These work on one thread alone.
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }

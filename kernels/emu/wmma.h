@@ -11,8 +11,8 @@
 
 /// nvcuda::wmma for tiles of 16x16x16. CUDA C++ Programming Guide, "Warp Matrix Functions".
 ///
-/// A fragment is the part of a tile that one lane holds: the 32 lanes together hold the tile. CUDA leaves
-/// open which element lies where, so kernels do the same to each x[i]. Here element e of a tile, counted row
+/// A fragment is the part of a tile that one lane holds: the 32 lanes together hold the tile. CUDA does not
+/// say which element lies where, so kernels do the same to each x[i]. Here element e of a tile, counted row
 /// by row, is x[e % n] of lane e / n.
 namespace tinymp::kernels::emu::nvcuda::wmma {
 
@@ -32,7 +32,7 @@ class fragment {
   static constexpr int num_elements = std::is_same_v<Use, accumulator> ? 8 : 16;
   T x[num_elements];
 
-  /// Sums that a kernel does not set begin as NaN, like all memory here that a GPU leaves undefined.
+  /// Sums start as NaN, like all memory here that a GPU leaves undefined.
   fragment() {
     if constexpr (std::is_same_v<Use, accumulator>) std::fill_n(x, num_elements, nan);
   }
@@ -51,7 +51,7 @@ void fill_fragment(fragment<Use, 16, 16, 16, T, Layout>& f, std::type_identity_t
 
 namespace detail {
 
-/// Where element `e` of a tile lies.
+/// The offset of element `e` of a tile.
 inline std::int64_t offset(int e, unsigned ld, bool rows) {
   const int row = e / 16, col = e % 16;
   return rows ? row * std::int64_t{ld} + col : col * std::int64_t{ld} + row;
@@ -63,8 +63,7 @@ inline void check_address(const machine::Call& call, const void* p, unsigned ld,
   }
 }
 
-/// A lane reads its elements before it meets the others: what they have not written by then they wrote too
-/// late.
+/// A lane reads its elements before it meets the other lanes. Values that these write later come too late.
 template <class Fragment, class T>
 void load(Fragment& f, const T* p, unsigned ld, bool rows, machine::Where where) {
   const machine::Call call{"load_matrix_sync", where};
@@ -87,7 +86,7 @@ void load_matrix_sync(sums<T>& f, const T* p, unsigned ld, layout_t layout,
   detail::load(f, p, ld, layout == mem_row_major, where);
 }
 
-/// A lane writes its elements after the meeting: who reads them without __syncwarp() comes too early.
+/// A lane writes its elements after the meeting. A read of them without __syncwarp() comes too early.
 template <class T>
 void store_matrix_sync(T* p, const sums<T>& f, unsigned ld, layout_t layout,
                        machine::Where where = machine::Where::here()) {

@@ -42,10 +42,10 @@ double mse_of_mean_image(const data::Split& data) {
 
 /// Well inside and well outside: where the edges lie depends on the seed.
 void claim_window(Lab& lab, const std::vector<WindowPoint>& points, double fp32) {
-  double worst = 0;
-  for (const WindowPoint& p : points) {
-    if (p.exponent >= 8 && p.exponent <= 20) worst = p.mse / fp32 <= worst ? worst : p.mse / fp32;  // NaN too
-  }
+  std::vector<double> ratios;
+  for (const WindowPoint& p : points)
+    if (p.exponent >= 8 && p.exponent <= 20) ratios.push_back(p.mse / fp32);
+  const double worst = largest(ratios);
   const double allowed = lab.is_cut() ? 1.10 : 1.05;  // on the cut the errors still fall fast at the end
   lab.claim(worst <= allowed, fmt::format("S = 2^8 to 2^20: at most {} times FP32's MSE ({:.2f} allowed)",
                                           fixed(worst, 3), allowed));

@@ -25,7 +25,7 @@
 //
 //     filter   why_refused refuses it; judged all the same it passes
 //     link     why_refused refuses it; judged all the same it finds nothing to take, since it is linked
-//              without the objects that it replaces (with the whole library it passed)
+//              without the objects that it replaces and, in most exercises, without the emulated kernels
 //     fence    it reaches for other programs or files; without a fence it passes
 //     server   the program with the answer in it has nothing to take
 //     process  such a text passed where check and answer ran in one process; that cannot be switched on again

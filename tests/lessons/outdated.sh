@@ -3,7 +3,7 @@
 # After results.json were written anew: every figure of a chapter that is no more what REVISION (HEAD) had in its place,
 # with its line and what stands in that place now. A lesson that REVISION has not is left out. PROGRAM is the built test_lessons.
 set -eu
-program=${1:?usage: outdated.sh PROGRAM [REVISION], such as build/dev/tests/test_lessons}
+program=${1:?usage: outdated.sh PROGRAM [REVISION], such as build/release-g++/tests/test_lessons}
 case $program in /*) ;; *) program=$PWD/$program ;; esac # this goes to the root of the tree
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT

@@ -51,7 +51,9 @@ TEST_CASE("recipe: what the named ones mean") {
 TEST_CASE("recipe: which gradients are narrow") {
   CHECK_FALSE(has_narrow_gradients(recipes::fp32));
   CHECK_FALSE(has_narrow_gradients({.state = DType::f16, .scaling = StaticScaling{}}));
+  CHECK_FALSE(has_narrow_gradients({.compute = DType::f64, .accumulate = DType::f64}));
   CHECK(has_narrow_gradients({.compute = DType::bf16}));
+  CHECK(has_narrow_gradients({.accumulate = DType::f16}));
   CHECK(has_narrow_gradients({.gradient = DType::f16}));
   CHECK(has_narrow_gradients({.autocast = DType::f16}));
 }

@@ -10,16 +10,16 @@ root=${1:?usage: layering.sh ROOT}
 
 found=$(sources "$root" tinymp kernels lessons | tr '\n' '\0' | xargs -0 awk -v root="$root/" '
   BEGIN {
-    count = split("base numeric tensor kernels autograd ops nn optim amp data train tinymp.h report learn clinic classroom bench chapters quickstart", order, " ")
+    count = split("base numeric tensor kernels autograd ops nn optim amp data train report learn clinic classroom bench chapters quickstart", order, " ")
     for (i = 1; i <= count; i++) rank[order[i]] = i
   }
-  # tinymp/amp/x.h: amp; kernels/cpu/x.h: kernels; tinymp/tinymp.h: above them all; lessons/lab/learn/x.h: learn;
+  # tinymp/amp/x.h: amp; kernels/cpu/x.h: kernels; lessons/lab/learn/x.h: learn;
   # lessons/06_loss_scaling/x.h: chapters
-  function layer(path,   part, parts) {
-    parts = split(path, part, "/")
+  function layer(path,   part) {
+    split(path, part, "/")
     if (part[1] == "lessons") return part[2] == "lab" ? part[3] : "chapters"
     if (part[1] != "tinymp") return part[1]
-    return parts == 2 ? "tinymp.h" : part[2]
+    return part[2]
   }
   function bad(what) { print substr(FILENAME, length(root) + 1) ":" FNR ": " what }
   FNR == 1 {

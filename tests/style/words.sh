@@ -15,6 +15,7 @@ texts() { # FOLDER...: the sources in them, and all chapters and guides
 }
 
 found=$(sources "$root" tinymp kernels | tr '\n' '\0' | xargs -0 grep -nE '//+ (Of |Who |Whoever |Whose |Nobody )' /dev/null)
+found="$found$(sources "$root" tinymp kernels lessons/lab/bench | tr '\n' '\0' | xargs -0 grep -nE '//.* who ' /dev/null)"
 if [ -n "$found" ]; then
   printf '%s\n' "${found//"$root"\//}" '  ^ begin the comment with its subject, and name the function or the data'
   failed=1

@@ -40,7 +40,8 @@ Allocator& host() {
 
 Allocator& no_allocator() {
   throw MissingError(
-      "no backend for the device 'cuda' is linked into this program; use a tensor op, or stay on the cpu");
+      "this program has no kernels for the device cuda: link it with the library tinymp, or stay on the "
+      "device cpu");
 }
 
 std::array<Allocator& (*)(), 2>& registry() {

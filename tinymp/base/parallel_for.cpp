@@ -22,7 +22,7 @@ thread_local bool inside_parallel_for = false;
 
 /// Spreads the threads of a loop over the processors. Some systems (virtual machines above all) wake two
 /// threads on one processor and take longer to move one of them than the loop runs.
-class Seats {
+class CpuPlacement {
  public:
   /// Moves the calling thread to a free processor. With more threads than processors the system decides.
   void take() {
@@ -61,7 +61,7 @@ struct Loop {
   std::int64_t n, grain;
   detail::RangeBody body;
   void* context;
-  Seats seats{};
+  CpuPlacement placement{};
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error;
@@ -69,7 +69,7 @@ struct Loop {
   /// A worker that wakes late may find no piece left. Then it needs no processor either.
   void start_late() {
     if (next.load(std::memory_order_relaxed) >= n) return;
-    seats.take();
+    placement.take();
     work();
   }
 
@@ -106,7 +106,7 @@ class ThreadPool {
   int workers() const { return static_cast<int>(workers_.size()); }
 
   void run(Loop& loop) {
-    loop.seats.take();
+    loop.placement.take();
     bool sleepers = false;
     {
       const std::lock_guard lock(mutex_);

@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// SHA-256 (FIPS 180-4): names a file by its contents, weights by their bits, and turns a student's id into
-/// numbers. All in this header, for it is part of every check.
+/// numbers.
 namespace tinymp {
 namespace sha256_detail {
 

@@ -36,7 +36,7 @@ const Source& source_named(const std::string& name) {
   throw UsageError(concat("no data set is called \"", name, "\"; choose mnist, fashion, cut or cifar10"));
 }
 
-bool is_cifar(const Source& source) { return source.files.size() == cifar_files.size(); }
+bool is_cifar(const Source& source) { return source.files.data() == cifar_files.data(); }
 
 Dataset read_idx_files(const Source& source, const fs::path& folder, const char* images_file,
                        const char* labels_file) {

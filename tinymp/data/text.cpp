@@ -100,7 +100,7 @@ std::vector<std::string> tokens_of(std::string_view text, TextUnit unit) {
 Text text_from(std::string name, std::string_view text, std::int64_t vocabulary, TextUnit unit) {
   if (vocabulary < 2 || vocabulary > std::numeric_limits<std::int32_t>::max())
     throw UsageError(
-        concat("a vocabulary of ", vocabulary, " tokens; choose 2 (<unk> and one more) to 2^31"));
+        concat("a vocabulary of ", vocabulary, " tokens; choose 2 (<unk> and one more) to 2^31 - 1"));
   const std::vector<std::string> tokens = tokens_of(text, unit);
   const std::size_t train = tokens.size() * 9 / 10;
   expect(train > 0, name, ": a text of ", tokens.size(),

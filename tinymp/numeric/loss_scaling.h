@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tinymp/base/host_device.h>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>

@@ -22,9 +22,10 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
-/// True when gradients are computed or kept in less than FP32, so that they may lose what FP32 holds.
+/// True when gradients are computed, summed or kept in less than FP32, so that they may lose what FP32 holds.
 constexpr bool has_narrow_gradients(const Recipe& recipe) {
-  return recipe.compute != DType::f32 || recipe.gradient != DType::f32 || recipe.autocast != DType::f32;
+  return is_narrow(recipe.compute) || is_narrow(recipe.accumulate) || is_narrow(recipe.gradient) ||
+         is_narrow(recipe.autocast);
 }
 
 namespace recipes {

@@ -131,7 +131,7 @@ std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Te
   expect(before.size() == master_.size(), name_, "::exact_updates: ", before.shape(), " for a master of ",
          master_.shape());
   const std::vector<float> g = gradients.tensor().to_floats(), w = before.to_floats();
-  std::vector<std::vector<float>> moments;  // a step moves them first: these are what it read
+  std::vector<std::vector<float>> moments;  // step() has moved them already; update() reads them as they are
   for (const Tensor& m : moments_) moments.push_back(m.to_floats());
   const float factor = gradients.factor();
   const kernels::StepState state = step_.read();

@@ -13,7 +13,7 @@ template <class T>
 struct Cell {
   Cell(T* memory, Device device) : memory(memory), device(device) {}
   template <class U>
-  requires std::same_as<const U, T> Cell(const Cell<U>& writable)  // who may write may read
+  requires std::same_as<const U, T> Cell(const Cell<U>& writable)  // a writable cell is readable, too
       : memory(writable.memory), device(writable.device) {}
 
   T* memory;

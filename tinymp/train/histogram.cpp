@@ -8,10 +8,6 @@ namespace {
 
 constexpr std::uint64_t magnitude_mask = ~(std::uint64_t{1} << 63);
 
-/// The exponents of products and quotients of floats lie between -298 and 277. An f64 beyond `farthest`
-/// counts as `farthest`.
-constexpr int farthest = 300;
-
 }  // namespace
 
 double share(std::int64_t part, std::int64_t whole) {
@@ -65,10 +61,10 @@ Histogram& Histogram::operator+=(const Histogram& other) {
 }
 
 int GradientSizes::overflows_from() const {
-  if (!(largest > 0)) return farthest;
+  if (!(largest > 0)) return farthest_exponent;
   int k = 0;
-  while (k < farthest && std::ldexp(largest, k) < 65520) ++k;
-  while (k > -farthest && std::ldexp(largest, k - 1) >= 65520) --k;
+  while (k < farthest_exponent && std::ldexp(largest, k) < 65520) ++k;
+  while (k > -farthest_exponent && std::ldexp(largest, k - 1) >= 65520) --k;
   return k;
 }
 

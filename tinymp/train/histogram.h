@@ -11,6 +11,9 @@
 /// bits of the numbers.
 namespace tinymp::train {
 
+/// Products and quotients of floats have exponents from -298 to 277. An f64 beyond this one counts as this one.
+inline constexpr int farthest_exponent = 300;
+
 /// part / whole; 0 when whole is 0.
 double share(std::int64_t part, std::int64_t whole);
 
@@ -90,7 +93,7 @@ struct StepSizes {
   double scale = 1;  ///< the S of this step
   std::vector<ParameterSizes> parameters{};
 
-  GradientSizes gradients() const;  ///< of all parameters together together
+  GradientSizes gradients() const;  ///< of all parameters together
   std::optional<UpdateSizes> updates() const;
   bool operator==(const StepSizes&) const = default;
 };

@@ -9,8 +9,6 @@
 namespace tinymp::train {
 namespace {
 
-constexpr int farthest = 300;  // as in histogram.cpp
-
 /// Counts all exponents; histogram() then cuts the empty ends off.
 class Counter {
  public:
@@ -20,7 +18,8 @@ class Counter {
     } else if (!std::isfinite(x)) {
       ++nonfinite_;
     } else {
-      ++counts_[static_cast<std::size_t>(std::clamp(exponent(x), -farthest, farthest) + farthest)];
+      ++counts_[static_cast<std::size_t>(std::clamp(exponent(x), -farthest_exponent, farthest_exponent) +
+                                         farthest_exponent)];
     }
   }
 
@@ -31,13 +30,13 @@ class Counter {
     if (begin == counts_.end()) return {.zeros = zeros_, .nonfinite = nonfinite_};
     return {.zeros = zeros_,
             .nonfinite = nonfinite_,
-            .first = static_cast<int>(begin - counts_.begin()) - farthest,
+            .first = static_cast<int>(begin - counts_.begin()) - farthest_exponent,
             .counts = {begin, end}};
   }
 
  private:
   std::int64_t zeros_ = 0, nonfinite_ = 0;
-  std::array<std::int64_t, 2 * farthest + 1> counts_{};
+  std::array<std::int64_t, 2 * farthest_exponent + 1> counts_{};
 };
 
 }  // namespace

@@ -49,7 +49,8 @@ double number_of(const In& json, const char* key) {
 
 Histogram histogram_from(const In& json) {
   const In& counts = json.at("counts");
-  expect(counts.is_array() && counts.size() <= 601, "\"counts\" is no list, or one of ", counts.size());
+  expect(counts.is_array() && counts.size() <= 2 * farthest_exponent + 1, "\"counts\" is no list of at most ",
+         2 * farthest_exponent + 1, " numbers");
   Histogram h{.zeros = count_of(json.at("zeros"), "zeros"),
               .nonfinite = count_of(json.at("nonfinite"), "nonfinite"),
               .first = static_cast<int>(integer_of(json.at("first"), "first", -9999, 9999))};

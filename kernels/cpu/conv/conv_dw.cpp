@@ -4,12 +4,12 @@
 #include <kernels/executors.h>
 #include <kernels/formulas/conv.h>
 
-/// The weight gradient: its taps are the rows of a register tile, which walks over all places of the window.
+/// The weight gradient. Its taps are the rows of a register tile, which walks over all places of the window.
 /// Threads share out the groups of images.
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// dw = the groups' sums:(groups, n), added in order.
+/// dw is the sum of the groups' sums:(groups, n), added in order.
 void add_groups(const float* sums, std::int64_t groups, const View& dw, DType accumulate) {
   const std::int64_t n = dw.size();
   parallel_for((n + block_size - 1) / block_size, 16, [&](std::int64_t first, std::int64_t last) {
@@ -48,7 +48,7 @@ void conv2d_dw(const View& x, const View& dy, const Window& window, const View& 
     const float* error = padded(dy, image, bare, errors.data()).values;
     for (std::int64_t kh = 0; kh < window.height; ++kh) {
       const std::int64_t above = std::max<std::int64_t>(0, window.padding - kh);
-      const std::int64_t oh = (above + window.stride - 1) / window.stride;  // the first inside
+      const std::int64_t oh = (above + window.stride - 1) / window.stride;  // first row of windows inside
       const std::int64_t top = oh * window.stride + kh - window.padding;
       const std::int64_t inside = top < s.height ? (s.height - 1 - top) / window.stride + 1 : 0;
       work.k = {std::min(inside, s.down - oh), window.stride * from.row, s.across,

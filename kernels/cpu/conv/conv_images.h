@@ -4,12 +4,12 @@
 #include <kernels/cpu/gemm/pack.h>
 #include <kernels/formulas/window.h>
 
-/// Images as the tiles want them: in FP32, with their padding beside them.
+/// Images in the form that the tiles read: in FP32, with padding around them.
 namespace tinymp::kernels::cpu {
 
-/// Each row of an image inside a row of zeros; pixels that do not fit are cut off.
+/// A row of zeros that holds each row of an image. Pixels that do not fit are cut off.
 struct Frame {
-  std::int64_t left, width;  ///< where the image begins in the frame; of the frame
+  std::int64_t left, width;  ///< the image's first pixel in the frame; width of the frame
 };
 
 /// A padded image: pixel (h,w) of the frame begins at values + h * row + w * channels.
@@ -18,8 +18,8 @@ struct Padded {
   std::int64_t row;
 };
 
-/// Image number `image` of x:(B,H,W,C) in its frame: in x's own memory where nothing has to be done, else in
-/// `memory`, which holds size_of_frame() floats.
+/// Image number `image` of x:(B,H,W,C) in its frame. It lies in x's own memory when nothing has to change,
+/// else in `memory`, which holds size_of_frame() floats.
 Padded padded(const View& x, std::int64_t image, const Frame& frame, float* memory);
 std::int64_t size_of_frame(const View& x, const Frame& frame);
 
@@ -27,11 +27,11 @@ std::int64_t size_of_frame(const View& x, const Frame& frame);
 const float* widened(const View& x, float* memory);
 inline std::int64_t size_if_narrow(const View& x) { return x.dtype == DType::f32 ? 0 : x.size(); }
 
-/// y as rows of pixels (B Ho, Wo O), and what follows a product for each such row.
+/// y as rows of pixels (B Ho, Wo O), and the epilogue for each such row.
 struct RowsOfPixels {
   RowsOfPixels(const View& y, const Epilogue& after);
 
-  /// Where the sums of a row grow: in y itself, or beside it.
+  /// The memory for the sums of a row: y itself when it is FP32, else `beside`.
   float* sums(std::int64_t row, float* beside) const {
     return rows.dtype == DType::f32 ? rows.data<float>() + row * values : beside;
   }
@@ -48,13 +48,13 @@ struct RowsOfPixels {
   Epilogue follows;
 };
 
-/// How many images a thread takes at a time, when each costs so many multiplications.
+/// The number of images that a thread takes at a time, when each costs so many multiplications.
 std::int64_t images_at_a_time(std::int64_t images, std::int64_t multiplications);
 
-/// A tile's share of `rows`, which are cut into as few equal pieces as there can be.
+/// The rows of one tile when `rows` are cut into as few equal pieces of at most `most` as possible.
 std::int64_t even_share(std::int64_t rows, std::int64_t most);
 
-/// Every c(r,n) for any number of rows and columns: `work` holds the first tile's a, b and c.
+/// Computes c(r,n) for any number of rows and columns. `work` holds the first tile's a, b and c.
 void multiply_all(const Tile& tile, TileWork work, std::int64_t rows, std::int64_t columns);
 
 }  // namespace tinymp::kernels::cpu

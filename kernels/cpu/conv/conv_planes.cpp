@@ -5,16 +5,16 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-constexpr std::int64_t long_row = 128;  ///< pixels; as many images lie side by side as fit
+constexpr std::int64_t long_row = 128;  ///< pixels of a long row: it holds as many images as fit
 
-/// Images side by side: pixel w of row h and channel c of the i-th lies at
-/// (h channels + c) length + i frame + w - left.
+/// Images side by side: pixel w of row h, channel c, image i lies at (h channels + c) length + i frame + w -
+/// left.
 struct Planes {
   std::int64_t height, width, channels;
-  std::int64_t frame, left;  ///< of an image in a long row
+  std::int64_t frame, left;  ///< width of an image in a long row, and its first pixel
   std::int64_t length;
 
-  /// Puts image number `image` of x there as the i-th. What lies beside it in its frame remains 0.
+  /// Copies image number `image` of x there as the i-th. The rest of its frame remains 0.
   void put(const View& x, std::int64_t image, std::int64_t i, float* wide, float* planes) const {
     const std::int64_t first = std::max<std::int64_t>(0, left), last = std::min(width, left + frame);
     const std::int64_t values = width * channels;
@@ -31,20 +31,20 @@ struct Planes {
   }
 };
 
-/// Row h of y for all images side by side: the rows of `work` are outputs, its columns pixels.
+/// Computes row h of y for all images side by side. The rows of `work` are outputs, its columns pixels.
 void multiply_row(const Tile& tile, TileWork work, const Planes& p, const Taps& taps, std::int64_t h,
                   const float* planes) {
   const std::int64_t top = taps.top + h, first = std::max<std::int64_t>(0, -top);
   const std::int64_t inside = std::max<std::int64_t>(0, std::min(taps.height, p.height - top) - first);
   const std::int64_t outputs = work.rows, columns = work.columns;
-  if (inside == 0) {  // windows of zeros alone
+  if (inside == 0) {  // all windows lie in the padding
     std::fill_n(work.c, outputs * work.c_row, 0.0f);
     return;
   }
-  const std::int64_t row = taps.width * p.channels * outputs;  // of taps
+  const std::int64_t row = taps.width * p.channels * outputs;  // of the taps
   const bool one_plane = p.channels == 1;
-  // Rows, columns and channels of taps are one loop too many for a tile. One plane has none over channels;
-  // else each row of taps takes up the sums where the last one left them.
+  // A tile has two loops, and taps have three: rows, columns and channels. A single plane has no loop over
+  // channels. Otherwise each row of taps continues the sums of the last one.
   work.b_row = one_plane ? 1 : p.length;
   work.b_skip = one_plane ? p.length - taps.width : 1 - p.channels * p.length;
   work.k = one_plane ? Walk{inside, row, taps.width, outputs}

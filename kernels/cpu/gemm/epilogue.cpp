@@ -6,7 +6,7 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// Sum, bias, activation, each rounded to c's format, on `count` values from place `at` of c on.
+/// Sum, bias and activation of `count` values from place `at` of c on, each rounded to c's format.
 void finish_values(float* sums, std::int64_t count, const float* bias, const Epilogue& after, const View& c,
                    std::int64_t at) {
   if (bias != nullptr) {
@@ -29,7 +29,7 @@ void finish(float* sums, std::int64_t stride, std::int64_t rows, std::int64_t co
   const bool biased = after.bias.memory != nullptr;
   const bool in_place = c.dtype == DType::f32 && sums == c.data<float>() + m * c.cols() + n;
   if (in_place && !biased && !after.activation) return;
-  // Short rows that lie one behind the other are finished several at a time.
+  // Contiguous short rows are finished several at a time.
   const bool joined = stride == columns && c.cols() == columns;
   const std::int64_t height = joined ? rows_in_block(columns) : 1;
   Block<float> wide;

@@ -15,7 +15,7 @@ Four load_four(const float* p) {
 }
 void store_four(float* p, Four v) { __builtin_memcpy(p, &v, sizeof v); }
 
-/// Twice: rows 0 and 2, 1 and 3 are interleaved.
+/// Two rounds that each interleave rows 0 and 2, and rows 1 and 3.
 void transpose_four(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride) {
   const Four a = load_four(from), b = load_four(from + from_stride), c = load_four(from + 2 * from_stride),
              d = load_four(from + 3 * from_stride);
@@ -40,7 +40,7 @@ void copy_block(const Matrix& x, std::int64_t first_row, std::int64_t rows, std:
                 std::int64_t columns, float* to, std::int64_t to_stride) {
   visit_dtype(x.dtype, [&]<class T> {
     const T* from = static_cast<const T*>(x.values) + first_row * x.stride + first_column;
-    if (x.stride == columns && to_stride == columns) columns *= rows, rows = 1;  // one row behind the other
+    if (x.stride == columns && to_stride == columns) columns *= rows, rows = 1;  // contiguous rows become one
     for (std::int64_t i = 0; i < rows; ++i) {
       const auto n = static_cast<std::size_t>(columns);
       convert(std::span<const T>(from + i * x.stride, n), std::span<float>(to + i * to_stride, n));
@@ -56,7 +56,7 @@ void transpose_block(const float* from, std::int64_t from_stride, std::int64_t r
     }
     return;
   }
-  // What does not fill the last squares overlaps with the ones before.
+  // The last squares overlap with the ones before when they would not be full.
   for (std::int64_t left = 0; left < columns; left += 4) {
     for (std::int64_t top = 0; top < rows; top += 4) {
       const std::int64_t i = std::min(top, rows - 4), j = std::min(left, columns - 4);

@@ -5,11 +5,11 @@
 #include <tinymp/numeric/half.h>
 #include <tinymp/tensor/view.h>
 
-/// Operands as the tiles want them: in FP32, and side by side in memory.
+/// Operands in the form that the tiles read: in FP32, and contiguous in memory.
 namespace tinymp::kernels::cpu {
 
-/// Whether a product goes the plain way, by the definition: f64, and sums in half where the codec rounds
-/// otherwise than the processor, which the tiles ask.
+/// Whether a product is computed by the definition: for f64, and for sums in half when the codec rounds
+/// differently from the processor, which the tiles use.
 inline bool by_definition(DType dtype, DType accumulate) {
   return dtype == DType::f64 || (accumulate == DType::f16 && !matches_f16c);
 }

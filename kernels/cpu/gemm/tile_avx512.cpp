@@ -17,7 +17,7 @@ void store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
 void store(float* p, Vector v, Mask m) { _mm512_mask_storeu_ps(p, m, v); }
 Vector broadcast(float x) { return _mm512_set1_ps(x); }
 Vector multiply_add(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
-// The masked forms: g++ 12 warns of an uninitialised value inside the plain ones.
+// Masked forms, because g++ 12 warns of an uninitialised value inside the plain ones.
 Vector round_to_half(Vector v) {
   return _mm512_maskz_cvtph_ps(0xffff, _mm512_maskz_cvtps_ph(0xffff, v, _MM_FROUND_TO_NEAREST_INT));
 }

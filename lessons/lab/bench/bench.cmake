@@ -1,8 +1,8 @@
-# ./learn bench and ./learn gpu-check: the program measure. cuBLAS, OpenBLAS and PyTorch are looked for when it runs, so
-# nothing here links them.
+# ./learn bench and ./learn gpu-check: the program measure. It looks for cuBLAS, OpenBLAS and PyTorch when it
+# runs, so nothing here links them.
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
-set(starting measure_main measure_gemm bench bench_cpu bench_micro bits gpu_check memory run_program tests training
-             cpu_gemm cpu_gemm_report cpu_machine pytorch steps steps_report step_models telemetry)
+set(starting measure_main bench bench_cpu bench_micro check_bits check_gemm check_kernels check_lessons check_memory
+             gpu_check run_program cpu_gemm cpu_gemm_report cpu_machine pytorch steps steps_report step_models telemetry)
 list(TRANSFORM starting PREPEND bench/)
 list(TRANSFORM starting APPEND .cpp)
 list(FILTER bench_sources EXCLUDE REGEX "/measure_main[.]cpp$")
@@ -17,7 +17,7 @@ target_link_libraries(tinymp_bench PUBLIC tinymp_lab nlohmann_json::nlohmann_jso
 if(TINYMP_HAS_CUDA)
   target_link_libraries(tinymp_bench PRIVATE CUDA::cudart_static)
 endif()
-# What only starts and describes measurements takes the optimiser longer than it runs.
+# The optimiser would need longer for the files that only start and describe measurements than they run.
 set_source_files_properties(${starting} PROPERTIES COMPILE_OPTIONS "${TINYMP_BRIEFLY}")
 target_compile_definitions(tinymp_bench PRIVATE
   TINYMP_BENCH_PYTORCH="${CMAKE_CURRENT_SOURCE_DIR}/bench/pytorch.py"
@@ -26,7 +26,7 @@ add_executable(measure bench/measure_main.cpp)
 target_link_libraries(measure PRIVATE tinymp_bench tinymp_build CLI11::CLI11)
 set_target_properties(measure PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# ./learn bench micro: kernel by kernel. Built by its own name only.
+# ./learn bench micro: times each kernel. Built only by its own name.
 if(TINYMP_MICROBENCH)
   add_executable(tinymp_microbench EXCLUDE_FROM_ALL bench/micro/main.cpp)
   target_compile_options(tinymp_microbench PRIVATE ${TINYMP_WARNINGS})

@@ -8,7 +8,7 @@
 #include <array>
 #include <iostream>
 
-// ./learn bench: which measurement, and the one on a GPU, with what of it an emulated one can do.
+// ./learn bench: chooses the measurement; and bench gemm, which an emulated GPU can do in part.
 namespace tinymp::lab {
 namespace {
 
@@ -101,7 +101,7 @@ int gemm(int argc, char** argv) {
                "./learn bench gemm");
   add_flags(app, flags);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
-  request_of(flags, false);  // wrong use is told on machines without a GPU, too
+  request_of(flags, false);  // reports wrong use also where there is no GPU
   const std::unique_ptr<bench::Executor> gpu = bench::executor();
   const bool watched = isatty(STDERR_FILENO) != 0;
   const bench::GemmReport report =

@@ -38,22 +38,22 @@ void expect_written(const std::ofstream& out, const std::string& path) {
          "; --out takes a file in a folder that is there and may be written to");
 }
 
-/// Where `path` is written first, so that a full disk leaves what was there; itself when that is no file
-/// (/dev/stdout), which can be neither lost nor replaced.
+/// The path that is written first, so that a full disk does not destroy the old file. It is `path` itself
+/// when that is no file (/dev/stdout), which can be neither lost nor replaced.
 fs::path beside(const fs::path& path) {
   std::error_code fault;
   return fs::exists(path, fault) && !fs::is_regular_file(path, fault) ? path
                                                                       : fs::path(path.string() + ".new");
 }
 
-/// Where links lead, so that it is not the link that is replaced.
+/// The target of a link, so that the target is replaced and not the link.
 fs::path target_of(const std::string& path) {
   std::error_code fault;
   const fs::path target = fs::weakly_canonical(path, fault);
   return fault ? fs::path(path) : target;
 }
 
-/// Throws Error; leaves what is there as it is.
+/// Throws Error when `path` cannot be written. Leaves an existing file as it is.
 void expect_writable(const std::string& path) {
   const fs::path target = target_of(path), first = beside(target);
   std::error_code fault;
@@ -63,7 +63,7 @@ void expect_writable(const std::string& path) {
   fs::remove(first, fault);
 }
 
-/// What is measured together: tables go to the terminal as they come, figures are kept for --out.
+/// The measurements of one command. Tables go to the terminal at once, figures are kept for --out.
 class Session {
  public:
   Session(const CpuFlags& flags, std::string command)
@@ -75,7 +75,7 @@ class Session {
     const std::string warning = bench::busy_warning();
     if (!warning.empty()) std::cout << warning << "\n";
     std::cout << std::flush;
-    if (!flags_.out.empty()) expect_writable(flags_.out);  // told now, not in minutes
+    if (!flags_.out.empty()) expect_writable(flags_.out);  // an error comes now, not in minutes
   }
 
   void cpu_gemm() {
@@ -118,7 +118,7 @@ class Session {
     save();
     return good_ ? 0 : 1;
   }
-  /// What there is, if there is something.
+  /// Writes the figures so far, if there are any.
   void save() {
     if (flags_.out.empty() || !json_.contains("parts")) return;
     json_["machine"]["load_at_end"] = bench::cpu_machine()["load"];

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-// ./learn bench micro: hands over to the program that Google Benchmark drives.
+// ./learn bench micro: starts the program that uses Google Benchmark.
 namespace tinymp::lab {
 
 int bench_micro(int argc, char** argv) {

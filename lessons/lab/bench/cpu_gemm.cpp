@@ -12,8 +12,8 @@ std::string request_of(const ProductShape& shape, DType format) {
                 shape.tb == Trans::yes ? 1 : 0, " ", format);
 }
 
-/// The first of the sampled elements that is not what it should be; empty when there is none. `slack` is
-/// relative: 0 where every order of the sum gives the same.
+/// The first sampled element that differs; empty when there is none. `slack` is relative: 0 where every order
+/// of the sum gives the same.
 std::string difference(const std::vector<double>& got, const std::vector<double>& wanted, double slack) {
   if (got.size() != wanted.size()) return "it gives another number of elements";
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -23,7 +23,7 @@ std::string difference(const std::vector<double>& got, const std::vector<double>
   return "";
 }
 
-/// Others may add up 16-bit products in 16 bits, and round on the way.
+/// Other libraries may add up 16-bit products in 16 bits and round on the way.
 double slack_of(DType format) { return format == DType::f32 ? 0 : format == DType::f16 ? 0x1p-6 : 0x1p-5; }
 
 std::string fault_of(const CpuProduct& product, ProductFormat format) {
@@ -58,7 +58,7 @@ std::string why_no_pytorch(PyTorch& pytorch, const ProductShape& shape, ProductF
   }
 }
 
-/// All formats of one shape, and everybody who takes part, in one race.
+/// Times all formats of one shape, and all libraries, in one race.
 class ShapeRace {
  public:
   ShapeRace(const OpenBlas& openblas, PyTorch& pytorch, const ProductShape& shape) : product_(shape) {

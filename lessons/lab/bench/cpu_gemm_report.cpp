@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-// What a measurement of our matrix product says: as a table, and as JSON.
+// The report on our matrix product, as a table and as JSON.
 namespace tinymp::kernels::bench {
 namespace {
 
@@ -24,8 +24,8 @@ std::string name_of(ProductFormat format) {
   return concat(format.values, format.sums == DType::f16 ? ", f16 sums" : "");
 }
 
-/// In a table a product has a row for each format, the first of them f32: its name and its matrices stand
-/// below each other, so that all fits into 80 columns.
+/// A product has a row for each format, the first of them f32. The first column holds its name in one row and
+/// its matrices in the next ones, so that the table fits into 80 columns.
 std::array<std::string, 3> lines_of(const ProductShape& shape) {
   if (shape.name.empty()) return {concat(shape.M)};
   const std::string matrices = text_of(shape);
@@ -36,8 +36,8 @@ std::string short_name_of(ProductFormat format) {
   return format.sums == DType::f16 ? "f16 sums" : name_of(format);
 }
 
-/// A column, which stands where a row has something to say in it. The last two say how many times as fast
-/// ours is.
+/// A column, which the table has only when a row fills it. The last two columns say how many times as fast as
+/// the others our product is.
 struct Column {
   const char* head;
   std::function<std::string(const CpuGemmRow&)> cell;
@@ -145,7 +145,7 @@ report::Table CpuGemmReport::table() const {
       const std::string cell = column.cell(row);
       return cell.empty() || cell == "-";
     };
-    if (std::ranges::all_of(rows, empty)) continue;  // no contestant was there: the notes say why
+    if (std::ranges::all_of(rows, empty)) continue;  // no library to compare with: the notes say why
     table.header.emplace_back(column.head);
     table.align.push_back(report::Align::right);
     for (std::size_t i = 0; i < rows.size(); ++i)

@@ -15,7 +15,7 @@ namespace {
 int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 double load() {
-  double lately = 0;  // of the last minute
+  double lately = 0;  // average of the last minute
   return getloadavg(&lately, 1) == 1 ? lately : 0;
 }
 

@@ -5,12 +5,14 @@
 
 namespace tinymp::kernels::bench {
 
-/// What figures of this CPU are of: processor, cores, threads, instruction sets, compiler, commit, date.
+/// The machine that the figures come from: processor, cores, threads, instruction sets, compiler, commit,
+/// date.
 nlohmann::ordered_json cpu_machine();
-/// The same in a line for the terminal.
+/// The same in one line for the terminal.
 std::string cpu_headline();
 
-/// Empty unless more wants to run than there are cores: then the figures are not to be trusted.
+/// A warning when more threads want to run than there are cores, so that figures are not to be trusted; empty
+/// otherwise.
 std::string busy_warning();
 
 }  // namespace tinymp::kernels::bench

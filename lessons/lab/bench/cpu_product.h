@@ -8,9 +8,9 @@
 
 namespace tinymp::kernels::bench {
 
-/// c:(M,N) = op(a) . op(b), and whose product it is.
+/// The shape of a product c:(M,N) = op(a) . op(b), and the layer it belongs to.
 struct ProductShape {
-  std::string name;  ///< "mlp, layer 1, dw"; empty for squares
+  std::string name;  ///< "mlp 1 dw": layer 1 of the MLP; empty for squares
   int M = 0, N = 0, K = 0;
   Trans ta = Trans::no, tb = Trans::no;
 };
@@ -26,20 +26,20 @@ inline constexpr std::array<ProductFormat, 4> product_formats = {{{DType::f32, D
                                                                   {DType::f16, DType::f16}}};
 
 /// A product of one shape in every format. The operands hold eighths from -1 to 1, so that sums in FP32 are
-/// exact, in whatever order they are added up.
+/// exact in any order.
 class CpuProduct {
  public:
   explicit CpuProduct(const ProductShape& shape);
 
-  void poison(DType format) const;            ///< all of c becomes NaN: what was there is no result
-  void multiply(ProductFormat format) const;  ///< by our gemm, into c
+  void poison(DType format) const;            ///< sets c to NaN, so that no old value counts
+  void multiply(ProductFormat format) const;  ///< our gemm, into c
   const Tensor& a(DType format) const { return in(format).a; }
   const Tensor& b(DType format) const { return in(format).b; }
   const Tensor& c(DType format) const { return in(format).c; }
 
-  /// Elements of c, 64 of them from everywhere: pytorch.py takes the same.
+  /// 64 elements spread over c. pytorch.py samples the same ones.
   std::vector<double> samples(DType format) const;
-  /// What those should be: chains of multiply-adds over k, rounded as the format of the sums says.
+  /// The right values of these elements: chains of multiply-adds over k, rounded to the format of the sums.
   std::vector<double> expected(ProductFormat format) const;
 
  private:

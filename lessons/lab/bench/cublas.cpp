@@ -49,7 +49,7 @@ Cublas::Cublas() {
 Cublas::~Cublas() {
   const auto destroy = library_ == nullptr ? nullptr : find<Destroy>(library_, "cublasDestroy_v2");
   if (handle_ != nullptr && destroy != nullptr) destroy(handle_);
-  // The library stays: it has threads and handlers of its own.
+  // The library stays loaded: it has threads and handlers of its own.
 }
 
 std::string Cublas::version() const {
@@ -67,7 +67,7 @@ void Cublas::gemm(const GemmProblem& p) {
   const bool half_sums = p.sums == Sums::f16;
   const void* const alpha = half_sums ? static_cast<const void*>(&one_16) : &one;
   const void* const beta = half_sums ? static_cast<const void*>(&zero_16) : &zero;
-  // cuBLAS counts column by column. What lies row by row looks transposed to it, and c^T = b^T . a^T.
+  // cuBLAS stores matrices by columns. Our row-major matrices look transposed to it, and c^T = b^T . a^T.
   const int type = type_of(p.format);
   const int status = find<GemmEx>(library_, "cublasGemmEx")(
       handle_, p.tb == Trans::no ? op_n : op_t, p.ta == Trans::no ? op_n : op_t, p.N, p.M, p.K, alpha, p.b,

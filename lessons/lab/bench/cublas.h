@@ -5,8 +5,8 @@
 
 namespace tinymp::kernels::bench {
 
-/// NVIDIA's own matrix product, the yardstick. The library is looked for when the program runs: it need not
-/// be there, neither then nor when tinymp is built.
+/// NVIDIA's own matrix product, the yardstick. The library is loaded when the program runs. It may be missing
+/// then, and also when tinymp is built.
 class Cublas {
  public:
   Cublas();
@@ -16,7 +16,8 @@ class Cublas {
   /// Empty when it can be used.
   const std::string& why_not() const { return why_not_; }
   std::string version() const;
-  /// On the default stream; does not wait. FP32 operands are multiplied as such, not as TF32. Throws Error.
+  /// Runs on the default stream and does not wait. FP32 operands are multiplied in FP32, not in TF32. Throws
+  /// Error.
   void gemm(const GemmProblem& problem);
 
  private:

@@ -5,7 +5,7 @@
 #include <lessons/lab/bench/executor.h>
 #include <tinymp/base/error.h>
 
-// No kernel is in here, so the host's compiler does.
+// This file has no kernel, so the host's compiler can compile it.
 namespace tinymp::kernels::bench {
 namespace {
 
@@ -52,7 +52,7 @@ class Real : public Executor {
       return number;
     });
     machine.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
-    machine.clock = 1e3 * attribute(cudaDevAttrClockRate);  // told in kHz
+    machine.clock = 1e3 * attribute(cudaDevAttrClockRate);  // the attribute is in kHz
     machine.l2_bytes = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize));
     std::size_t all = 0;
     check(cudaMemGetInfo(&machine.free_bytes, &all), "its memory");

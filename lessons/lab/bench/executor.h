@@ -8,20 +8,20 @@
 #include <string>
 #include <utility>
 
-/// What a measurement asks of a GPU, be it a real one or the emulated one.
+/// The interface between a measurement and a GPU, a real or an emulated one.
 namespace tinymp::kernels::bench {
 
-/// What a report says of it. 0 and "" where nothing is known.
+/// The facts about a GPU for a report. 0 and "" mean unknown.
 struct Machine {
   std::string name{};          ///< "NVIDIA H200", "emulated a100"
-  bool emulated = false;       ///< its times mean nothing
+  bool emulated = false;       ///< the times then mean nothing
   int architecture = 0;        ///< 90 is sm_90
-  std::string driver{};        ///< the CUDA version that it is made for: "13.0"
+  std::string driver{};        ///< the newest CUDA version that the driver supports: "13.0"
   std::string runtime{};       ///< the CUDA version of this build
   int multiprocessors = 0;     ///< SMs
-  double clock = 0;            ///< the highest of the SMs, in Hz
-  std::size_t l2_bytes = 0;    ///< of the cache that all SMs share
-  std::size_t free_bytes = 0;  ///< of its memory
+  double clock = 0;            ///< the highest clock of the SMs, in Hz
+  std::size_t l2_bytes = 0;    ///< bytes of the L2 cache
+  std::size_t free_bytes = 0;  ///< bytes of free memory
 };
 
 class Executor {
@@ -38,12 +38,12 @@ class Executor {
   /// gemm() of ladder.h. Does not wait.
   virtual Rung gemm(Rung wanted, const GemmProblem& problem) = 0;
   virtual void tiles(const TileBatch& tiles) = 0;  ///< wmma_tiles()
-  /// The same by cuBLAS; throws Error when it refuses. Only where why_no_cublas() is empty.
+  /// The same with cuBLAS; throws Error when it refuses. Call it only when why_no_cublas() is empty.
   virtual void cublas(const GemmProblem& problem) = 0;
   virtual std::string why_no_cublas() const = 0;
   virtual std::string cublas_version() const = 0;
 
-  /// What the GPU takes for what `work` gives it to do; waits for that.
+  /// The time that the GPU takes for the work that `work` starts. Waits for its end.
   virtual double milliseconds(const std::function<void()>& work) = 0;
 };
 
@@ -54,7 +54,7 @@ std::unique_ptr<Executor> real_executor();
 /// Emulated when TINYMP_EMULATE says so (kernels/emu/chip.h), else real.
 std::unique_ptr<Executor> executor();
 
-/// Memory of an executor, as long as this lives.
+/// Owns memory of an executor.
 class Memory {
  public:
   Memory(Executor& executor, std::size_t bytes) : executor_(&executor), data_(executor.allocate(bytes)) {}

@@ -9,12 +9,12 @@
 #include <immintrin.h>
 #endif
 
-// A multiply-add takes four cycles or so before its result can be used, and two can begin in each: from eight
-// independent chains on the units are never idle.
+// The result of a multiply-add is ready after about four cycles, and two can begin in each cycle. With eight
+// or more independent chains the units are never idle.
 namespace tinymp::kernels::bench {
 namespace {
 
-// Chains settle at add / (1 - factor): no overflow, no subnormals.
+// Chains settle at addend / (1 - factor): no overflow, no subnormals.
 constexpr float factor = 0.5f, addend = 1.0f;
 
 #if defined(__x86_64__)

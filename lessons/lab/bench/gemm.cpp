@@ -20,7 +20,7 @@ std::string refusal(const Executor& executor, Rung rung, const GemmProblem& prob
   }
 }
 
-/// Ragged ones, as far as the rung takes them.
+/// Small shapes of sizes that fill no tile, as far as the rung allows.
 std::vector<GemmShape> small_shapes(Rung rung, const GemmShape& like) {
   const int unit = rules_of(rung).multiple_of;
   const auto fitting = [&](int n) { return (n + unit - 1) / unit * unit; };
@@ -61,8 +61,8 @@ void check(Executor& executor, const GemmShape& asked, GemmRow& row) {
   }
 }
 
-/// Products of one shape, so many that no run finds its operands in the cache: twice what that holds lies
-/// between two runs on the same.
+/// Makes so many products of one shape that no run finds its operands in the cache: between two runs of one
+/// product lie others with twice the size of the L2 cache.
 std::vector<GemmCase> rotation(Executor& executor, const GemmShape& shape) {
   const Machine machine = executor.machine();
   const std::size_t element = shape.format == Format::f32 ? 4 : 2;

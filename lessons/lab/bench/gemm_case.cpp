@@ -34,12 +34,12 @@ float load(Format format, const unsigned char* from) {
                                : static_cast<float>(bfloat16::from_bits(bits));
 }
 
-/// Half a unit in the last place, relative.
+/// Half a unit in the last place, as a relative error.
 double rounding(Format format) {
   return format == Format::f32 ? 0x1p-24 : format == Format::f16 ? 0x1p-11 : 0x1p-8;
 }
 
-/// Rows start at multiples of 16 bytes, as cp.async and wmma want them.
+/// Rows start at multiples of 16 bytes, as cp.async and wmma require.
 int row_length(int cols, Format format) {
   const int unit = static_cast<int>(16 / size_of(format));
   return (cols + unit - 1) / unit * unit;
@@ -54,7 +54,8 @@ std::string text_of(const GemmShape& s) {
 }
 
 bool exact(const GemmShape& shape) {
-  // A product has a standard deviation of 2, a sum of K of them 2 sqrt(K); 8 of these are 2048 at K = 16384.
+  // A product of two values has a standard deviation of 2, a sum of K products 2 sqrt(K). Eight times that is
+  // 2048 at K = 16384.
   return shape.sums == Sums::f32 || shape.K <= 16384;
 }
 
@@ -86,7 +87,7 @@ GemmCase::GemmCase(Executor& executor, const GemmShape& shape, Values values, in
               .sums = shape.sums};
 }
 
-/// What lies behind the end of a row is NaN: a kernel that reads it shows.
+/// The bytes behind the end of a row are NaN, so that a kernel that reads them gives NaN.
 GemmCase::Matrix GemmCase::draw(int rows, int cols, std::uint64_t seed) const {
   const std::size_t size = size_of(shape_.format);
   Matrix x{rows, cols, row_length(cols, shape_.format), {}};
@@ -127,7 +128,7 @@ std::string GemmCase::element_fault(int m, int n, float got) const {
   }
   const float nearest = rounded(shape_.format, static_cast<float>(sum));
   double allowed = 0;
-  if (values_ == Values::uniform) {  // tensor cores cut off, which loses up to twice what rounding does
+  if (values_ == Values::uniform) {  // tensor cores truncate: up to twice the error of rounding
     const double step = shape_.sums == Sums::f32 ? 0x1p-23 : 0x1p-10;
     const double subnormal = shape_.format == Format::f16 || shape_.sums == Sums::f16 ? 0x1p-24 : 0;
     allowed = shape_.K * (step * magnitude + subnormal) + 2 * rounding(shape_.format) * std::fabs(sum);

@@ -16,25 +16,26 @@ struct GemmShape {
 /// "(64,32) = (64,128)^T (128,32), f16 with sums in f32"
 std::string text_of(const GemmShape& shape);
 
-/// What a and b hold.
+/// The values of a and b.
 enum class Values : std::uint8_t {
-  integers,  ///< from -2 to 2: no sum is rounded, so every element has one right value
-  uniform,   ///< from -1 to 1: allowed is what rounding each term of the sum may do
+  integers,  ///< from -2 to 2: sums are exact, so every element has one right value
+  uniform,   ///< from -1 to 1: the error may be that of rounding each term of the sum
 };
-/// Whether sums of integers stay exact: FP16 counts up to 2048.
+/// Whether sums of `integers` stay exact: FP16 holds all integers up to 2048.
 bool exact(const GemmShape& shape);
 
-/// One product in the memory of an executor, and what it should be: sums in double.
+/// One product in the memory of an executor, and its right values: sums in double.
 class GemmCase {
  public:
-  /// `gap`: elements between the rows of c that no kernel may touch.
+  /// `gap` is the number of elements between the rows of c. No kernel may touch them.
   GemmCase(Executor& executor, const GemmShape& shape, Values values, int gap);
 
   const GemmProblem& problem() const { return problem_; }
-  /// All of c, and what lies between its rows, becomes NaN.
+  /// Sets c, and the gaps between its rows, to NaN.
   void poison();
-  /// Looks at `samples` elements (at all where there are no more), and everywhere for NaN; between the rows
-  /// for what is not. The first fault; empty when there is none. Waits for the executor.
+  /// Compares `samples` elements of c with the right values (all, when c has no more). Looks for NaN in all
+  /// of c, and for anything else in the gaps. Returns the first fault; empty when there is none. Waits for
+  /// the executor.
   std::string fault(std::int64_t samples) const;
 
  private:

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-// What a measurement of the ladder says: as JSON, as a table; and what earlier ones said.
+// The report on the ladder as JSON and as a table, and what earlier reports say.
 namespace tinymp::kernels::bench {
 namespace {
 
@@ -27,7 +27,7 @@ Json machine_json(const Machine& machine) {
           {"l2_bytes", machine.l2_bytes}};
 }
 
-/// Adds the rungs that a report, or what it is a part of, calls right.
+/// Adds the rungs that a report calls right. The report may be a part of `json`.
 void collect(const Json& json, std::vector<Rung>& rungs) {
   if (json.is_object() && json.value("bench", "") == "gemm" && json.contains("rows")) {
     if (json.value("emulated", true)) return;
@@ -58,7 +58,7 @@ Json GemmReport::json() const {
       {"milliseconds", or_null(cublas_milliseconds)}, {"version", cublas_version}, {"why_not", no_cublas}};
   all["rows"] = Json::array();
   for (const GemmRow& row : rows) {
-    // Times of an emulation say nothing about a GPU, and the report must not look as if they did.
+    // Times of an emulation say nothing about a GPU, so the report leaves them out.
     const bool timed = row.milliseconds > 0 && !machine.emulated;
     all["rows"].push_back({{"rung", rules_of(row.rung).name},
                            {"right", row.products > 0 && row.fault.empty()},

@@ -18,7 +18,7 @@
 #include <fstream>
 #include <iostream>
 
-// ./learn gpu-check: all parts, one after the other; what is finished is not done again.
+// ./learn gpu-check: runs all parts in order. A finished part is not run again.
 namespace tinymp::lab {
 namespace {
 
@@ -66,14 +66,14 @@ Json as_json(const Finding& finding, double seconds) {
           {"date", train::utc_now()},         {"table", finding.table},     {"data", finding.data}};
 }
 
-/// When this program was linked: a commit does not tell of changes since.
+/// The time when this program was linked. The commit alone does not show later changes.
 std::string build_time() {
   std::error_code failed;
   const fs::file_time_type time = fs::last_write_time(own_folder() / "measure", failed);
   return failed ? "unknown" : std::to_string(time.time_since_epoch().count());
 }
 
-/// What the figures are of. A part is not done again while this stays the same.
+/// The machine and the build of the figures. While this stays the same, a finished part is not run again.
 Json heading(const kernels::bench::Machine& machine) {
   return {{"device", machine.name},
           {"architecture", concat("sm_", machine.architecture)},
@@ -113,7 +113,7 @@ std::string markdown(const Json& report) {
   return text;
 }
 
-/// Beside the old file and then in its place: a full disk takes no result away.
+/// Writes beside the old file and then replaces it, so that a full disk loses no result.
 void write(const fs::path& path, const std::string& text) {
   const fs::path beside = path.string() + ".new";
   std::error_code failed;
@@ -134,7 +134,7 @@ Json read_report(const fs::path& path, const Json& head) {
   };
   bool ours = report.is_object() && report.contains("parts");
   for (const auto& field : head.items()) ours = ours && same(field);
-  if (!ours) report = head;  // of another build: its figures make room
+  if (!ours) report = head;  // figures of another build are dropped
   if (!report.contains("parts")) report["parts"] = Json::object();
   return report;
 }
@@ -158,7 +158,7 @@ struct Session {
 
 Session session_of(const Flags& flags) {
   const std::unique_ptr<kernels::bench::Executor> executor =
-      kernels::bench::executor();  // exit code 3 without
+      kernels::bench::executor();  // exit code 3 without a GPU
   const kernels::bench::Machine machine = executor->machine();
   if (machine.emulated && flags.out.empty()) {
     throw UsageError("gpu-check under emulation measures nothing: give --out DIR to see its parts run");
@@ -174,7 +174,7 @@ Session session_of(const Flags& flags) {
           heading(machine)};
 }
 
-/// What goes wrong is a finding like any other, and is written down.
+/// Runs a part. An exception becomes a finding as well, and is written down.
 Finding finding_of(const Part& part, const gpu_check::Setting& setting) {
   try {
     return part.run(setting);
@@ -203,7 +203,7 @@ int run_part(const Part& part, const Session& session, bool again, const report:
   return parts[part.name]["state"] == word_for(State::bad) ? 1 : 0;
 }
 
-/// Each part in a program of its own: after a faulty kernel a program has lost its GPU.
+/// Runs each part in a program of its own: after a faulty kernel a program has lost its GPU.
 int run_parts(const Flags& flags) {
   const Session session = session_of(flags);
   if (flags.only.size() == 1) {

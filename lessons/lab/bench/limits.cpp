@@ -6,14 +6,14 @@
 namespace tinymp::kernels::bench {
 namespace {
 
-/// What NVIDIA promises, at boost clock, for FP16 and BF16 operands. Sheets that count skipped zeros say
-/// twice as much.
+/// The peak that NVIDIA promises at boost clock for FP16 and BF16 operands. Sheets that count skipped zeros
+/// give twice as much.
 struct Card {
-  std::string_view name;  ///< how the driver calls it; more may follow behind a space or hyphen
+  std::string_view name;  ///< the driver's name for it; more may follow after a space or hyphen
   double f32_sums, f16_sums;
   std::string_view sheet;
 };
-// The first that fits counts.
+// The first card that matches counts.
 constexpr std::array<Card, 16> cards{{
     {"NVIDIA H100 PCIe", 756, 756, "NVIDIA H100 data sheet"},
     {"NVIDIA H100 NVL", 835, 835, "NVIDIA H100 data sheet"},
@@ -33,7 +33,7 @@ constexpr std::array<Card, 16> cards{{
     {"Tesla V100", 125, 125, "NVIDIA V100 data sheet"},
 }};
 
-/// Multiplications with addition that one SM begins at each clock.
+/// Multiply-adds that one SM begins in each cycle.
 struct Rate {
   int architecture;
   int tensor, f32;

@@ -3,21 +3,21 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-/// Measurements are a program of their own: who only trains need not wait for it to be compiled.
+/// The measurements are a program of their own, so that a build for training skips them.
 namespace tinymp::lab {
 
 // argv[0] is the command itself; each returns the exit code.
 int bench_command(int argc, char** argv);
 int gpu_check_command(int argc, char** argv);
 
-// Of bench, on this CPU.
+// The measurements of bench on this CPU.
 int bench_all(int argc, char** argv);
 int bench_cpu_gemm(int argc, char** argv);
 int bench_steps(int argc, char** argv);
 int bench_telemetry(int argc, char** argv);
 int bench_micro(int argc, char** argv);
 
-/// Where --out of bench goes; throws Error when it cannot be written.
+/// Writes the file of --out; throws Error when it cannot be written.
 void write_json(const std::string& path, const nlohmann::ordered_json& json);
 
 }  // namespace tinymp::lab

@@ -3,7 +3,7 @@
 #include <tinymp/base/error.h>
 #include <string>
 
-// ./learn bench and ./learn gpu-check, to which learn hands over.
+// ./learn bench and ./learn gpu-check: learn starts this program for them.
 int main(int argc, char** argv) {
   using namespace tinymp;
   return lab::guarded([&] {

@@ -2,7 +2,7 @@
 #include <lessons/lab/bench/executor.h>
 #include <tinymp/base/error.h>
 
-// What a build without nvcc has in place of cuda_executor.cpp.
+// A build without nvcc has this file in place of cuda_executor.cpp.
 namespace tinymp::kernels::bench {
 
 std::unique_ptr<Executor> real_executor() {

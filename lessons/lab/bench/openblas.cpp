@@ -8,7 +8,7 @@
 namespace tinymp::kernels::bench {
 namespace {
 
-constexpr int row_major = 101, no_trans = 111, trans = 112;  // of cblas.h
+constexpr int row_major = 101, no_trans = 111, trans = 112;  // values from cblas.h
 
 template <class Function>
 Function find(void* library, const char* name) {

@@ -4,8 +4,8 @@
 
 namespace tinymp::kernels::bench {
 
-/// The matrix product that most programs call, as a yardstick. Looked for when the program runs: in
-/// TINYMP_OPENBLAS if that is set (a file), else where the loader finds it.
+/// The matrix product that most programs call, as a yardstick. It is loaded when the program runs: from the
+/// file TINYMP_OPENBLAS if that is set, else where the loader finds it.
 class OpenBlas {
  public:
   explicit OpenBlas(int threads);
@@ -14,10 +14,10 @@ class OpenBlas {
   /// Empty when it can be used.
   const std::string& why_not() const { return why_not_; }
   std::string version() const { return version_; }  ///< "0.3.21"
-  std::string core() const { return core_; }  ///< the processor that it took its kernels for: "SkylakeX"
-  int threads() const { return threads_; }    ///< as it tells
+  std::string core() const { return core_; }        ///< the processor that its kernels are for: "SkylakeX"
+  int threads() const { return threads_; }          ///< threads that it reports
 
-  /// c:(M,N) = op(a) . op(b), all of them row by row without gaps.
+  /// c:(M,N) = op(a) . op(b). All matrices are row-major without gaps.
   void sgemm(bool ta, bool tb, int M, int N, int K, const float* a, const float* b, float* c) const;
 
  private:

@@ -19,14 +19,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 #if defined(MSG_NOSIGNAL)
-constexpr int quietly = MSG_NOSIGNAL;  // a child that is gone is an error to report, no reason to die
+constexpr int quietly = MSG_NOSIGNAL;  // a child that has ended is an error to report, not a signal to die by
 #else
 constexpr int quietly = 0;
 #endif
 
 constexpr const char* cannot_start = "it cannot be started: ";
 
-/// Starts `python pytorch.py`, its standard input and output at the other end of `channel`. Throws Error.
+/// Starts `python pytorch.py` with its standard input and output at the other end of `channel`. Throws Error.
 pid_t spawn(const std::string& python, int& channel) {
   int ends[2];
   expect(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, cannot_start, std::strerror(errno));
@@ -85,21 +85,21 @@ bool PyTorch::start(const std::string& python, int threads) {
 }
 
 void PyTorch::stop() {
-  if (channel_ >= 0) close(channel_);  // its input ends, and so does it
+  if (channel_ >= 0) close(channel_);  // its input ends, and then it ends
   while (child_ > 0 && waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
   }
   channel_ = -1;
   child_ = 0;
-  received_.clear();  // the next to be started has said nothing yet
+  received_.clear();  // the next process has said nothing yet
 }
 
 Json PyTorch::ask(const std::string& request) {
   expect(channel_ >= 0, "PyTorch: ", why_not_);
   std::string line;
-  send_line(request + "\n");  // a process that is gone may have said why
+  send_line(request + "\n");  // a process that has ended may have said why
   do {
     expect(receive_line(line), "PyTorch's process has ended without an answer to '", request, "'");
-  } while (line.empty() || line[0] != '{');  // libraries talk
+  } while (line.empty() || line[0] != '{');  // skips messages that libraries print
   const Json answer = Json::parse(line, nullptr, false);
   expect(answer.is_object(), "PyTorch's process answers '", request, "' with what is no JSON: ", line);
   if (answer.contains("error"))

@@ -8,7 +8,7 @@
 
 namespace tinymp::kernels::bench {
 
-/// PyTorch, in a process of its own (pytorch.py) that does what it is asked while ours waits. Python is
+/// PyTorch in a process of its own (pytorch.py), which answers requests while our process waits. Python is
 /// TINYMP_PYTHON when that is set, else the first of python3 and python that imports torch.
 class PyTorch {
  public:
@@ -18,17 +18,17 @@ class PyTorch {
 
   /// Empty when it can be used.
   const std::string& why_not() const { return why_not_; }
-  /// What it says of itself: "version", "built with", "threads".
+  /// Facts about PyTorch: "version", "built with", "threads".
   const nlohmann::ordered_json& about() const { return about_; }
 
-  /// One line out, one JSON object back. Throws Error when it answers with an error, or not at all.
+  /// Sends one line and returns the JSON object of the answer. Throws Error for an error or a missing answer.
   nlohmann::ordered_json ask(const std::string& request);
-  /// What it answers by that name; throws Error too when it is not there, or something else.
+  /// The value `name` of the answer. Throws Error also when it is missing or has another type.
   template <class Value>
   Value ask(const std::string& request, const char* name) {
     return value_of<Value>(ask(request), request, name);
   }
-  /// The same for what takes time; begins when our own threads have come to rest.
+  /// The seconds of a timed request. It is sent after our own threads have come to rest.
   double seconds(const std::string& request);
 
  private:
@@ -49,7 +49,7 @@ class PyTorch {
 
   pid_t child_ = 0;
   int channel_ = -1;
-  std::string received_;  ///< and not yet read
+  std::string received_;  ///< received bytes that are not read yet
   std::string why_not_;
   nlohmann::ordered_json about_;
 };

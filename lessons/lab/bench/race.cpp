@@ -16,7 +16,7 @@ constexpr int most_runs = 100'000;
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }  // of all threads
 
-/// How often one contender is to run, after a look at how long it takes.
+/// How often one contender runs. A first run shows how long it takes.
 struct Share {
   int runs = 1, samples = 0;
 };
@@ -31,7 +31,8 @@ Share share_of(const Contender& contender, const RaceRules& rules) {
                     std::clamp(affordable, static_cast<double>(least), static_cast<double>(rules.rounds)))};
 }
 
-/// Whether a contender with so many samples takes part in a round, so that they lie evenly.
+/// Whether a contender with so many samples takes part in a round. The samples are spread evenly over the
+/// rounds.
 bool takes_part(int round, int samples, int rounds) {
   return (round + 1) * samples / rounds > round * samples / rounds;
 }

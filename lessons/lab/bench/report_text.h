@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-/// How figures of a CPU are written, in tables and as JSON.
+/// Writes the figures of a CPU, in tables and as JSON.
 namespace tinymp::kernels::bench {
 
-/// Three digits: "0.0123", "4.56", "123", "1234"; "-" for what was not measured (0).
+/// Three digits: "0.0123", "4.56", "123", "1234"; "-" when it was not measured (0).
 inline std::string digits(double x) {
   return x > 0 ? report::fixed(x, x < 0.1 ? 4 : x < 1 ? 3 : x < 10 ? 2 : x < 100 ? 1 : 0) : "-";
 }
 inline std::string percent(double share) { return share > 0 ? report::fixed(100 * share, 0) + " %" : "-"; }
-/// How many times as fast: "1.07x".
+/// A ratio: "1.07x" is 1.07 times as fast.
 inline std::string times(double ratio) { return ratio > 0 ? report::fixed(ratio, 2) + "x" : "-"; }
 inline double quotient(double a, double b) { return a > 0 && b > 0 ? a / b : 0; }
 

@@ -44,8 +44,8 @@ constexpr std::array recipes = {
     StepRecipe{"bf16", {.compute = DType::bf16, .gradient = DType::bf16}},
 };
 
-/// Several, in memory, that take turns. One alone would soon be known by heart; units that it never wakes
-/// again leave their momentum among the subnormal numbers, which processors are slow with.
+/// Makes 16 batches that take turns. A model learns a single batch by heart. Units that this batch then never
+/// wakes again leave subnormal numbers in their momentum, and processors are slow with those.
 std::vector<data::Batch> batches_of(const StepModel& model) {
   Rng rng(1);
   std::vector<data::Batch> batches;

@@ -15,11 +15,11 @@ namespace tinymp::kernels::bench {
 using ModelMaker = std::unique_ptr<nn::Model> (*)(const Recipe&, Rng&);
 using OptimizerMaker = std::unique_ptr<Optimizer> (*)(std::vector<Tensor>, const Recipe&);
 
-/// pytorch.py has the same under the same name.
+/// pytorch.py has the same model under the same name.
 struct StepModel {
   const char* name;            ///< "mlp"
   const char* what;            ///< "MLP 784-128-10"
-  std::int64_t batch, values;  ///< of the batch, and of an image
+  std::int64_t batch, values;  ///< images a batch, values an image
   train::Task task;
   ModelMaker model;
   OptimizerMaker optimizer;
@@ -30,17 +30,17 @@ struct StepRecipe {
   const char* name;  ///< "f16", as pytorch.py calls it
   Recipe recipe;
 };
-/// FP32; FP16 under dynamic loss scaling; BF16. Both of the latter with FP32 masters.
+/// FP32; FP16 under dynamic loss scaling; BF16. FP16 and BF16 have FP32 masters.
 std::span<const StepRecipe> step_recipes();
 
-/// One model, its optimizer, its scaler, and batches that lie in memory.
+/// A model, its optimizer, its scaler, and batches in memory.
 class Training {
  public:
   Training(const StepModel& model, const Recipe& recipe);
 
   void step();  ///< forward, loss, backward, unscale, update
   std::int64_t parameters() const;
-  double loss();  ///< of the first batch, now
+  double loss();  ///< loss of the first batch with the present weights
 
  private:
   train::Task task_;

@@ -40,7 +40,7 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, const Rac
     double first = 0;
     row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters(), first);
     if (!row.no_pytorch.empty()) continue;
-    if (first > rules.patience) {  // PyTorch's FP16 can take minutes: once is enough
+    if (first > rules.patience) {  // one run is enough: PyTorch's FP16 can take minutes
       row.pytorch = {first, first, 1, 1};
       continue;
     }

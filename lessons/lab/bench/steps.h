@@ -10,10 +10,10 @@ namespace tinymp::kernels::bench {
 struct StepRow {
   const StepModel* model;
   const StepRecipe* recipe;
-  Timing ours{};             ///< of a step
-  Timing pytorch{};          ///< in the same format: FP16 and BF16 by its autocast
-  Timing pytorch_fp32{};     ///< from the same race
-  std::string no_pytorch{};  ///< why it was not timed
+  Timing ours{};             ///< seconds of our step
+  Timing pytorch{};          ///< in the same format; FP16 and BF16 by autocast
+  Timing pytorch_fp32{};     ///< FP32, from the same race
+  std::string no_pytorch{};  ///< why PyTorch was not timed
   double of_fp32 = 0;        ///< this time / our FP32 time
 };
 
@@ -26,11 +26,11 @@ struct StepsReport {
   std::string notes() const;
 };
 
-/// Checks that PyTorch's model has as many parameters as ours, then times all recipes of a model in one race.
+/// Checks that PyTorch's model has as many parameters as ours. Then times all recipes of a model in one race.
 StepsReport bench_steps(PyTorch& pytorch, std::span<const StepModel* const> models, const RaceRules& rules,
                         const Progress& progress);
 
-/// Where the time of a step goes.
+/// The time of a step, kernel by kernel.
 struct StepProfile {
   const StepModel* model;
   const StepRecipe* recipe;
@@ -39,9 +39,9 @@ struct StepProfile {
   std::vector<ProfileLine> lines{};  ///< of all these steps
 
   nlohmann::ordered_json json() const;
-  report::Table table() const;  ///< kernels, the most expensive first, then what lies between them
+  report::Table table() const;  ///< kernels, the most expensive first, then the time between them
 };
-/// As many steps as fill so many seconds, at least one, after two that do not count.
+/// Profiles as many steps as fill `seconds`, at least one, after two that do not count.
 StepProfile profile_steps(const StepModel& model, const StepRecipe& recipe, double seconds);
 
 }  // namespace tinymp::kernels::bench

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-// What measurements of training steps say: as tables, and as JSON.
+// The reports on training steps, as tables and as JSON.
 namespace tinymp::kernels::bench {
 namespace {
 

@@ -46,7 +46,8 @@ train::Plan plan_of(const data::Split& data, std::int64_t steps) {
   return plan;
 }
 
-/// What train::run asks of a FaultFinder, without the training between and the watch over step 1.
+/// Seconds of the calls of train::run to FaultFinder alone, without the training and without the watch over
+/// step 1.
 double seconds_of_copies(const train::Plan& plan) {
   Rng rng(plan.seed);
   const std::unique_ptr<nn::Model> model = plan.model(plan.recipe, rng);
@@ -93,7 +94,7 @@ Telemetry bench_telemetry(int pairs, std::int64_t steps) {
   std::vector<double>* const ratios[] = {nullptr, &telemetry.logged, &telemetry.shadowed,
                                          &telemetry.histograms, &telemetry.all};
   std::vector<double> plain;
-  for (int pair = -1; pair < pairs; ++pair) {  // the first does not count
+  for (int pair = -1; pair < pairs; ++pair) {  // the first round does not count
     std::array<double, plans.size()> seconds{};
     for (std::size_t turn = 0; turn < plans.size(); ++turn) {
       const std::size_t i = pair % 2 == 0 ? turn : plans.size() - 1 - turn;

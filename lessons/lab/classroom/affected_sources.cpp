@@ -20,7 +20,8 @@ bool may_include(const fs::path& path) {
   return is_source(path) || path.extension() == ".h" || path.extension() == ".inc";
 }
 
-/// What the line includes: `tinymp/base/error.h` of #include <tinymp/base/error.h>; empty when nothing.
+/// The path in an #include line: `tinymp/base/error.h` of #include <tinymp/base/error.h>; empty for another
+/// line.
 std::string included_by(const std::string& line) {
   const std::size_t hash = line.find('#'), word = line.find("include", hash);
   if (hash == std::string::npos || word == std::string::npos) return "";
@@ -30,7 +31,7 @@ std::string included_by(const std::string& line) {
   return line.substr(begin + 1, end - begin - 1);
 }
 
-/// For each file, those that include it.
+/// Maps each included file to the files that include it.
 std::map<std::string, std::vector<std::string>> includers(const fs::path& root) {
   std::map<std::string, std::vector<std::string>> found;
   for (const char* const top : {"tinymp", "kernels", "lessons"})

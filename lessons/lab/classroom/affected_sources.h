@@ -6,9 +6,10 @@
 
 namespace tinymp::classroom {
 
-/// The sources (.cpp, .cu, .cuh) under tinymp/, kernels/ and lessons/ of `root` that are another program when
-/// the files `changed` are: these themselves, and all that include one of them, however far down. Paths are
-/// relative to `root`, in order. An #include counts wherever it stands, in a comment or an #if too.
+/// Returns the sources (.cpp, .cu, .cuh) under tinymp/, kernels/ and lessons/ of `root` that have to be
+/// compiled again after the files `changed` have changed: the changed sources themselves, and every source
+/// that includes a changed file, directly or through other headers. The paths are relative to `root` and
+/// sorted. An #include counts inside a comment or an #if, too.
 std::vector<std::string> affected_sources(const std::filesystem::path& root,
                                           const std::vector<std::string>& changed);
 

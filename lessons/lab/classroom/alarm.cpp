@@ -17,7 +17,7 @@ std::string sentence(int same, int all, const std::string& what, const std::stri
                 "): look at the exercise and at this machine first.");
 }
 
-/// The number of an exercise and a reason -> how many students.
+/// Maps (number of the exercise, reason) to the number of students.
 using Counts = std::map<std::pair<std::string, std::string>, int>;
 
 }  // namespace

@@ -6,11 +6,13 @@
 
 namespace tinymp::classroom {
 
-/// What nearly a whole class fails in the same words: rather the exercise, the check or this machine than the
-/// class. A sentence each, for at least 3 submissions, 80 % of those that handed in anything there.
+/// Returns a sentence for each exercise that nearly the whole class fails with the same reason: at least 3
+/// submissions, and 80 % of those that handed it in. The exercise, the check or this machine is then a
+/// likelier cause than the class. A reason that so many fail with somewhere, in any exercise, gets a
+/// sentence, too.
 std::vector<std::string> alarms(const std::vector<Grades>& all);
 
-/// "wrong: its first line", in which nothing harms a terminal.
+/// "wrong: " and the first line of the message, without characters that harm a terminal.
 std::string reason(const ExerciseGrade& grade);
 
 }  // namespace tinymp::classroom

@@ -8,12 +8,12 @@
 #include <sstream>
 #include <utility>
 
-// ./learn question: a student's own.
+// ./learn question: asks a student the questions drawn for them.
 namespace tinymp::classroom {
 namespace {
 
-/// A question is written in lines of a screen. They become one paragraph, but for formulas, which are
-/// indented, and the last line, which says what to answer.
+/// A question is written in lines of the width of a screen. This joins them into one paragraph. Formulas,
+/// which are indented, and the last line, which says what to answer, stay lines of their own.
 std::string in_paragraphs(const std::string& text) {
   std::istringstream lines(text.substr(0, text.rfind('\n')));
   std::string all;

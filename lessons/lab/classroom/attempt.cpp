@@ -42,7 +42,7 @@ Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progres
 
 namespace {
 
-/// How to see the same cases again.
+/// The command that draws the same cases again.
 std::string repeated(const Exercise& exercise, const Verdict& verdict) {
   if (!verdict.seed) return "";
   return fmt::format("The same cases again: ./learn check {} --cases {}\n", exercise.number(), *verdict.seed);

@@ -11,21 +11,22 @@ namespace tinymp::classroom {
 /// "exercise 1.2", what progress.txt calls it.
 std::string progress_key(const Exercise& exercise);
 bool has_passed(const Exercise& exercise, const lab::Progress& progress);
-/// The first that has not passed; null when all have.
+/// The first exercise that has not passed; null when all have.
 const Exercise* next_of(const std::vector<Exercise>& exercises, const lab::Progress& progress);
 
-/// A path as people would type it: relative when it lies below the current folder.
+/// The path relative to the current folder when it lies below that folder, otherwise unchanged.
 std::string shown(const std::filesystem::path& path);
 
 struct Attempt {
-  bool began = false;  ///< there was no file: the stub is there now
+  bool began = false;  ///< there was no file, so the stub was put there
   Verdict verdict{};
 };
-/// Judges the learner's file, and writes into progress.txt what came of it. The stub is no attempt.
+/// Judges the learner's file and writes the attempt, and a first pass, into progress.txt. The unchanged stub
+/// is no attempt.
 Attempt attempt(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress,
                 const Patience& patience = {});
 
-/// The verdict in words, with the learner's file and what to type next.
+/// Tells the verdict, the learner's file and the command to type next.
 std::string describe(const Exercise& exercise, const Attempt& attempt, const Workbook& workbook);
 
 }  // namespace tinymp::classroom

@@ -13,16 +13,16 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-// ./learn check: compiles the learner's file into the library's, and runs every case.
+// ./learn check: compiles the learner's file in its place in the library and runs every case.
 namespace tinymp::classroom {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The exercises in columns. The last, the file, is there where all fit beside it.
+/// Lists the exercises in columns. The last column, the file, appears only if it fits in every row.
 int list(const Workbook& workbook, const lab::Progress& progress) {
   const std::vector<Exercise> all = exercises();
-  std::vector<std::pair<std::string, std::string>> rows;  // without the file, and the file
+  std::vector<std::pair<std::string, std::string>> rows;  // the line without the file; the file
   bool fits = true;
   for (const Exercise& exercise : all) {
     const char* const state = has_passed(exercise, progress) ? "passed"
@@ -42,7 +42,7 @@ int list(const Workbook& workbook, const lab::Progress& progress) {
   return 0;
 }
 
-/// As attempt(); meanwhile the terminal says so.
+/// Calls attempt(); the terminal shows meanwhile that a check runs.
 Attempt attempt_aloud(const Exercise& exercise, const Workbook& workbook, lab::Progress& progress,
                       Patience patience) {
   if (isatty(STDERR_FILENO) != 1) return attempt(exercise, workbook, progress, patience);

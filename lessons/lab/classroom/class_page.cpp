@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <map>
 
-// The page of a class. What stands in a cell is HTML already.
+// The page of a class. The cells of its tables hold HTML.
 namespace tinymp::classroom {
 namespace {
 
@@ -20,14 +20,14 @@ std::string percent(double share) { return report::fixed(100 * share, 0) + " %";
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// The first row is the head; the first cell of the others names what they are about.
+/// The first row of `rows` is the head.
 std::string table(const std::string& title, const Rows& rows, const std::string& note = "") {
   std::string text = "<section class=\"question\">\n<h2>" + escape_html(title) + "</h2>\n";
   if (!note.empty()) text += "<p>" + escape_html(note) + "</p>\n";
   return text + report::table_html({rows.front(), {}, Rows(rows.begin() + 1, rows.end())}) + "</section>\n";
 }
 
-/// A path as an address: all but letters, digits and -._~/ by their bytes.
+/// The path as a URL: every byte except letters, digits and -._~/ is percent-encoded.
 std::string address(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -42,7 +42,7 @@ std::string link(const std::string& to, const std::string& text) {
   return fmt::format("<a href=\"{}\">{}</a>", escape_html(to), escape_html(text));
 }
 
-/// The page, and where it will lie.
+/// The tables of the page. `folder` is where the page will lie: links are relative to it.
 class Page {
  public:
   Page(const std::vector<Grades>& all, std::filesystem::path folder)
@@ -69,7 +69,8 @@ std::string anchor(const Grades& grades, const ExerciseGrade& grade) {
   return grade.number + "-" + grades.student;
 }
 
-/// Its first line; of a compiler's words their first.
+/// The outcome and the first line of the message. When that line only announces a compiler's words, it ends
+/// in a colon, and their first line stands in its place.
 std::string why_not(const ExerciseGrade& grade) {
   const std::string& text = grade.message;
   const std::size_t line = text.find('\n');
@@ -78,7 +79,7 @@ std::string why_not(const ExerciseGrade& grade) {
   return grade.outcome + ": " + plain_line(text.substr(next, text.find('\n', next) - next));
 }
 
-/// ✗ tells its reason where a mouse points at it, and leads to it.
+/// The mark of an exercise. A ✗ shows its reason when the mouse points at it, and links to the details.
 std::string mark(const Grades& grades, const ExerciseGrade& grade) {
   if (grade.passed()) return "✓";
   if (!grade.handed_in()) return "·";
@@ -86,7 +87,7 @@ std::string mark(const Grades& grades, const ExerciseGrade& grade) {
                      escape_html(reason(grade)));
 }
 
-/// The learner's file, when the student handed it in.
+/// `text`, as a link to the student's file when their folder is known.
 std::string Page::file_link(const Grades& grades, const std::string& number, const std::string& text) const {
   for (const Exercise& exercise : classroom::exercises()) {
     if (exercise.number() != number || grades.folder.empty()) continue;
@@ -98,7 +99,7 @@ std::string Page::file_link(const Grades& grades, const std::string& number, con
   return escape_html(text);
 }
 
-/// A column a chapter: one for each exercise would not fit the page.
+/// The table has one column a chapter: one column an exercise would not fit the page.
 Rows Page::students() const {
   Rows rows{{"student", fmt::format("points of {}", all_.front().most())}};
   for (const ExerciseGrade& grade : all_.front().exercises) {
@@ -131,7 +132,7 @@ Rows Page::students() const {
   return rows;
 }
 
-/// Everything that did not pass, with its file and all that was said.
+/// Lists every exercise that failed, with links to the file and to the full message.
 Rows Page::reasons() const {
   Rows rows{{"student", "exercise", "why", "file", "message"}};
   for (const Grades& grades : all_)

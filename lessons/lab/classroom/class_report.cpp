@@ -9,8 +9,8 @@
 namespace tinymp::classroom {
 namespace {
 
-/// A cell of a CSV file. Spreadsheets take what begins with one of =+-@ for a formula: not what a student
-/// may write into a teacher's.
+/// A cell of a CSV file. Spreadsheets read a cell that begins with one of =+-@ as a formula. A student must
+/// not write one into the teacher's table, so such a cell gets a quote in front.
 std::string cell(std::string text) {
   if (!text.empty() && std::string("=+-@\t\r").find(text[0]) != std::string::npos) text = "'" + text;
   if (text.find_first_of(",;\"\n\r") == std::string::npos) return text;
@@ -25,7 +25,7 @@ std::string row(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
-/// One entry an exercise, for each student.
+/// For each student, the shingles of each exercise.
 std::vector<std::vector<Shingles>> shingles_of_all(const std::vector<Grades>& all) {
   std::map<std::string, std::string> stubs;
   for (const Exercise& exercise : exercises()) stubs[exercise.number()] = read_file(exercise.stub());

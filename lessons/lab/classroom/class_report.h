@@ -5,40 +5,42 @@
 #include <string>
 #include <vector>
 
-/// A whole class: one table, those that are alike, one page.
+/// The reports on a class: a table, the groups of students whose files are alike, and a page.
 namespace tinymp::classroom {
 
 /// Two students whose files for an exercise are alike.
 struct Pair {
   std::string exercise, one, other;
-  double likeness = 0;      ///< of the two files
-  double to_reference = 0;  ///< the larger of theirs: both may come from the solution
+  double likeness = 0;      ///< likeness of the two files
+  double to_reference = 0;  ///< the larger of their two likenesses to the reference: both may come from it
 };
 
-/// From `least` on, the most alike first.
+/// Returns the pairs whose likeness is at least `least`, the most alike first.
 std::vector<Pair> alike(const std::vector<Grades>& all, double least);
 
-std::string class_csv(const std::vector<Grades>& all);  ///< a row a student
+std::string class_csv(const std::vector<Grades>& all);  ///< one row for each student
 std::string pairs_csv(const std::vector<Pair>& pairs);
-/// Those who are alike one with the other, each group once, with the most of any pair in it: three copies are
-/// one group.
+/// Students who are connected by pairs of one exercise: A like B and B like C make one group, so three copies
+/// are one group and not three pairs.
 struct Group {
   std::string exercise;
   std::vector<std::string> students;
-  double least = 0, likeness = 0, to_reference = 0;  ///< of its pairs, the least alike and the most
+  /// The smallest and the largest likeness of its pairs, and their largest to the reference.
+  double least = 0, likeness = 0, to_reference = 0;
 };
 std::vector<Group> groups_of(const std::vector<Pair>& pairs);
-/// Self-contained: alarms, the table, why not, how many passed each exercise, who is alike, and the curves of
-/// `runs`. It links the files of the students from `folder`, where it will lie. When more have handed in than
-/// were judged it says so.
+/// The page is self-contained. It holds the alarms, the table, the reasons of failures, how many passed each
+/// exercise, the groups that are alike, and the curves of `runs`. Its links to the students' files are
+/// relative to `folder`, where the page will lie. When `handed_in` is larger than the number of judged
+/// students, the page says so.
 std::string class_html(const std::vector<Grades>& all, const std::vector<Pair>& pairs,
                        std::vector<train::Run> runs, const std::filesystem::path& folder,
                        std::size_t handed_in = 0);
 
-/// What a row of either sums up.
+/// The sums in a student's row of the CSV table and of the page.
 struct Sums {
   int hints = 0, gave_up = 0, answers = 0;
-  double likeness = 0;  ///< the largest, of what passed
+  double likeness = 0;  ///< largest likeness to the reference among the exercises that passed
 };
 Sums sums_of(const Grades& grades);
 

@@ -1,6 +1,7 @@
-# The exercises: ./learn check and all around it. judge.cpp is the main() of every judge, serve.cpp that of every program
-# with a submission in it; the rest of both is compiled when a learner asks for it. On Linux: how a check is held in is
-# Linux's. Not with a sanitizer, which a check is compiled without.
+# The exercises: ./learn check and the other commands of the classroom program. judge.cpp has the main() of
+# every judge, serve.cpp the main() of every program with a submission; the rest of both is compiled when a
+# learner asks for it. Linux only: the fences and limits of a check are those of Linux. Not with a sanitizer,
+# because a check is compiled without one.
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR TINYMP_SANITIZE)
   add_custom_target(classroom)
   return()
@@ -15,10 +16,11 @@ set(with_library "$<TARGET_FILE:ZLIB::ZLIB>" -pthread)
 if(TINYMP_HAS_CUDA)
   list(APPEND with_library "$<TARGET_FILE:CUDA::cudart_static>" -ldl -lrt)
 endif()
-# Lists as files, a line each: in a path there may be a space.
+# Lists as files, one path a line: a path may hold a space.
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/libraries.txt CONTENT "$<JOIN:${with_library},\n>\n")
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/objects.txt CONTENT "$<JOIN:${TINYMP_OBJECTS},\n>\n")
-# The same for submissions that are no kernels of lesson 02: nothing of the emulation, and a dispatch that names none.
+# The same for submissions that are no kernels of lesson 02: without the emulation, and with a dispatch that
+# does not name it.
 add_library(classroom_dispatch OBJECT ${PROJECT_SOURCE_DIR}/kernels/dispatch.cpp)
 target_link_libraries(classroom_dispatch PRIVATE tinymp_build)
 target_compile_definitions(classroom_dispatch PRIVATE TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}> TINYMP_HAS_EMULATION=0)

@@ -22,8 +22,8 @@
 #include <cstring>
 #include <iostream>
 
-// ./learn collect: the submissions of a class. What is known of a student is written as soon as it is judged,
-// file by file as a whole: who interrupts it keeps what was judged.
+// ./learn collect: grades the submissions of a class. Each student's results are written as soon as the
+// student is judged, each file as a whole, so Ctrl-C loses no finished result.
 namespace tinymp::classroom {
 namespace {
 
@@ -62,10 +62,10 @@ std::vector<fs::path> submissions_in(const fs::path& folder) {
   return found;
 }
 
-/// Bytes of logs; an honest one has 100 KB.
+/// Most bytes of logs of a student and of the class. An honest student's logs have 100 KB.
 constexpr std::uintmax_t most_logs = 32 << 20, most_of_class = 256 << 20;
 
-/// The first few reasons, a line each, and how many more there are.
+/// Prints the first few reasons, one a line, and how many more there are.
 void tell_left_out(const std::vector<std::string>& reasons) {
   constexpr std::size_t most = 3;
   for (std::size_t i = 0; i < std::min(most, reasons.size()); ++i)
@@ -73,7 +73,8 @@ void tell_left_out(const std::vector<std::string>& reasons) {
   if (reasons.size() > most) std::cerr << "left out: " << reasons.size() - most << " more logs or folders\n";
 }
 
-/// A student's logs together get a minute; `room`: bytes that are left for all logs to come.
+/// Reads a student's logs in at most one minute for all of them. `room` is the number of bytes left for the
+/// logs of this student and the next ones.
 std::vector<train::Run> runs_of(const Submission& submission, std::uintmax_t& room) {
   std::vector<train::Run> runs;
   std::vector<std::string> left_out;
@@ -100,7 +101,8 @@ std::vector<train::Run> runs_of(const Submission& submission, std::uintmax_t& ro
   return runs;
 }
 
-/// Throws UsageError before hours are spent, and before anything of a teacher's is overwritten.
+/// Throws UsageError when class.csv in `out` is another program's, or `out` cannot be written. It runs before
+/// the grading, which may take hours, and before anything is overwritten.
 void expect_own(const fs::path& out) {
   std::error_code none;
   if (fs::exists(out / "class.csv", none) && !read_file(out / "class.csv").starts_with("student,score,"))
@@ -112,7 +114,7 @@ void expect_own(const fs::path& out) {
     throw UsageError(concat("cannot write into ", out.string(), ": ", std::strerror(errno)));
 }
 
-/// One call at a time writes there.
+/// Lets only one call of collect write into `out` at a time.
 class Lock {
  public:
   explicit Lock(const fs::path& out) : file_(open(out.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
@@ -129,7 +131,7 @@ class Lock {
   int file_;
 };
 
-/// The files of students whom the table of an earlier call names.
+/// The result files of the students who stand in the class.csv of an earlier call.
 std::vector<fs::path> files_of_earlier_call(const fs::path& out) {
   std::error_code none;
   if (!fs::exists(out / "class.csv", none)) return {};
@@ -144,13 +146,14 @@ std::vector<fs::path> files_of_earlier_call(const fs::path& out) {
   return files;
 }
 
-/// Removes the files of students who are no longer there.
+/// Removes the result files of students who are not in `all`.
 void forget(const std::vector<fs::path>& files, const std::vector<Grades>& all) {
   for (const fs::path& file : files)
     if (std::ranges::count(all, file.stem().string(), &Grades::student) == 0) fs::remove(file);
 }
 
-/// `handed_in`: by how many students; those behind the last of `all` were not judged.
+/// Writes alike.csv and class.html. `handed_in` is the number of submissions; those after the last of `all`
+/// were not judged.
 void write_rest(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
                 double least, std::size_t handed_in) {
   const std::vector<Pair> pairs = alike(all, least);
@@ -162,7 +165,7 @@ void write_rest(const fs::path& out, const std::vector<Grades>& all, std::vector
                                          (out / "alike.csv").string()));
 }
 
-/// "3 of 30, about 12 min left", from how long the first took.
+/// "3 of 30, about 12 min left", estimated from the time so far.
 std::string time_left(std::size_t done, std::size_t all, Clock::duration so_far) {
   const double seconds = std::chrono::duration<double>(so_far).count() / static_cast<double>(done) *
                          static_cast<double>(all - done);
@@ -171,14 +174,14 @@ std::string time_left(std::size_t done, std::size_t all, Clock::duration so_far)
   return fmt::format("  {} of {}{}\n", done, all, done == all ? "" : ", about " + left + " left");
 }
 
-/// What is said of a student in whose folder no file stands where it should.
+/// The message for a student in whose folder no file lies where it should; empty for any other.
 std::string why_nothing_was_read(const Grades& grades) {
   for (const ExerciseGrade& one : grades.exercises)
     if (one.outcome != "missing") return "";
   return grades.exercises.empty() ? "" : grades.exercises.front().message;
 }
 
-/// Judges one after the other, and writes each down.
+/// Judges the submissions in order and writes down each result.
 void judge_all(const std::vector<fs::path>& submissions, const Grading& grading, const fs::path& out,
                std::vector<Grades>& all, std::vector<train::Run>& runs) {
   const auto began = Clock::now();
@@ -198,7 +201,7 @@ void judge_all(const std::vector<fs::path>& submissions, const Grading& grading,
   }
 }
 
-/// After Ctrl-C, or when the machine no longer can: what is there of those who were judged.
+/// Writes the reports on the students judged so far, after Ctrl-C or when this machine can grade no longer.
 void close_early(const fs::path& out, const std::vector<Grades>& all, std::vector<train::Run> runs,
                  double least, std::size_t handed_in) {
   if (all.empty()) return;

@@ -1,6 +1,7 @@
 #pragma once
 
-/// What the program does: ./learn check, watch, hint, solution, reset; and what the launcher asks of it.
+/// The commands of the program: ./learn check, watch, hint, solution, reset; and those that the launcher
+/// calls.
 namespace tinymp::classroom {
 
 int check(int argc, const char* const* argv);             ///< check [N | ID] [--json]

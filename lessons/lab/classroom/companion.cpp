@@ -11,7 +11,8 @@
 namespace tinymp::classroom {
 
 Companion::Companion(std::vector<std::string> command, Link& link) {
-  // Larger than a pipe is at first: fewer changes between the two. Where that is not allowed it is slower.
+  // A larger buffer than a new pipe has means fewer context switches between the two processes. Where the
+  // system does not allow it, the check only runs slower.
   for (const lab::Pipe* const pipe : {&link.in, &link.out}) fcntl(pipe->ends[1], F_SETPIPE_SZ, 1 << 20);
   process_ = lab::start({.command = std::move(command),
                          .files = {{1, out_.ends[1]}, {3, link.in.ends[1]}, {4, link.out.ends[0]}}});

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Fields of /proc/N/stat behind the name, which may hold anything: state, parent, ...
+/// The fields of /proc/N/stat after the name: state, parent, ... The name may hold spaces and brackets.
 std::vector<std::string> stat_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
@@ -79,7 +79,7 @@ double seconds_of(const std::vector<pid_t>& processes) {
   std::int64_t ticks = 0;
   for (const pid_t process : processes) {
     const std::vector<std::string> fields = stat_of(process);
-    // In its program and in the kernel, its own and its children's.
+    // Fields 11 to 14: user and system time of the process, then user and system time of its ended children.
     for (std::size_t i = 11; i < 15 && i < fields.size(); ++i) ticks += std::atoll(fields[i].c_str());
   }
   return static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -90,7 +90,7 @@ void end_descendants_but(const std::vector<pid_t>& others) {
     std::vector<pid_t> left = descendants();
     std::erase_if(left, [&](pid_t process) { return std::ranges::count(others, process) != 0; });
     if (left.empty()) return;
-    // First all stand still: one that starts others faster than they are ended would never be done.
+    // SIGSTOP goes first to all: a process that starts others faster than they are ended would never be done.
     for (const int signal : {SIGSTOP, SIGKILL})
       for (const pid_t process : left) kill(process, signal);
     for (const pid_t process : left) waitpid(process, nullptr, WNOHANG);

@@ -5,24 +5,24 @@
 #include <cstdint>
 #include <vector>
 
-/// Programs that a program started, and those that they started, as /proc shows them.
+/// Finds the processes that a process started, directly or through others, in /proc.
 namespace tinymp::classroom {
 
-/// The descendants of this process, or of another one. After adopt_orphans() they include those whose own parents have
-/// ended.
+/// The descendants of this process, or of process `of`. After adopt_orphans() they include processes whose
+/// own parents have ended.
 std::vector<pid_t> descendants();
 std::vector<pid_t> descendants(pid_t of);
 void adopt_orphans();
 
 std::int64_t memory_of(const std::vector<pid_t>& processes);  ///< bytes in memory
-/// Seconds for which they have had a processor, and those of their children that they have waited for.
+/// Processor seconds of the processes, and of those of their children that have ended and were waited for.
 double seconds_of(const std::vector<pid_t>& processes);
 
-/// Ends all descendants but those in `others`, however they hide: in sessions of their own, or by starting
-/// new ones all the time.
+/// Ends all descendants except `others`, even those that hide in sessions of their own or start new processes
+/// all the time.
 void end_descendants_but(const std::vector<pid_t>& others);
 
-/// All threads of a user that run now: what a limit on their number counts.
+/// The number of threads that the user runs now. RLIMIT_NPROC limits this number.
 std::int64_t threads_of_user(uid_t user);
 
 }  // namespace tinymp::classroom

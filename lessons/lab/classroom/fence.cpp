@@ -87,14 +87,14 @@ std::vector<std::string> bubblewrap_command(const Sandbox& sandbox, const std::v
     else
       add(words, {"--ro-bind-try", folder, folder});
   }
-  // Not all of /etc: its secrets are root's, and so may the submission be.
+  // Not all of /etc: it holds secrets of root, and the submission may run as root.
   for (const std::string part : {"/opt", "/etc/alternatives", "/etc/ld.so.cache"})
     add(words, {"--ro-bind-try", part, part});
   for (const std::string device : {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"})
     add(words, {"--dev-bind-try", device, device});
   for (const fs::path& path : sandbox.reads) add(words, {"--ro-bind", path.string(), path.string()});
   add(words, {sandbox.writes ? "--bind" : "--ro-bind", sandbox.folder.string(), sandbox.folder.string()});
-  // What bubblewrap made to hang all this on lies in memory, and could be filled.
+  // The root folder that bubblewrap makes for these mounts lies in memory. Read-only, it cannot be filled.
   add(words, {"--remount-ro", "/", "--chdir", sandbox.folder.string()});
   if (filter >= 0) add(words, {"--seccomp", std::to_string(filter)});
   words.emplace_back("--");
@@ -103,8 +103,9 @@ std::vector<std::string> bubblewrap_command(const Sandbox& sandbox, const std::v
 }
 
 unsigned user_of_submissions() {
-  // No account has them: systemd keeps the one range for users that come and go, and leaves the other alone,
-  // which a container may lack. By chance, since two containers count their processes alike.
+  // No account has these numbers. systemd keeps 61184 to 65519 for temporary users, and leaves 1,900,000,000
+  // to 1,999,999,999 alone; a container may lack the second range. The number is random because the kernel
+  // adds up the processes of two containers under the same number.
   std::ifstream map("/proc/self/uid_map");
   std::uint64_t inside = 0, outside = 0, users = 0;
   map >> inside >> outside >> users;

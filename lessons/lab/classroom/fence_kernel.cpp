@@ -9,8 +9,8 @@
 #include <lessons/lab/classroom/fence.h>
 #include <lessons/lab/classroom/refused_calls.h>
 
-// Landlock and the filter of system calls, by raw calls: the C library has no functions for them, and the
-// headers of many systems are older than their kernels.
+// Landlock and the filter of system calls, by raw system calls: the C library has no functions for them, and
+// on many systems the headers are older than the kernel.
 namespace tinymp::classroom {
 namespace {
 
@@ -31,7 +31,7 @@ struct [[gnu::packed]] Beneath {
 
 void allow(int rules, const fs::path& path, std::uint64_t what) {
   const int folder = open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (folder < 0) return;  // what is not there need not be allowed
+  if (folder < 0) return;  // a path that does not exist needs no rule
   std::error_code none;
   if (!fs::is_directory(path, none)) what &= execute | write_old | read_old | (1 << 14) | device_calls;
   const Beneath rule{what, folder};
@@ -43,11 +43,11 @@ void allow(int rules, const fs::path& path, std::uint64_t what) {
 
 int landlock_rules(const Sandbox& sandbox) {
   const long version = syscall(create_ruleset, nullptr, 0, 1);
-  if (version < 3) return -1;  // earlier ones let files be truncated
+  if (version < 3) return -1;  // earlier versions do not keep files from being truncated
   Ruleset set{all_of_version_3, 0, 0};
   if (version >= 4) set.network = 0b11;  // TCP: bind and connect
   if (version >= 5) set.files |= device_calls;
-  if (version >= 6) set.scope = 0b11;  // abstract sockets and signals end at the fence
+  if (version >= 6) set.scope = 0b11;  // abstract sockets and signals do not cross the fence
   const std::size_t size = version >= 6 ? sizeof set : version >= 4 ? 16 : 8;
   const int rules = static_cast<int>(syscall(create_ruleset, &set, size, 0));
   if (rules < 0) return -1;

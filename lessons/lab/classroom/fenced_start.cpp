@@ -25,8 +25,8 @@ bool stop_being_root(uid_t user) {
          (setgroups(0, nullptr) == 0 && setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0);
 }
 
-/// What the child needs to put itself behind its fence. It is made before the fork, and prepare() allocates
-/// nothing: after the fork there may be no memory to be had.
+/// Everything that the child needs to put itself behind its fence. It is made before the fork, and prepare()
+/// allocates nothing: after the fork there may be no memory left.
 class FencedChild {
  public:
   FencedChild(const Limits& limits, const Sandbox& sandbox)
@@ -51,7 +51,7 @@ class FencedChild {
     if (rules_.file() >= 0) files.emplace_back(rules_file, rules_.file());
     if (filter_.file() >= 0) files.emplace_back(filter_file, filter_.file());
   }
-  /// In the child. What it could not do; null: all is done.
+  /// Runs in the child. Returns the step that failed; null when all succeeded.
   const char* prepare() const {
     setsid();
     if (sandbox_.fence != Fence::none) {
@@ -75,7 +75,7 @@ class FencedChild {
     limit(RLIMIT_FSIZE, limits_.file);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU,
-          2 + static_cast<std::int64_t>(limits_.seconds * 2));  // should Watchdog not look in time
+          2 + static_cast<std::int64_t>(limits_.seconds * 2));  // in case Watchdog does not look in time
     if (sandbox_.fence == Fence::none) return;
     limit(RLIMIT_NOFILE, 64);
     limit(RLIMIT_NPROC, threads_);

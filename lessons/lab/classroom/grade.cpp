@@ -14,7 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-// ./learn grade: all exercises of one folder, judged behind a fence, and what that is worth.
+// ./learn grade: judges all exercises of one folder behind a fence and writes the grades.
 namespace tinymp::classroom {
 namespace {
 

@@ -3,13 +3,13 @@
 #include <tinymp/train/provenance.h>
 #include <nlohmann/json.hpp>
 
-// Grades as files for other programs.
+// Writes grades as JSON for other programs.
 namespace tinymp::classroom {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a submission prints need not be UTF-8.
+/// The output of a submission may be no valid UTF-8: such bytes are replaced.
 std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

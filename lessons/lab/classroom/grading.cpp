@@ -24,7 +24,8 @@ double seconds_until(Clock::time_point end) {
   return std::chrono::duration<double>(end - Clock::now()).count();
 }
 
-/// What is known of a text without judging it; the outcome stays open when it is worth judging.
+/// Fills in everything about a text that needs no judging. The outcome stays empty when the text has to be
+/// judged.
 void look_at(const std::string& text, const Exercise& exercise, ExerciseGrade& grade) {
   const std::string stub = read_file(exercise.stub());
   const std::string reference = exercise.reference();
@@ -38,8 +39,8 @@ void look_at(const std::string& text, const Exercise& exercise, ExerciseGrade& g
 
 constexpr const char* told_unreadable = "It may not be read: chmod -R u+rX on the submissions mends it.";
 
-/// Whether it may be the machine and not the text: it was not judged, or the compiler says nothing of the
-/// student's file.
+/// Whether the machine may be at fault instead of the text: the text was not judged, or the compiler's errors
+/// do not name the student's file.
 bool is_doubtful(const Verdict& verdict, const Exercise& exercise) {
   return verdict.outcome == Verdict::Outcome::machine ||
          (verdict.outcome == Verdict::Outcome::no_build &&
@@ -50,7 +51,7 @@ void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& g
                 Clock::time_point end) {
   const auto clear = [&] { fs::remove_all(grading.scratch / "check"); };
   const auto judged = [&] {
-    clear();  // nothing of the submission before is left
+    clear();  // files of the submission before must not stay
     Patience patience = grading.patience;
     const double left = std::max(seconds_until(end), 0.0);
     for (double* const seconds : {&patience.compile, &patience.run, &patience.by_the_clock})
@@ -61,17 +62,17 @@ void judge_into(ExerciseGrade& grade, const Exercise& exercise, const Grading& g
   Verdict verdict;
   if (!is_over()) verdict = judged();
   if (!is_over() && is_doubtful(verdict, exercise)) {
-    clear();  // nor what this one has left: the reference needs the room
+    clear();  // the reference needs the room that the text's files take
     if (const std::string why = why_reference_fails(exercise, grading); !why.empty())
       refuse_to_grade(exercise, grading, why);
-    verdict = judged();  // the machine's fault may have passed
+    verdict = judged();  // the machine may work again
   }
   if (!verdict.passed() && is_over()) {
     grade.outcome = word(Verdict::Outcome::stopped);
     grade.message = "out of time of this student";
     return;
   }
-  // Where the machine can judge the reference, twice the text did something to it.
+  // The reference could be judged, and the text could not twice: so the text is at fault.
   const bool stopped = verdict.outcome == Verdict::Outcome::machine;
   grade.outcome = word(stopped ? Verdict::Outcome::stopped : verdict.outcome);
   grade.message = verdict.message;
@@ -100,12 +101,12 @@ ExerciseGrade grade_exercise(const Submission& submission, const Exercise& exerc
   return grade;
 }
 
-/// Minutes, begun ones whole, from `due` to the newest of the files that count.
+/// Minutes from `due` to the newest of the files that count, rounded up.
 int minutes_late(const Submission& submission, const Grading& grading) {
   std::vector<fs::path> files;
   for (const Exercise& exercise : grading.exercises) files.push_back(exercise.own_file());
   if (!grading.questions.empty()) files.emplace_back("answers.txt");
-  // As numbers: the difference of two times may not fit their type.
+  // Doubles, because the difference of two times may not fit their type.
   const auto minutes = [](fs::file_time_type time) {
     return std::chrono::duration<double, std::ratio<60>>(time.time_since_epoch()).count();
   };
@@ -113,7 +114,7 @@ int minutes_late(const Submission& submission, const Grading& grading) {
   for (const fs::path& file : files)
     if (const auto time = submission.written(file); time && *time > *grading.due)
       late = std::max(late, std::ceil(minutes(*time) - minutes(*grading.due)));
-  return static_cast<int>(std::min(late, 9'999'999.0));  // who writes a file in the year 2400 is late, too
+  return static_cast<int>(std::min(late, 9'999'999.0));  // a file dated in the year 2400 is late, too
 }
 
 }  // namespace
@@ -140,16 +141,16 @@ Grades grade(const Submission& submission, const std::string& student, const Gra
                 .folder = submission.folder()};
   const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                    std::chrono::duration<double>(grading.seconds));
-  // A copy: what lies in a submission may be a link to anywhere.
+  // Works on a copy: a file in a submission may be a link to anywhere.
   const fs::path copy = grading.scratch / "progress.txt";
   write_file(copy, submission.progress());
   const lab::Progress progress(copy.string());
   for (const Exercise& exercise : grading.exercises) {
     try {
       grades.exercises.push_back(grade_exercise(submission, exercise, progress, grading, end));
-    } catch (const MissingError&) {  // the machine; no submission can be judged
+    } catch (const MissingError&) {  // the machine is at fault: no submission can be judged
       throw;
-    } catch (const std::exception& error) {  // one that cannot be judged is no reason to judge none
+    } catch (const std::exception& error) {  // the other exercises are judged all the same
       if (interrupted()) throw;
       grades.exercises.push_back({.number = exercise.number(),
                                   .id = exercise.id,

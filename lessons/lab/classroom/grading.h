@@ -8,23 +8,23 @@
 #include <string>
 #include <vector>
 
-/// What a submission is worth, and all that a teacher may want to know of it.
+/// The grades of a submission, and everything else that a teacher may want to know of it.
 namespace tinymp::classroom {
 
 struct ExerciseGrade {
   std::string number{}, id{}, title{};
-  /// Those of a verdict; also "missing", "too long", "unreadable", "refused" (why_refused) and
-  /// "unwritten" (it is the stub).
+  /// A verdict's word; or "missing", "too long", "unreadable", "refused" (why_refused) or "unwritten" (the
+  /// text is the stub).
   std::string outcome = "missing";
   std::string message{};
-  int attempts = 0, hints = 0;  ///< as progress.txt says, which the student could have written
+  int attempts = 0, hints = 0;  ///< from progress.txt, which the student can edit
   bool gave_up = false;
   std::string sha256{};  ///< of the file
-  double likeness = 0;   ///< to the reference
+  double likeness = 0;   ///< likeness to the reference
   std::vector<std::string> notable{};
   double seconds = 0;
-  std::optional<std::uint64_t> cases{};  ///< the seed of those that were drawn: check --cases
-  std::string text{};                    ///< not written down; for the likeness of pairs
+  std::optional<std::uint64_t> cases{};  ///< seed of the drawn cases: check --cases
+  std::string text{};                    ///< for the likeness of pairs; not written into the grades
 
   bool passed() const { return outcome == "passed"; }
   bool handed_in() const { return outcome != "missing" && outcome != "unwritten"; }
@@ -33,16 +33,16 @@ struct ExerciseGrade {
 
 struct QuestionGrade {
   int chapter = 0;
-  std::string answer{};  ///< as it stands in answers.txt; empty: none
+  std::string answer{};  ///< as in answers.txt; empty: no answer
   bool right = false;
 };
 
 struct Grades {
-  std::string student{}, date{}, sandbox{};  ///< student: fit to be shown, and to name a file
+  std::string student{}, date{}, sandbox{};  ///< the student as plain_name() writes it
   std::vector<ExerciseGrade> exercises{};
   std::vector<QuestionGrade> questions{};
-  std::filesystem::path folder{};     ///< in which the judged files lie
-  std::optional<int> minutes_late{};  ///< when there is a time until which it was due
+  std::filesystem::path folder{};     ///< holds the judged files
+  std::optional<int> minutes_late{};  ///< empty when no due time is set
 
   int score() const;
   int most() const;
@@ -55,25 +55,26 @@ using Judging = std::function<Verdict(const Exercise&, const std::string& text, 
 
 struct Grading {
   std::vector<Exercise> exercises{};
-  std::vector<int> questions{1, 2, 3, 4, 5, 6, 7, 8, 9};  ///< of which chapters
+  std::vector<int> questions{1, 2, 3, 4, 5, 6, 7, 8, 9};  ///< the chapters whose questions count
   Fence fence = Fence::limits;
   std::filesystem::path scratch{};
   Patience patience{};
-  double seconds = 1200;  ///< for all exercises of one student, by the clock
+  double seconds = 1200;  ///< for all exercises of one student, wall clock
   std::optional<std::filesystem::file_time_type> due{};
-  Judging judge = classroom::judge;  ///< tests have others
-  /// After each.
+  Judging judge = classroom::judge;  ///< tests replace it
+  /// Called after each exercise.
   std::function<void(const ExerciseGrade&)> on_graded = [](const ExerciseGrade&) {};
 };
 
 const char* word(const QuestionGrade& grade);  ///< "right", "wrong", "not answered"
 
-/// Without a name of the student there are no questions. Throws MissingError when an exercise cannot be
-/// judged, and the library's own solution of it cannot either: then it is the machine.
+/// Judges all exercises and questions of `grading`. When `student` is empty, there are no questions. Throws
+/// MissingError when an exercise cannot be judged and the library's own solution of it fails as well: then
+/// the machine is at fault.
 Grades grade(const Submission& submission, const std::string& student, const Grading& grading);
 
 std::string grades_json(const Grades& grades);
-/// The format of results.json that Gradescope's autograders write.
+/// The grades in the format of results.json, which Gradescope reads.
 std::string gradescope_json(const Grades& grades);
 
 }  // namespace tinymp::classroom

@@ -12,7 +12,7 @@
 namespace tinymp::classroom {
 namespace {
 
-/// The one exercise that `which` means.
+/// The one exercise that `which` names. Throws UsageError when it names several.
 Exercise only(const std::string& which, const char* command) {
   const std::vector<Exercise> meant = exercises_named(which);
   if (meant.size() == 1) return meant.front();

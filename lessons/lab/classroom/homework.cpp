@@ -11,7 +11,7 @@
 namespace tinymp::classroom {
 namespace {
 
-/// "Q4" -> 4; 0 for what is no question.
+/// "Q4" -> 4; 0 when the word is no question. Throws UsageError for Q0.
 int question_named(const std::string& word) {
   const bool is_one =
       word.size() == 2 && (word[0] == 'Q' || word[0] == 'q') && word[1] >= '0' && word[1] <= '9';
@@ -43,7 +43,7 @@ void choose(const std::string& only, Grading& grading) {
                     [](const Exercise& one) { return std::pair(one.chapter, one.place); });
 }
 
-/// A time on this machine's clock; the whole minute counts.
+/// A time on this machine's clock. The result is the end of the minute, so the whole minute is in time.
 std::filesystem::file_time_type time_of(const std::string& text) {
   std::tm time{};
   const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M", &time);

@@ -7,7 +7,7 @@ namespace CLI {
 class App;
 }
 
-/// What a teacher set, as the command lines of grade and collect say it.
+/// The exercises, questions and times that a teacher sets, read from the command lines of grade and collect.
 namespace tinymp::classroom {
 
 struct Homework {
@@ -15,7 +15,8 @@ struct Homework {
   double minutes = 10;
 
   void add_flags(CLI::App& app);  ///< --only, --minutes
-  /// Throws UsageError for what names no exercise, no question and no time.
+  /// Writes the homework into `grading`. Throws UsageError for a word that is no exercise, no question or no
+  /// time.
   void set(Grading& grading) const;
 };
 

@@ -5,23 +5,23 @@
 #include <cstdlib>
 #include <exception>
 
-// The main() of a judge: `judge SEED`. It asks on file 3, hears on file 4 and writes the verdict on standard
-// output: a word, and behind it in lines what there is to say.
+// The main() of a judge: `judge SEED`. It writes requests to file 3, reads replies from file 4 and writes the
+// verdict to standard output: a line with one word, then the lines of the message.
 namespace tinymp::exercise {
 namespace {
 
 constexpr int requests = 3, replies = 4;
-constexpr std::size_t longest_verdict = 16 << 10;  // fits a pipe: it is read when the program has ended
+constexpr std::size_t longest_verdict = 16 << 10;  // fits a pipe, which is read after the program's end
 
 struct Wrong {
   std::string message;
 };
-/// The program has ended.
+/// The program has ended without a reply.
 struct Gone {
   std::string asked;
 };
 
-/// The program found no thread to be had: it took them all itself, or others did.
+/// The program could not start a thread: it had taken all of them itself, or others had.
 struct Lacking {
   std::string what;
 };
@@ -48,7 +48,7 @@ std::string judged(Judge& judge) {
 void Judge::fail(const std::string& message) { throw Wrong{message}; }
 
 void Judge::send(const Message& request) {
-  // When the program is gone, receive() says so.
+  // When the program has ended, receive() reports it.
   [[maybe_unused]] const bool heard = exercise::send(requests, request);
 }
 

@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-/// What the check of an exercise is written with. The check runs in a process of its own and asks the program
-/// with the submission in it (serve.h) what comes out for its cases; oracle, cases and verdict stay here. It
-/// stops at the first case that is wrong, so its cases go from the smallest to the largest: fixed ones first,
-/// then some drawn from a new seed.
+/// The tools of an exercise's check. The check runs in a process of its own and asks the program with the
+/// submission (serve.h) for its results. Oracle, cases and verdict stay in the check's process. The check
+/// stops at the first wrong case, so its cases go from the smallest to the largest: fixed ones first, then
+/// some drawn from a new seed.
 namespace tinymp::exercise {
 
-/// What the submission threw at a request.
+/// The submission threw this while it answered a request.
 struct Threw : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -25,31 +25,31 @@ class Judge {
  public:
   explicit Judge(std::uint64_t seed) : seed_(seed) {}
 
-  /// Counts a case. When it is wrong the check ends with what `otherwise` says: the misconception, and the
+  /// Counts a case. A wrong case ends the check with the message of `otherwise`: the misconception, and the
   /// smallest counterexample in bits.
   void expect(bool right, const std::function<std::string()>& otherwise) {
     ++cases_;
     if (!right) fail(otherwise());
   }
-  /// As many cases at once, all of them right.
+  /// Counts several cases at once, all of them right.
   void count(std::int64_t cases) { cases_ += cases; }
   [[noreturn]] void fail(const std::string& message);
   std::int64_t cases() const { return cases_; }
 
-  /// The submission's reply. Throws Threw; ends the check when the program has ended instead: then `asked`
-  /// says in which case.
+  /// Sends a request and returns the submission's reply. Throws Threw. When the program has ended instead,
+  /// the check ends, and the message of `asked` names the case.
   Message ask(const Message& request, const std::function<std::string()>& asked = {});
-  /// The two halves of ask(): a request may be sent before the reply to the one before it is received.
+  /// The two halves of ask(). A request may be sent before the reply to the previous one is received.
   void send(const Message& request);
   Message receive(const std::function<std::string()>& asked = {});
 
-  /// As many replies of Out as there are questions: serve_each.
+  /// Asks one question for each element of `in` and returns one Out for each: serve_each answers it.
   template <class Out, class In>
   std::vector<Out> ask_each(const std::vector<In>& in) {
     return ask(Message().put_all(in)).template take_all<Out>(in.size());
   }
 
-  /// The next of the numbers that come from the seed.
+  /// The next number drawn from the seed.
   std::uint64_t draw() {  // splitmix64
     std::uint64_t x = seed_ += 0x9e37'79b9'7f4a'7c15u;
     x = (x ^ x >> 30) * 0xbf58'476d'1ce4'e5b9u;
@@ -65,7 +65,7 @@ class Judge {
   std::uint64_t seed_;
 };
 
-/// The check itself; each exercise has one.
+/// The check of the exercise; each exercise defines one.
 void check(Judge& judge);
 
 /// "0 01111 0000000001": a half, in its three fields.
@@ -78,7 +78,7 @@ inline std::string half_fields(std::uint16_t bits) {
   return text;
 }
 
-/// The shortest decimal that gives x again, with a sign and "inf" and "nan" as words.
+/// The shortest decimal that converts back to x; "inf", "-inf" and "nan" for these.
 inline std::string decimal(float x) {
   std::array<char, 64> text{};
   const auto [end, _] = std::to_chars(text.data(), text.data() + text.size(), x);

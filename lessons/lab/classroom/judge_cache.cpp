@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using FileTime = fs::file_time_type;
 
-/// Its time tells when it was used last. (The file of another user keeps its own.)
+/// Sets the file's time, which tells when it was used last. (The file of another user keeps its time.)
 void mark_as_used(const fs::path& file) {
   std::error_code failed;
   fs::last_write_time(file, FileTime::clock::now(), failed);
@@ -26,7 +26,7 @@ void remove_stale(const fs::path& folder, const Exercise& exercise) {
   std::error_code failed;
   const FileTime until = FileTime::clock::now() - std::chrono::hours(1);
   for (fs::directory_iterator i(folder, failed), end; !failed && i != end; i.increment(failed)) {
-    std::error_code gone;  // another has removed it
+    std::error_code gone;  // another process has removed it
     const FileTime used = i->last_write_time(gone);
     if (!gone && used < until && i->path().filename().string().starts_with(exercise.id + "-"))
       fs::remove(i->path(), gone);
@@ -39,7 +39,7 @@ fs::path judge_cache_file(const Exercise& exercise, const std::string& name, con
   fs::create_directories(TINYMP_JUDGES, failed);
   fs::path folder = TINYMP_JUDGES;
   if (!fs::exists(folder / name) && access(folder.c_str(), W_OK) != 0) {
-    static const ScratchFolder own("judges");  // where no submission looks
+    static const ScratchFolder own("judges");  // no submission can read this folder
     folder = own.path();
   }
   const fs::path file = folder / name;
@@ -53,8 +53,8 @@ fs::path judge_cache_file(const Exercise& exercise, const std::string& name, con
   if (made.code != 0)
     throw MissingError(concat("what judges exercise ", exercise.number(), " cannot be made here:\n",
                               made.output.substr(0, 2000)));
-  // Another may have made it meanwhile, and a fence may hold that one: it is not replaced. (Some file systems
-  // have no links.)
+  // Another process may have made the file meanwhile, and a fence may hold that one, so it is not replaced.
+  // (Some file systems have no hard links.)
   fs::create_hard_link(unfinished, file, failed);
   if (failed && !fs::exists(file)) fs::rename(unfinished, file);
   fs::remove(unfinished, failed);
@@ -62,7 +62,7 @@ fs::path judge_cache_file(const Exercise& exercise, const std::string& name, con
 }
 
 std::string judged_by(const Exercise& exercise, const std::vector<fs::path>& built) {
-  std::vector<fs::path> texts;  // and the headers that checks share
+  std::vector<fs::path> texts;  // the texts of the exercise, and the headers that checks share
   for (const fs::path& folder : {exercise.folder, source_folder() / "lessons/lab/classroom"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
       if (entry.path().extension() == ".h" || entry.path().filename() == "check.cpp" ||

@@ -6,20 +6,20 @@
 namespace tinymp::classroom {
 
 /// Returns the path of the file `name` in the build folder, or in a folder of this process where the build
-/// folder cannot be written. When the file is not there, runs the command that `command` returns for a path,
+/// folder cannot be written. When the file is missing, runs the command that `command` returns for a path,
 /// and removes stale files of the exercise. Throws MissingError when the command fails.
 std::filesystem::path judge_cache_file(
     const Exercise& exercise, const std::string& name, const Patience& patience,
     const std::function<std::vector<std::string>(const std::filesystem::path&)>& command);
 
-/// What judges an exercise, as a word: the texts of its check, the compiler, and what lies built in `built`,
-/// with sizes and times. Another word, and what has passed is to be judged again.
+/// Returns a hash of everything that judges an exercise: the texts of its check, the compiler, and the sizes
+/// and times of the files `built`. When the hash changes, a text that has passed has to be judged again.
 std::string judged_by(const Exercise& exercise, const std::vector<std::filesystem::path>& built);
-/// ... with the library, and all that a check is linked to.
+/// The same, with the library, judge.cpp and serve.cpp, which each check is linked to, as `built`.
 std::string judged_by(const Exercise& exercise);
 
-/// Removes what was kept for the exercise and has not been used for an hour: it was made from other texts, or
-/// by one who did not come to the end. What was used lately another process may be about to use.
+/// Removes the files of the exercise that nothing has used for an hour. Such a file was made from older
+/// texts, or by a process that did not finish. A file used within the hour may be in use by another process.
 void remove_stale(const std::filesystem::path& folder, const Exercise& exercise);
 
 }  // namespace tinymp::classroom

@@ -11,9 +11,10 @@ namespace {
 
 constexpr int cannot_start = 127;
 
-/// As g++, clang++, the assembler and the linkers say it; the last two tell of an object of the library that
-/// has gone. A line of the learner's text is none of theirs: a compiler shows it behind a bar, or with its
-/// strings in quotes, or says it for a static_assert.
+/// Whether the line reports a fault of the machine, in the words of g++, clang++, the assembler or the
+/// linkers. The last two entries report a missing object of the library. A line that quotes the learner's
+/// text does not count: a compiler shows such a line behind a bar, with the strings in quotes, or for a
+/// static_assert.
 bool is_of_the_machine(const std::string& line) {
   for (const char* const of_the_text : {" | ", "\"", "static"})
     if (line.find(of_the_text) != std::string::npos) return false;

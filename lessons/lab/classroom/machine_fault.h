@@ -5,8 +5,9 @@
 
 namespace tinymp::classroom {
 
-/// Why a compiler did not even begin: it is not there, may not write its temporary files, was ended by
-/// somebody else, or the disk is full. Its own words; empty where what it was given is to blame.
+/// Returns why a compiler could not work: it is missing, may not write its temporary files, was ended from
+/// outside, or the disk is full. The reason is in the compiler's words where it has said any. Empty when the
+/// compiled text is at fault.
 std::string machine_fault(const Finished& compiler);
 
 }  // namespace tinymp::classroom

@@ -1,8 +1,8 @@
-// The exercises: a learner writes pieces of the library, and sees their own code train the models.
+// The exercises: a learner writes pieces of the library and sees their own code train the models.
 //
-//   ./learn check             which there are, and which pass
-//   ./learn check 1.1         does mine/01_half/float_to_half.h do what it should?
-//   ./learn watch             judges it each time it is saved
+//   ./learn check             lists the exercises, and which of them pass
+//   ./learn check 1.1         compiles mine/01_half/float_to_half.h and runs every case
+//   ./learn watch             judges a file each time it is saved
 //   ./learn hint 1.1          a nudge; again: where to look; once more: nearly the code
 
 #include <lessons/lab/classroom/commands.h>
@@ -35,5 +35,5 @@ int main(int argc, char** argv) {
     throw tinymp::UsageError(
         "check, watch, hint, solution, reset, question, grade or collect? ./learn --help");
   });
-  return code != 0 && tinymp::classroom::interrupted() ? 130 : code;  // as a shell tells of Ctrl-C
+  return code != 0 && tinymp::classroom::interrupted() ? 130 : code;  // 130: Ctrl-C, as shells say
 }

@@ -15,17 +15,17 @@
 #include <type_traits>
 #include <vector>
 
-/// What passes between the judge of an exercise and the program with the submission in it: requests one way,
-/// replies the other. Neither sees the other's memory.
+/// The messages between the judge of an exercise and the program with the submission: requests one way,
+/// replies the other. Neither process sees the other's memory.
 namespace tinymp::exercise {
 
-/// A message that ends early, or is longer than one may be.
+/// Thrown when a message ends early, or is longer than a message may be.
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Numbers, lists of numbers and texts, one after another; taken in the order in which they were put. Each
-/// begins at a multiple of 8 bytes, so that a list can be read where it lies.
+/// A message holds numbers, lists of numbers and texts. They are taken in the order in which they were put.
+/// Each begins at a multiple of 8 bytes, so that a list can be read in place.
 class Message {
  public:
   Message() = default;
@@ -53,7 +53,7 @@ class Message {
     std::memcpy(&value, next(sizeof(T)), sizeof(T));
     return value;
   }
-  /// A list where it lies: valid as long as the message.
+  /// A list, read in place: valid as long as the message.
   template <class T>
   std::span<const T> all() {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool> && alignof(T) <= 8);
@@ -61,7 +61,7 @@ class Message {
     if (count > bytes_.size()) throw Malformed("a list is longer than its message");
     return {reinterpret_cast<const T*>(next(count * sizeof(T))), count};
   }
-  /// Malformed when it has not this length.
+  /// Throws Malformed when the list has another length.
   template <class T>
   std::span<const T> all(std::size_t length) {
     const std::span<const T> values = all<T>();
@@ -107,8 +107,8 @@ class Message {
 
 inline constexpr std::uint64_t longest_message = std::uint64_t{256} << 20;
 
-/// Messages of some hundred kilobytes come and go thousands of times: their memory stays with the process,
-/// which otherwise spends more time getting it back than on anything else.
+/// Keeps freed memory in the process. Messages of some hundred kilobytes come and go thousands of times, and
+/// getting their memory from the system again takes longer than all other work.
 inline void keep_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that glibc takes
@@ -116,7 +116,7 @@ inline void keep_memory() {
 #endif
 }
 
-/// False when the other end is gone.
+/// Returns false when the other end is closed.
 inline bool send_bytes(int file, const void* from, std::size_t n) {
   const auto* at = static_cast<const std::byte*>(from);
   while (n > 0) {
@@ -140,8 +140,8 @@ inline bool receive_bytes(int file, void* to, std::size_t n) {
   return true;
 }
 
-/// A message on a pipe: its length, its bytes. False when the other end is gone; Malformed when the length is
-/// none.
+/// A message on a pipe is its length and then its bytes. send() and receive() return false when the other end
+/// is closed; receive() throws Malformed when the length is above longest_message.
 inline bool send(int file, const Message& message) {
   const std::uint64_t length = message.bytes().size();
   return send_bytes(file, &length, sizeof length) && send_bytes(file, message.bytes().data(), length);

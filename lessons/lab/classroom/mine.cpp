@@ -17,8 +17,9 @@
 #include <iostream>
 #include <map>
 
-// ./learn run N --mine: the overlay out of all pieces of the learner's that pass. For the others the
-// reference stays, and that is said. The launcher then builds with it (cmake/Overlay.cmake).
+// ./learn run N --mine: makes the overlay from all pieces of the learner that pass. For a piece that does not
+// pass the reference stays, and a message says so. The launcher then builds with the overlay
+// (cmake/Overlay.cmake).
 namespace tinymp::classroom {
 namespace {
 
@@ -26,13 +27,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* names_pieces = "tinymp/train/pieces.cpp";
 
-/// What passed stays in the overlay's folder judged/, so that it is not judged again until it, or what judged
-/// it, has changed.
+/// Keeps texts that passed in the overlay's folder judged/. A text is judged again only when it, the file of
+/// the library, or the check has changed.
 class VerdictCache {
  public:
   explicit VerdictCache(fs::path folder) : folder_(std::move(folder)) {}
 
-  /// Empty when the text passes, otherwise what is wrong with it, in a line.
+  /// Empty when the text passes, otherwise one line that says what is wrong.
   std::string fault(const Exercise& exercise, const std::string& text, const std::string& path) const {
     const fs::path known = folder_ / exercise.own_file();
     const std::string all = text + read_file(source_folder() / exercise.file) + judged_by(exercise) + "\n";
@@ -49,7 +50,7 @@ class VerdictCache {
   ScratchFolder scratch_{"mine"};
 };
 
-/// How many of the exercises of a piece there are, and how many are the learner's.
+/// The number of exercises of a piece, and how many of them the learner has written.
 struct Count {
   std::string piece;
   int all = 0, own = 0;
@@ -65,14 +66,15 @@ std::string describe(const std::vector<Count>& counts) {
   return text;
 }
 
-/// For cmake/Overlay.cmake, which compiles these and takes all other objects from the ordinary build.
+/// The list for cmake/Overlay.cmake, which compiles these sources and takes all other objects from the
+/// ordinary build.
 std::string list_for_cmake(const std::vector<std::string>& sources) {
   std::string text = "set(TINYMP_TOUCHED";
   for (const std::string& source : sources) text += "\n  " + source;
   return text + ")\n";
 }
 
-/// The file stays as it is when it is right already: nothing is compiled anew then.
+/// Does not touch a file that holds the text already, so that nothing is compiled again.
 void update(const fs::path& path, const std::string& text) {
   if (!fs::exists(path) || read_file(path) != text) write_file(path, text);
 }
@@ -87,7 +89,7 @@ int overlay(int argc, const char* const* argv) {
   if (const std::optional<int> code = lab::parse(app, argc, argv)) return *code;
   const Workbook workbook(workbook_folder());
   const VerdictCache judged(fs::path(folder) / "judged");
-  std::map<std::string, std::vector<Piece>> pieces;  // of each file of the library that has exercises
+  std::map<std::string, std::vector<Piece>> pieces;  // by file of the library that has exercises
   std::vector<Count> counts;
   for (const Exercise& exercise : exercises()) {
     auto count = std::ranges::find(counts, exercise.piece, &Count::piece);
@@ -108,7 +110,8 @@ int overlay(int argc, const char* const* argv) {
   }
   const bool none = std::ranges::all_of(counts, [](const Count& count) { return count.own == 0; });
   expect(!none, "none of yours passes yet, so there is nothing to train with: ./learn check begins one");
-  // All files, so that one that becomes the learner's later is where compilers looked for it before.
+  // Writes all files that have exercises, so that a file that becomes the learner's later lies where
+  // compilers looked for it before.
   std::vector<std::string> changed{names_pieces};
   for (const auto& [file, of_file] : pieces) {
     if (!of_file.empty()) changed.push_back(file);

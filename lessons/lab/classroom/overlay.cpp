@@ -5,7 +5,7 @@
 namespace tinymp::classroom {
 namespace {
 
-/// Where the lines between the markers begin and end.
+/// The lines between the markers: begin and end.
 struct Span {
   std::size_t begin, end;
 };
@@ -41,7 +41,7 @@ std::string region_of(std::string_view text, std::string_view id, std::string_vi
 std::string with_pieces(std::string text, const std::vector<Piece>& pieces, const std::string& path) {
   for (const Piece& piece : pieces) {
     for (const auto& [from, to] : piece.replacements) {
-      if (text.find(to) != std::string::npos) continue;  // another piece of this file asked for the same
+      if (text.find(to) != std::string::npos) continue;  // another piece of this file replaced it
       text.replace(only_position(text, from, path), from.size(), to);
     }
   }

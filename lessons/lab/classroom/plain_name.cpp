@@ -9,7 +9,7 @@ constexpr std::size_t longest_name = 64;
 
 struct Letter {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;  ///< 0: no UTF-8
+  std::size_t bytes = 0;  ///< 0: the bytes are no UTF-8
 };
 
 /// The letter at the beginning of a text that is not empty.
@@ -53,7 +53,7 @@ std::string plain(std::string_view text, std::size_t most, bool slashes) {
   return shown;
 }
 
-/// -a1b2c3d4: as a name ends that had to be changed.
+/// Whether the name ends as a changed one does: -a1b2c3d4
 bool ends_like_a_hash(std::string_view name) {
   if (name.size() < 9 || name[name.size() - 9] != '-') return false;
   return name.find_last_not_of("0123456789abcdef") == name.size() - 9;

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Without an overlay it compiles what the library has.
+/// The compiler and its flags. When `overlay` is empty, it compiles the files of the library.
 std::vector<std::string> compiler(const fs::path& overlay) {
   std::vector<std::string> command{TINYMP_CXX, "-std=c++20", "-O2", "-ffp-contract=off",
                                    "-fno-diagnostics-color"};
@@ -26,27 +26,28 @@ std::vector<std::string> lines_of(const std::string& path) {
   return all;
 }
 
-/// What the linker gets after the library: files, and flags.
+/// The files and flags that the linker gets after the library.
 std::vector<std::string> libraries() { return lines_of(TINYMP_LIBRARIES); }
 
 void append(std::vector<std::string>& command, const std::vector<std::string>& words) {
   command.insert(command.end(), words.begin(), words.end());
 }
 
-/// How the name of a source's object ends. Of a kernel that is the object of its emulation: what runs on a
-/// GPU stands in the place of nothing that is judged.
+/// The end of the path of a source's object. For a kernel this is the object of its emulation: a check never
+/// runs the GPU's object.
 std::string object_of(const std::string& source) {
   if (!source.ends_with(".cuh")) return "/" + source + ".o";
   return "/" + source.substr(0, source.rfind('.')) + "_emu.cpp.o";
 }
 
-/// The library's objects. Only kernels of the GPU run on the emulation.
+/// The library's objects. Only exercises about kernels of the GPU need the emulation.
 std::vector<std::string> objects_for(const Exercise& exercise) {
   const bool is_kernel = exercise.file.starts_with("kernels/cuda/");
   return lines_of(std::string(TINYMP_OBJECTS) + (is_kernel ? ".txt" : "_without_emulation.txt"));
 }
 
-/// What is kept for an exercise has another name when anything has changed that it was made from.
+/// The name of a file kept for the exercise. It holds a hash of everything the file was made from, so a
+/// change gives another name.
 std::string name_of(const Exercise& exercise, const char* ending) {
   return exercise.id + "-" + judged_by(exercise).substr(0, 16) + ending;
 }
@@ -88,7 +89,7 @@ fs::path library_of(const Exercise& exercise, const Patience& patience) {
 std::vector<std::string> compile_submission(const Exercise& exercise, const fs::path& overlay,
                                             const Made& made, const fs::path& program) {
   std::vector<std::string> command = compiler(overlay);
-  // -s: no table in which a submission could look up what else is linked with it.
+  // -s removes the table in which a submission could look up the other functions of the program.
   command.insert(command.end(), {"-s", "-o", program.string(), made.server.string(), TINYMP_SERVER});
   for (const std::string& source : exercise.sources) {
     const fs::path own = overlay / source;
@@ -108,7 +109,7 @@ std::vector<fs::path> compiler_reads(const Made& made) {
     if (word.front() == '/') paths.push_back(fs::weakly_canonical(word));
   for (const fs::path& path : {fs::path(TINYMP_CXX), fs::weakly_canonical(TINYMP_CXX)})
     if (!path.native().starts_with("/usr/")) paths.push_back(path.parent_path().parent_path());
-  // What lies in /usr every fence lets through, and bubblewrap can bind nothing more into it.
+  // Every fence lets /usr through, and bubblewrap cannot bind anything more into it.
   std::erase_if(paths, [](const fs::path& path) {
     return path == "/" || path.native().starts_with("/usr/") || !fs::exists(path);
   });

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-/// One question a chapter, with numbers that come from the student's id: who copies the neighbour's answers
-/// has answered another question.
+/// One question for each chapter, with numbers drawn from the student's id, so a neighbour's answers do not
+/// fit.
 namespace tinymp::classroom {
 
 inline constexpr int first_question = 1, last_question = 9;
@@ -13,7 +13,7 @@ inline constexpr int first_question = 1, last_question = 9;
 struct Question {
   int chapter = 0;
   std::string text{};
-  /// Bits are compared as they are written, numbers as numbers (to one in ten thousand).
+  /// Bits are compared as text, numbers as numbers (to one in ten thousand).
   struct Answer {
     bool bits = false;
     std::string text{};
@@ -23,7 +23,7 @@ struct Question {
 
 Question question(int chapter, const std::string& student);
 
-/// Numbers that look like chance and always are the same for a student and a chapter.
+/// Draws numbers that look random and are always the same for a student and a chapter.
 class Draw {
  public:
   Draw(const std::string& student, int chapter);
@@ -47,7 +47,7 @@ Question scaler_question(Draw draw);       ///< 7
 Question exponential_question(Draw draw);  ///< 8
 Question autocast_question(Draw draw);     ///< 9
 
-/// What answers.txt says to a question: its last line that begins with the chapter. Empty: nothing.
+/// The answer to a question in answers.txt: its last line that begins with the chapter. Empty: no answer.
 std::string answer_in(const std::string& answers, int chapter);
 bool is_right(const Question& question, const std::string& answer);
 

@@ -10,7 +10,7 @@ Question format_question(Draw draw) {
   const int exponents[] = {3, 4, 6};
   const SmallFormat format{exponents[draw.between(0, 2)], draw.between(3, 8)};
   int tenths = draw.between(1, 29);
-  if (tenths % 5 == 0) ++tenths;  // those have short fractions
+  if (tenths % 5 == 0) ++tenths;  // multiples of 0.5 have short fractions
   const double x = tenths / 10.0;
   Question asked{
       .text = fmt::format("A format has {}; else it is made like FP16: bias {}, subnormals, infinity, NaN.\n"

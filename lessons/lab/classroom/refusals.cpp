@@ -10,7 +10,7 @@
 namespace tinymp::classroom {
 namespace {
 
-/// #pragma unroll, which kernels may hold: perhaps with a number, and nothing else.
+/// Whether the line is #pragma unroll, perhaps with a number, and nothing else. Kernels may hold it.
 bool is_unroll(const std::string& line) {
   std::istringstream words(line.substr(1));
   std::string pragma, unroll, rest;
@@ -20,8 +20,8 @@ bool is_unroll(const std::string& line) {
          rest.find_first_not_of(" \t\v\f\r0123456789()") == rest.npos;
 }
 
-/// A line that begins with export, or with import or module as [cpp.pre] has it: a name, text, :, ; or <
-/// follows on the line, or nothing does. Before another sign import and module are variables.
+/// Whether the line begins with export, or with import or module in the sense of [cpp.pre]: a name, text, :,
+/// ; or < follows on the line, or nothing. Before another sign, import and module are variables.
 bool is_of_modules(const std::vector<Token>& line) {
   if (line.empty()) return false;
   if (line[0].text == "export") return true;
@@ -30,8 +30,8 @@ bool is_of_modules(const std::vector<Token>& line) {
   return line[1].text == ":" || line[1].text == ";" || line[1].text.starts_with('<');
 }
 
-/// A line that a preprocessor would take, of a text without comments; empty: there is none. Lines that are
-/// harmless are taken out of the text.
+/// Returns the first line that a preprocessor would act on; empty: there is none. `text` holds no comments.
+/// Harmless lines of this kind are removed from it.
 std::string directive_in(std::string& text) {
   std::istringstream lines(text);
   std::string line, others;
@@ -47,7 +47,7 @@ std::string directive_in(std::string& text) {
   return "";
 }
 
-/// Another way to write a bracket, or text, in which one could be hidden.
+/// Returns another spelling of a bracket, or a form of text that could hide one; empty: there is none.
 std::string other_spelling(const std::string& text) {
   for (const char* const other : {"<%", "%>", ":>"})
     if (text.find(other) != std::string::npos) return other;
@@ -67,13 +67,14 @@ std::string other_spelling(const std::string& text) {
 
 constexpr std::string_view builtin = "__builtin_";
 
-/// Among words with a space on either side.
+/// `words` has a space on either side of each word.
 bool is_one_of(std::string_view words, std::string_view word) {
   return words.find(concat(" ", word, " ")) != words.npos;
 }
 
-/// A name of compilers and of their headers. The headers that stand above every exercise have macros under
-/// such names: __CONCAT(as, m) is assembly, __END_DECLS a bracket. What kernels are written with may stand.
+/// Whether the word is a name reserved for compilers and their headers. The headers included above every
+/// exercise define macros under such names: __CONCAT(as, m) is assembly, __END_DECLS a bracket. Names that
+/// kernels are written with are allowed.
 bool is_reserved(std::string_view word) {
   constexpr std::string_view of_kernels =
       " __global__ __device__ __host__ __shared__ __align__ __restrict__ __restrict __forceinline__"
@@ -86,7 +87,8 @@ bool is_reserved(std::string_view word) {
   return reserved && !word.starts_with(builtin) && !is_one_of(of_kernels, word);
 }
 
-/// A function of the compiler that is no arithmetic: its own half, instructions of the processor, fork.
+/// Whether the word is a function of the compiler that is no arithmetic, such as its own half, instructions
+/// of the processor, fork.
 bool is_other_builtin(std::string_view word) {
   constexpr std::string_view of_numbers =
       " fabs fabsf frexp frexpf ldexp ldexpf nearbyint nearbyintf rint rintf floor floorf ceil ceilf trunc"
@@ -102,8 +104,8 @@ std::string_view text_at(const Tokens& tokens, std::size_t i) {
   return i < tokens.size() ? tokens[i].text : std::string_view();
 }
 
-/// The i-th names a namespace in which the same kernels are written once more; Device::cuda and a variable
-/// of that name do not.
+/// Whether the i-th token names a namespace that holds the same kernels once more. Device::cuda, and a
+/// variable of that name, are allowed.
 bool names_an_executor(const Tokens& tokens, std::size_t i) {
   if (tokens[i].text != "emu" && tokens[i].text != "cuda") return false;
   const std::string_view before = text_at(tokens, i - 1);
@@ -111,8 +113,8 @@ bool names_an_executor(const Tokens& tokens, std::size_t i) {
   return before == "::" || before == "namespace" || text_at(tokens, i + 1) == "::";
 }
 
-/// What stands in [[...]] from the i-th on and is no ordinary attribute. g++ copies the text of a section's
-/// name into the assembly; others change how a name is linked or what a type is.
+/// Returns a word inside [[...]], which begins at the i-th token, that belongs to no ordinary attribute. g++
+/// copies the name of a section into the assembly; other attributes change how a name is linked, or a type.
 std::string odd_attribute(const Tokens& tokens, std::size_t i) {
   constexpr std::string_view ordinary =
       " maybe_unused nodiscard likely unlikely fallthrough noreturn no_unique_address gnu always_inline"
@@ -123,8 +125,8 @@ std::string odd_attribute(const Tokens& tokens, std::size_t i) {
   return "";
 }
 
-/// Why the i-th word may not stand there, with which a text could take the library's own solution: from the
-/// linker, or from the kernels that imitate a GPU. Empty: it may.
+/// Returns why the i-th word is refused; empty: it is allowed. With such a word a text could take the
+/// library's own solution, from the linker or from the kernels that imitate a GPU.
 std::string why_word_refused(const Tokens& tokens, std::size_t i, const std::vector<std::string>& without) {
   const std::string_view word = tokens[i].text;
   for (const char* const assembly : {"asm", "__asm", "__asm__"})
@@ -153,7 +155,8 @@ std::string why_refused(std::string_view text, const std::vector<std::string>& w
     return fmt::format("It holds the control character 0x{:02x}, which some take for the end of a line.",
                        static_cast<unsigned char>(text[at]));
   std::string seen = without_comments(spliced(text));
-  // $1'0 and 1\u00e9'0 hold a name or a number for a compiler, and a literal that hides the rest for others.
+  // Compilers read $1'0 and 1\u00e9'0 as a name and a number. Other readers take the quote for the begin of a
+  // literal that hides the rest.
   if (seen.find_first_of("$\\") != seen.npos)
     return "It holds a $ or a backslash outside of a literal, which some take for part of a name.";
   if (const std::string line = directive_in(seen); !line.empty())
@@ -164,7 +167,7 @@ std::string why_refused(std::string_view text, const std::vector<std::string>& w
                   ", another way to write brackets, text or directives, which hides them.");
   const Tokens tokens = tokens_of(seen);
   int depth = 0;
-  bool names_a_space = false;  // what stands between the brackets of namespace [[...]] is refused, too
+  bool names_a_space = false;  // [[...]] after namespace is refused, too
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view word = tokens[i].text;
     if (names_a_space && tokens[i].kind == Token::Kind::name)

@@ -26,7 +26,7 @@ constexpr unsigned refused[] = {
     SYS_bpf,
     SYS_perf_event_open,
     SYS_userfaultfd,
-    // of files, what Landlock does not watch
+    // changes to files that Landlock does not watch
     SYS_fchmod,
     SYS_fchmodat,
     SYS_fchown,
@@ -90,12 +90,12 @@ constexpr unsigned refused[] = {
 };
 
 constexpr unsigned clone3 = 435;
-/// Namespaces of its own, in which a program would be root.
+/// In a namespace of its own a program would be root.
 constexpr unsigned new_namespaces =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-/// Puts a filter together. Every rule looks at the call's number and then at the lower half of an argument,
-/// which is all that the kernel takes of a process, a flag or a command.
+/// Puts a filter together. Every rule looks at the number of the call and then at the lower half of one
+/// argument: the kernel takes no more of a process, a flag or a command.
 class Filter {
  public:
   FilterProgram program{};
@@ -147,7 +147,7 @@ FilterProgram filter_program(int own) {
   if (own != 0) filter.refuse_unless(SYS_tgkill, 0, static_cast<unsigned>(own));  // raise() and abort()
   filter.refuse_if_any(SYS_clone, 0, new_namespaces);
   filter.refuse(clone3, ENOSYS);  // its flags lie in memory; the C library then takes clone
-  // A pipe that tells another program of its bytes, by a signal of one's choice.
+  // These make a pipe report its bytes to another process, by a signal of the caller's choice.
   for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG})
     filter.refuse_if(SYS_fcntl, 1, static_cast<unsigned>(command));
   filter.give(SECCOMP_RET_ALLOW);

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_output = 64 << 10;
 
-/// Appends what can be read now; false at the end.
+/// Appends the bytes that can be read now, up to most_output in all. Returns false at the end.
 bool take(int from, std::string& text) {
   std::array<char, 4096> piece{};
   const ssize_t n = read(from, piece.data(), piece.size());
@@ -32,10 +32,10 @@ bool take(int from, std::string& text) {
 
 volatile std::sig_atomic_t was_interrupted = 0;
 
-/// Whether it may go on: it has time and memory left, and its result is wanted.
+/// Decides whether the program may go on: it has time and memory left, and its result is wanted.
 class Watchdog {
  public:
-  /// `others` are no part of it; without a fence only what `child` started is.
+  /// Leaves out the processes `others`. Without a fence it counts only `child` and its descendants.
   Watchdog(const Limits& limits, bool fenced, const std::vector<pid_t>& others, pid_t child)
       : limits_(limits),
         until_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -59,9 +59,9 @@ class Watchdog {
  private:
   void look(Finished& finished) const {
     std::vector<pid_t> its = descendants(fenced_ ? getpid() : child_);
-    if (!fenced_) its.push_back(child_);  // mutants are judged side by side, and all are our descendants
+    if (!fenced_) its.push_back(child_);  // several checks may run side by side: all are our descendants
     std::erase_if(its, [&](pid_t process) { return std::ranges::count(others_, process) != 0; });
-    // A program that has ended took its seconds along.
+    // The seconds of a process vanish when it ends, so the largest sum counts.
     finished.computed = std::max(finished.computed, seconds_of(its));
     if (fenced_) finished.out_of_memory = memory_of(its) > limits_.memory;
   }
@@ -73,7 +73,7 @@ class Watchdog {
   pid_t child_;
 };
 
-/// Reads until the child closes its end, or has to end.
+/// Reads until the child closes its end, or the watchdog ends it.
 void listen(lab::Pipe& output, Watchdog& watchdog, Finished& finished) {
   pollfd open{output.ends[0], POLLIN, 0};
   while (!watchdog.ends(finished)) {
@@ -86,7 +86,7 @@ void listen(lab::Pipe& output, Watchdog& watchdog, Finished& finished) {
 
 void install_signal_handlers() {
   struct sigaction action {};
-  action.sa_handler = [](int) { was_interrupted = 1; };  // and no SA_RESTART: poll() returns
+  action.sa_handler = [](int) { was_interrupted = 1; };  // without SA_RESTART, poll() returns
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
@@ -95,7 +95,7 @@ bool interrupted() { return was_interrupted != 0; }
 
 namespace {
 
-/// -1: it could not be started, and `finished` says why in the words of a shell.
+/// Returns -1 when it could not be started; `finished` then says why, with the code of a shell.
 pid_t start(const std::vector<std::string>& command, const Limits& limits, const Sandbox& sandbox,
             const lab::Pipe& in, const lab::Pipe& out, const lab::Pipe& answer, Finished& finished) {
   try {
@@ -124,7 +124,7 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
   Watchdog watchdog(limits, sandbox.fence != Fence::none, others, child);
   listen(out, watchdog, finished);
   int status = 0;
-  // It has closed its ends, but may live on: as long as its time goes.
+  // The child has closed its output, but may live on until its time ends.
   bool over = false;
   while (!over && !watchdog.ends(finished)) {
     over = waitpid(child, &status, WNOHANG) == child;
@@ -133,7 +133,7 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
   kill(child, SIGKILL);
   if (!over) waitpid(child, &status, 0);
   if (sandbox.fence == Fence::none) {
-    kill(-child, SIGKILL);  // one's own code
+    kill(-child, SIGKILL);  // the learner's own code
     while (waitpid(-child, nullptr, 0) > 0) {
     }
   } else {
@@ -143,7 +143,7 @@ Finished run_with(const std::vector<std::string>& command, const Limits& limits,
   if (!over && watchdog.was_unwanted()) throw Unwanted("stopped");
   if (WIFEXITED(status)) finished.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) finished.signal = WTERMSIG(status);
-  if (sandbox.fence == Fence::bubblewrap && finished.code > 128) {  // so it tells of a signal
+  if (sandbox.fence == Fence::bubblewrap && finished.code > 128) {  // bubblewrap reports a signal so
     finished.signal = finished.code - 128;
     finished.code = -1;
   }

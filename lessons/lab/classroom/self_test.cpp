@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One of each kind: its file is a header, is linked, is a kernel.
+/// An exercise of each kind: a header, a linked one, a kernel.
 constexpr const char* of_each_kind[] = {"half_to_float", "backward_of_matmul", "wmma_kernel"};
 
 Verdict judged(const Exercise& exercise, const std::string& text, const Grading& grading) {
@@ -36,7 +36,7 @@ std::string why_reference_fails(const Exercise& exercise, const Grading& grading
   const std::string text = exercise.reference();
   const Verdict verdict = judged(exercise, text, grading);
   if (verdict.passed()) return "";
-  // What cannot start says why where a program prints.
+  // A program that cannot start says why on its output.
   const std::string printed = verdict.printed.substr(0, verdict.printed.find('\n'));
   return concat("its own solution is judged '", word(verdict.outcome), "'. ", verdict.message,
                 printed.empty() ? "" : "\nIt printed: " + printed);

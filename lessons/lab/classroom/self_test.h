@@ -3,24 +3,24 @@
 #include <lessons/lab/classroom/grading.h>
 #include <string>
 
-/// Whether this machine can grade, asked before anybody is graded. Where the reference does not pass, or a
-/// wrong version does, no verdict on a student's text means anything.
+/// Tests whether this machine can grade, before any submission is graded. Where the reference fails, or a
+/// wrong version passes, no verdict means anything.
 namespace tinymp::classroom {
 
 /// Judges the reference and a wrong version of a header exercise, a linked one and a kernel, behind the fence
 /// of `grading`. Throws MissingError, "this machine cannot grade: ...", with the compiler's words.
 void expect_fit_to_grade(const Grading& grading);
 
-/// As grading.judge. What that throws says that the machine could not judge: without a compiler, a process to
-/// be had, a disk to write on.
+/// Calls grading.judge. An exception becomes the verdict `machine`: no compiler, no new process, no room on
+/// the disk.
 Verdict judged_by_machine(const Exercise& exercise, const std::string& text,
                           const std::filesystem::path& scratch, const Patience& patience,
                           const Grading& grading);
 
-/// Why the library's own text for this exercise does not pass here; empty: it does.
+/// Returns why the library's own text for this exercise does not pass here; empty: it passes.
 std::string why_reference_fails(const Exercise& exercise, const Grading& grading);
 
-/// The exception that says so.
+/// Throws MissingError with the exercise, the sandbox and `why`.
 [[noreturn]] void refuse_to_grade(const Exercise& exercise, const Grading& grading, const std::string& why);
 
 }  // namespace tinymp::classroom

@@ -5,8 +5,8 @@
 #include <exception>
 #include <system_error>
 
-// In the place of kernels/cuda/executor.cpp: here nothing runs on Device::cuda, whose kernels, emulated, are
-// the solutions of some exercises once more.
+// Replaces kernels/cuda/executor.cpp: nothing in this program runs on Device::cuda. The emulated kernels of
+// that device are solutions of some exercises.
 namespace tinymp::kernels {
 
 Executor executor() { throw Error("an answer runs on Device::cpu alone"); }
@@ -18,8 +18,8 @@ Allocator& cuda_allocator() {
 
 }  // namespace tinymp::kernels
 
-// The main() of the program with a submission in it: answers requests from file 0 on file 3 until the judge
-// has asked enough. The verdict is made in another process: judge.cpp.
+// The main() of the program with the submission: it reads requests from file 0 and writes replies to file 3
+// until the judge closes the pipe. The judge's process makes the verdict: judge.cpp.
 int main() {
   using namespace tinymp::exercise;
   constexpr int requests = 0, replies = 3;
@@ -30,7 +30,7 @@ int main() {
     reply.put(Served::answered);
     try {
       serve(request, reply);
-    } catch (const std::system_error& error) {  // std::thread and its kin; no exercise reads a file
+    } catch (const std::system_error& error) {  // std::thread and the like; no exercise reads a file
       reply = Message().put(Served::lacking).put_text(error.what());
     } catch (const tinymp::MissingError& error) {
       reply = Message().put(Served::lacking).put_text(error.what());

@@ -7,18 +7,18 @@
 #include <thread>
 #include <vector>
 
-/// What serve.cpp of an exercise is written with: the one file that is compiled together with a submission.
-/// It calls what the submission defines with what it is asked, and hands back what came out. It knows no
-/// right answer, so nothing is gained by reading or writing its memory.
+/// The tools of serve.cpp of an exercise, the one file that is compiled together with a submission. It calls
+/// the functions of the submission with the arguments of a request, and sends the results back. It knows no
+/// right answer, so a submission gains nothing by reading or writing its memory.
 namespace tinymp::exercise {
 
-/// How a request went; lacking: the machine had no thread for it.
+/// How a request ended; lacking: the machine had no thread for it.
 enum class Served : std::uint64_t { answered, threw, lacking };
 
-/// Each exercise has one. What it throws is handed back as its text.
+/// Each exercise defines one. An exception is sent back as its text.
 void serve(Message& request, Message& reply);
 
-/// reply: what `f` gives for each of the request's list of In.
+/// Puts the list of f(x) into `reply`, for each x in the request's list of In.
 template <class In, class F>
 void serve_each(Message& request, Message& reply, F f) {
   std::vector<decltype(f(In{}))> out;
@@ -40,7 +40,7 @@ std::vector<Out> on_all_cores(std::size_t n, F f) {
     }
   };
   {
-    std::vector<std::jthread> others;  // joins, also where the system gives no more threads
+    std::vector<std::jthread> others;  // joins all threads, even when the system gives no more of them
     for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
     work(0);
   }

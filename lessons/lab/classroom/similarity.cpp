@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t tokens_a_shingle = 5;
 
-/// What a token is, whatever it is called.
+/// The token; a name that the text chose becomes "name".
 std::string without_name(const Token& token) {
   static const std::set<std::string_view> kept = {
       "if",     "else",  "for",   "while",    "do",    "switch",    "case",  "return",      "break",

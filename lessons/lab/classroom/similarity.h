@@ -6,20 +6,19 @@
 #include <string_view>
 #include <vector>
 
-/// How much of one text is in another, for a teacher to look at: names, comments and layout do not count, nor
-/// what stands in the stub already.
+/// Measures how much of one text is in another, for a teacher to look at. Names, comments, layout and
+/// everything that stands in the stub do not count.
 namespace tinymp::classroom {
 
-/// The share of the reference's runs of five tokens that `text` holds too. 1: all of it.
+/// The share of the reference's runs of five tokens that `text` holds, too. 1: all of them.
 double likeness_to(std::string_view reference, std::string_view text, std::string_view stub);
-/// What a text is compared by: its runs of five tokens, and how often each is there, without those of the
-/// stub.
+/// The runs of five tokens of a text, without those of the stub, and how often each occurs.
 using Shingles = std::map<std::string, int>;
 Shingles shingles_of(std::string_view text, std::string_view stub);
-/// The share of the shingles of both that they have in common; likeness(a, b) == likeness(b, a).
+/// The share of the shingles of both texts that they have in common; likeness(a, b) == likeness(b, a).
 double likeness(const Shingles& a, const Shingles& b);
 
-/// Nothing but the stub: its tokens.
+/// Whether `text` has the same tokens as the stub.
 bool is_stub(std::string_view text, std::string_view stub);
 
 }  // namespace tinymp::classroom

@@ -9,10 +9,10 @@
 namespace tinymp::classroom {
 namespace {
 
-/// The exponent of a double that is neither zero nor subnormal: 2^exponent <= |x|.
+/// The exponent of a double that is neither zero nor subnormal: 2^exponent <= |x| < 2^(exponent + 1).
 int exponent_of(double x) { return static_cast<int>((std::bit_cast<std::uint64_t>(x) >> 52) & 0x7ff) - 1023; }
 
-/// x as a multiple of 2^unit.
+/// x rounded to a multiple of 2^unit.
 double to_multiple(double x, int unit) {
   const double n = std::ldexp(x, -unit), below = std::floor(n), over = n - below;
   const bool odd = std::floor(below / 2) * 2 != below;

@@ -14,7 +14,7 @@ bool in_name(char c) {
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A preprocessing number ([lex.ppnumber]): 1'000 holds no quote, 1'" does.
+/// The end of a preprocessing number ([lex.ppnumber]): 1'000 holds no quote, 1'" does.
 std::size_t end_of_number(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     const bool after_exponent = std::string_view("eEpP").find(text[at - 1]) != none;
@@ -25,7 +25,8 @@ std::size_t end_of_number(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// Behind the quote that ends it, or at the end of its line: there compilers end it as well.
+/// The position behind the closing quote, or the end of the line: compilers end an open literal there as
+/// well.
 std::size_t end_of_literal(std::string_view text, std::size_t at) {
   const char quote = text[at];
   for (++at; at < text.size() && text[at] != '\n'; ++at) {

@@ -22,7 +22,7 @@ constexpr std::size_t most_runs = 100;
 constexpr int most_looked_at = 2000;
 constexpr auto closed_ones = fs::directory_options::skip_permission_denied;
 
-/// A file of its own, in a folder of its own: no link on the way.
+/// Whether `path` is a regular file, and neither it nor a folder on the way from `folder` is a link.
 bool is_plain(const fs::path& folder, const fs::path& path) {
   std::error_code failed;
   for (fs::path part = path; part != folder && part.has_relative_path(); part = part.parent_path())

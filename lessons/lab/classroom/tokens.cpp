@@ -19,14 +19,14 @@ std::size_t end_of_line(std::string_view text, std::size_t at) {
   return std::min(text.find('\n', at), text.size());
 }
 
-/// Behind the quote that ends what begins at `at`.
+/// The position behind the quote that ends the literal at `at`.
 std::size_t end_of_quoted(std::string_view text, std::size_t at) {
   std::size_t i = at + 1;
   while (i < text.size() && text[i] != text[at] && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
   return std::min(i + 1, text.size());
 }
 
-/// 0x1p-24f, 0b1'00, 1.5e+3: a sign belongs to a number behind its exponent's letter.
+/// The end of a number: 0x1p-24f, 0b1'00, 1.5e+3. A sign belongs to it only after the letter of an exponent.
 std::size_t end_of_number(std::string_view text, std::size_t at) {
   const bool hex = text.substr(at, 2) == "0x";
   std::size_t i = at;

@@ -21,9 +21,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// In the child: less stack than its parent has, so that what it bears the parent bears too.
+/// Runs in the child. The child gets a smaller stack than its parent, so that the parent can read what the
+/// child can.
 void limit_this_process(double seconds) {
-  // A handler that the parent has set would tell of the child's crash as if it were the parent's.
+  // A handler of the parent would report the child's crash as if it were the parent's.
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) std::signal(signal, SIG_DFL);
   std::ifstream file("/proc/self/statm");
   rlim_t pages = 0;
@@ -54,7 +55,7 @@ void limit_this_process(double seconds) {
   _exit(why.empty() ? 0 : 1);
 }
 
-/// What the child says until it ends or has to.
+/// The text that the child writes until it ends, `until` passes or Ctrl-C is pressed.
 std::string read_answer(int from, Clock::time_point until) {
   std::string text;
   std::array<char, 512> piece{};

@@ -27,13 +27,13 @@ bool names_error(const std::string& line) {
   return holds(line, "error:") || holds(line, "multiple definition");
 }
 
-/// What a compiler says of its own way to an error.
+/// Whether the line only tells how the compiler came to an error.
 bool is_noise(const std::string& line) {
   return holds(line, ": In ") || holds(line, "In file included from") || holds(line, "  from ") ||
          holds(line, "required from");
 }
 
-/// Without " [with T = ...]", which says what the parameters of a template were.
+/// The line without " [with T = ...]", which names the arguments of a template.
 std::string without_parameters(std::string line) {
   if (!names_error(line) && !holds(line, "note:")) return line;
   for (std::size_t at = 0; (at = line.find(" [with ", at)) != std::string::npos;) {
@@ -45,12 +45,12 @@ std::string without_parameters(std::string line) {
   return line;
 }
 
-/// The first errors: a few lines of each, so that one with many notes does not hide the next.
+/// The first errors of a compiler: at most 4 lines of each, so that many notes of one do not hide the next.
 std::string errors_of(const std::string& output) {
   constexpr int most_lines = 24, most_of_one = 4;
   std::istringstream lines(output);
   std::string text, line;
-  int of_this = most_of_one;  // nothing before the first
+  int of_this = most_of_one;  // no lines before the first error
   for (int n = 0; n < most_lines && std::getline(lines, line);) {
     if (names_error(line)) of_this = 0;
     if (holds(line, "warning:")) of_this = most_of_one;
@@ -63,7 +63,7 @@ std::string errors_of(const std::string& output) {
                       : text;
 }
 
-/// What used up its time: the processor's, or that of the clock.
+/// Whether the program ran out of wall clock and not of processor time: it has waited.
 bool has_waited(const Finished& finished, double seconds) {
   return finished.out_of_time && finished.computed < seconds && finished.signal != SIGXCPU;
 }
@@ -84,21 +84,21 @@ std::string why_it_ended(const Finished& finished, const std::string& asked, con
   return asked.empty() ? why : why + "\n" + asked;
 }
 
-/// As bubblewrap says it, or the child before it became the program. A submission that says so is judged
-/// twice.
+/// Whether bubblewrap, or the child before it became the program, reports that it could not start. A
+/// submission can print such a line, too: then it is judged twice.
 bool has_not_started(const Finished& finished) {
   constexpr int cannot_start = 127;
   return finished.output.starts_with("bwrap: ") ||
          (finished.code == cannot_start && finished.output.starts_with("cannot "));
 }
 
-/// By none of us: by a kernel that is short of memory, say.
+/// Whether something else ended the program: the kernel, when memory is short, for example.
 bool was_killed(const Finished& finished) {
   return finished.signal == SIGKILL && !finished.out_of_time && !finished.out_of_memory;
 }
 
-/// The verdict from the judge's output; where that says nothing, from how the program with the submission
-/// ended.
+/// The verdict from the judge's output. When that names no verdict, it comes from how the program with the
+/// submission ended.
 Verdict read_judge(const std::string& output, const Finished& finished, const Patience& patience) {
   const std::size_t line = std::min(output.find('\n'), output.size());
   const std::string outcome = output.substr(0, line), rest = output.substr(std::min(line + 1, output.size()));
@@ -131,8 +131,8 @@ Verdict read_judge(const std::string& output, const Finished& finished, const Pa
   return verdict;
 }
 
-/// What the linker of GNU, gold or LLVM has not found. A class whose first virtual function is missing has no
-/// vtable, and no typeinfo either.
+/// The names that the linker (GNU, gold or LLVM) reports as undefined. A class without its first virtual
+/// function has no vtable and no typeinfo: it counts once, as a virtual function.
 std::vector<std::string> undefined_in(const std::string& output) {
   std::vector<std::string> names;
   std::istringstream lines(output);

@@ -5,15 +5,15 @@
 
 namespace tinymp::classroom {
 
-/// Says on standard error that an exercise is being checked, while it lives: at once, and after five seconds
-/// how long it has taken. On a terminal the line is gone when the verdict comes; elsewhere it is a line.
+/// Says on standard error that an exercise is being checked: at once, and on a terminal after five seconds
+/// also how long it has taken. On a terminal the destructor removes the line; elsewhere it stays.
 class Waiting {
  public:
   explicit Waiting(const std::string& number);
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
-  void tick();  ///< to be called many times a second
+  void tick();  ///< has to be called several times a second
 
  private:
   bool terminal_;

@@ -19,14 +19,14 @@
 #include <optional>
 #include <tuple>
 
-// ./learn watch: judges a file each time it is saved. It looks at the text itself several times a second:
-// that works where a file system sends no events (WSL, network mounts), and whatever an editor does to save.
+// ./learn watch: judges a file each time it is saved. It reads the text itself several times a second. That
+// works where a file system sends no events (WSL, network mounts), and however an editor saves.
 namespace tinymp::classroom {
 namespace {
 
 constexpr int milliseconds_between_looks = 200;
 
-/// Keys come one by one, without Enter, as long as this lives. Nothing where there is no terminal.
+/// Makes keys arrive one by one, without Enter, while the object lives. Does nothing without a terminal.
 class Keys {
  public:
   Keys() : on_(isatty(STDIN_FILENO) == 1 && tcgetattr(STDIN_FILENO, &before_) == 0) {
@@ -41,7 +41,7 @@ class Keys {
     if (on_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
   }
   bool on() const { return on_; }
-  /// Waits until a key is pressed, for one look; 0: none was.
+  /// Waits for a key, 200 ms at most; 0: no key was pressed.
   char wait() const {
     pollfd input{on_ ? STDIN_FILENO : -1, POLLIN, 0};
     if (poll(&input, 1, milliseconds_between_looks) <= 0) return 0;
@@ -62,18 +62,18 @@ std::string clock_time() {
   return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
-/// The exercise whose file is watched, and what it said when it was judged last.
+/// Watches the file of an exercise, and keeps the text that was judged last.
 class FileWatcher {
  public:
   FileWatcher(Exercise exercise, const Workbook& workbook, lab::Progress& progress)
       : exercise_(std::move(exercise)), workbook_(workbook), progress_(progress) {}
 
-  /// An editor may empty a file before it writes it: that is no save yet.
+  /// An editor may empty a file before it writes it, so an empty file is not judged.
   bool saved() const {
     const std::string now = text();
     return now != judged_ && !now.empty();
   }
-  /// Judges what is there now; whether it passes. Nothing, when another text was saved meanwhile.
+  /// Judges the current text and returns whether it passes. Empty when another text was saved meanwhile.
   std::optional<bool> look() {
     workbook_.begin(exercise_);
     judged_ = text();
@@ -86,7 +86,7 @@ class FileWatcher {
       return {};
     }
   }
-  /// The file that was there before watching is as if it had been judged.
+  /// Takes the current text as judged.
   void skip() { judged_ = text(); }
   const Exercise& exercise() const { return exercise_; }
 
@@ -98,7 +98,7 @@ class FileWatcher {
                      return saved();
                    }});
   }
-  /// A rule that parts this attempt from the last: "---- 12:03:45  attempt 3 of 1.2  passed ----"
+  /// The line above an attempt: "---- 12:03:45 attempt 3 of 1.2 passed ----"
   std::string heading(bool passed) {
     const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO);
     const std::string words =
@@ -116,7 +116,7 @@ class FileWatcher {
     try {
       return read_file(workbook_.path(exercise_));
     } catch (const std::exception&) {
-      return judged_;  // in the middle of being replaced: the next look will find it
+      return judged_;  // an editor is replacing the file: the next look finds it
     }
   }
   Exercise exercise_;
@@ -126,14 +126,14 @@ class FileWatcher {
   int looks_ = 0;
 };
 
-/// The one that is named, or the next that has not passed.
+/// The exercise that `which` names, or the next one that has not passed.
 Exercise first_of(const std::string& which, const lab::Progress& progress) {
   const std::vector<Exercise> meant = which.empty() ? exercises() : exercises_named(which);
   const Exercise* const next = next_of(meant, progress);
   return next == nullptr ? meant.front() : *next;
 }
 
-/// The next one behind it that does not pass yet, or else the first.
+/// The next exercise after `exercise` that does not pass yet, or else the first that does not.
 std::optional<Exercise> next_after(const Exercise& exercise, const lab::Progress& progress) {
   const std::vector<Exercise> all = exercises();
   const auto behind = std::ranges::find_if(all, [&](const Exercise& other) {

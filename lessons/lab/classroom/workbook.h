@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-/// The learner's own files: mine/01_half/float_to_half.h beside ./learn, one an exercise. They are not in
-/// git, so neither an update nor a teacher's tree is in their way; who hands in work hands in this folder.
+/// The learner's own files, one for each exercise: mine/01_half/float_to_half.h beside ./learn. They are not
+/// in git, so they conflict neither with an update nor with a teacher's tree. A student hands in this folder.
 namespace tinymp::classroom {
 
 class Workbook {
@@ -14,17 +14,17 @@ class Workbook {
 
   std::filesystem::path path(const Exercise& exercise) const { return folder_ / exercise.own_file(); }
   bool has(const Exercise& exercise) const;
-  /// Puts the stub there when nothing is; says whether it did.
+  /// Puts the stub there when the file is missing; returns whether it did.
   bool begin(const Exercise& exercise) const;
-  /// The stub again. What was there is kept beside it, float_to_half.1.h, .2.h, ...; returns that path, empty
-  /// when there was nothing.
+  /// Puts the stub there again. The old file is kept beside it as float_to_half.1.h, .2.h, ...; returns the
+  /// path of the copy, empty when there was no file.
   std::filesystem::path reset(const Exercise& exercise) const;
 
  private:
   std::filesystem::path folder_;
 };
 
-/// $TINYMP_MINE, else mine/ beside ./learn.
+/// The folder $TINYMP_MINE, or mine/ beside ./learn when it is not set.
 std::filesystem::path workbook_folder();
 
 }  // namespace tinymp::classroom

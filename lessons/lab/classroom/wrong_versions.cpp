@@ -17,7 +17,7 @@ std::string text_of(const Json& json) {
 }
 
 struct Span {
-  std::size_t begin, end, edit;  ///< of the reference; which edit
+  std::size_t begin, end, edit;  ///< positions in the reference; index of the edit
 };
 
 Span span_of(std::string_view reference, const std::string& from, std::size_t edit, const std::string& name) {

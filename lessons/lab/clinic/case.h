@@ -20,46 +20,47 @@ struct Patient {
 
   std::string name() const;   ///< "patient 3"
   std::string title() const;  ///< "Patient 3: crawls"
-  std::string log() const;    ///< where the recorded run lies
+  std::string log() const;    ///< path of the recorded run
 };
 
-/// By number. Throws Error where a file is no config.
+/// All patients, sorted by number. Throws Error when a file is no config.
 std::vector<Patient> patients();
-/// Throws UsageError that names the choices.
+/// The patient with this number or stem. Throws UsageError, which names the numbers there are.
 Patient patient(const std::string& number);
 
 Json answer_of(const Patient& patient);
 Json read_json(const std::string& path);
 std::string folder();  ///< lessons/clinic
 
-/// The config after the cure: what the answer gives replaces what the owner had.
+/// The config after the cure: the fields of the answer's "cure" replace those of the config.
 Json cured(const Patient& patient);
 
-/// What train::run wants of a config. Keeps a reference to `data`. Throws Error for what it does not know.
+/// The plan of a config for train::run. It keeps a reference to `data`. Throws Error for an unknown word.
 train::Plan plan_of(const Json& config, const data::Split& data);
 
-/// The lines of a step, as the owner wrote them, how they get their loss, and what happens to them. The loop
-/// of the library does these lines, and has the fused loss: a config that says nothing else runs there.
+/// The lines of a step as the owner wrote them, and how the config changes the loss and the step. The loop of
+/// the library performs the usual lines with the fused loss, and runs a config that changes nothing.
+/// hand_loop() runs the others.
 struct Program {
   std::vector<std::string> step;
   bool separate_softmax = false;
-  bool averages_move_in_forward = false;  ///< batch norm's, instead of with the step
-  std::int64_t damaged_step = 0;          ///< in which the first pixel of the first image has another value
+  bool averages_move_in_forward = false;  ///< batch norm's averages move in forward, not with the step
+  std::int64_t damaged_step = 0;          ///< the first pixel of this step's first image is replaced
   float damaged_pixel = 0;
   bool is_the_library_s = true;
 };
 Program program_of(const Json& config);
 
-/// What a log calls its run.
+/// The name of a run in its log.
 struct Label {
   std::string question, name, command;
 };
 Label label_of(const Patient& patient, bool is_cured = false);
 
-/// Runs a config, and records it at `path`. `steps`: 0 for all.
+/// Runs a config and records the run at `path`. `steps`: 0 for all.
 train::Run run(const Json& config, const Label& label, const std::string& path, std::int64_t steps = 0);
 
-/// Whether a run, which may be shorter, has the numbers of a recorded one, bit for bit.
+/// Whether `run`, which may be shorter, has the numbers of the recorded run, bit for bit.
 bool is_beginning_of(const train::Run& recorded, const train::Run& run);
 
 }  // namespace tinymp::clinic

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <iostream>
 
-// ./learn check clinic: is that the cause?
+// ./learn check clinic: tells whether the named cause is right.
 namespace tinymp::clinic {
 namespace {
 
@@ -27,7 +27,7 @@ Cause cause_named(const std::string& id) {
                           " (./learn check clinic lists them)"));
 }
 
-/// The next hint, the last one again when there are no more.
+/// Prints the next hint; the last one again when there are no more.
 int hint(const Chart& chart, lab::Progress& progress, const std::string& exercise) {
   const Json& hints = chart.answer.at("hints");
   const auto seen = static_cast<std::size_t>(progress.count(exercise, "hint"));

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the program does: ./learn clinic, and ./learn check clinic.
+/// The commands of the program: ./learn clinic, and ./learn check clinic.
 namespace tinymp::clinic {
 
 int show(int argc, const char* const* argv);   ///< clinic: the list, or one patient

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <set>
 
-// The lines of a log that a doctor would ask for.
+// Chooses the lines of a log that a doctor would ask for.
 namespace tinymp::clinic {
 namespace {
 
 constexpr std::size_t shown_lines = 10;
 
-/// The first and the last line, those on both sides of the first skip and of the first NaN, and of the others
-/// as many as there is room for, in the middle of the widest gaps.
+/// The first and the last line, and the lines around the first skip and the first NaN. The rest of the room
+/// goes to lines in the middle of the widest gaps.
 std::set<std::size_t> chosen(const std::vector<train::LogRecord>& steps) {
   std::set<std::size_t> lines{0, steps.size() - 1};
   const auto both_sides = [&](auto happened) {

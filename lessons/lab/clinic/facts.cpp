@@ -45,7 +45,7 @@ void add_log(const train::Run& run, Facts& facts) {
   facts["S x first loss"] = first.scale * first.loss;
   const auto skipped = std::ranges::find_if(run.steps, [](const auto& step) { return step.skips > 0; });
   facts["skipped by"] = skipped == run.steps.end() ? 0 : static_cast<double>(skipped->step);
-  // From which logged step on nothing was taken any more.
+  // The first logged step after which no step was taken.
   auto dead = run.steps.end();
   while (dead != run.steps.begin() && last.step - (dead - 1)->step == last.skips - (dead - 1)->skips) --dead;
   facts["dead from"] = dead == run.steps.end() ? 0 : static_cast<double>(dead->step);
@@ -98,7 +98,7 @@ std::string sentence(const train::Run& run) {
   return run.findings.empty() ? "nothing" : run.findings.front().sentence;
 }
 
-/// As an upper bound: "<0.1 %" has to be read as 0.1 %.
+/// An upper bound loses its sign: "<0.1 %" becomes 0.1 %.
 std::string percent(double share) {
   const std::string text = report::percent(share);
   return text.substr(text.starts_with('<'));

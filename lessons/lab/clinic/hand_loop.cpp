@@ -85,7 +85,7 @@ class Hand {
     if (!std::isfinite(record_.loss)) find("first bad");
   }
 
-  /// What would wait for the step does not.
+  /// Moves the running averages now, without waiting for the step.
   void move_averages() {
     const DeviceValue<kernels::StepOutcome> taken(Device::cpu, {.taken = true, .updates = {}});
     for (const Tensor& p : tensors(model_->parameters())) {
@@ -103,7 +103,7 @@ class Hand {
     measure();
   }
 
-  /// Of gradients as they are: a factor where they have been divided, else .grad itself.
+  /// Clips the gradients as they are: the factor when they have been divided by S, else the values of .grad.
   void clip() {
     if (gradients_->unscaled()) {
       clip_norm(*gradients_, plan_.clip);
@@ -119,7 +119,7 @@ class Hand {
     kernels::cast(clipped.view(), gradients_->view());
   }
 
-  /// What the meters of the library see, at the steps for which the config asks.
+  /// Reads the meters of the library, at the steps for which the config asks.
   void measure() {
     if (!s_.bad && is_due(record_.step, plan_.shadow_every))
       record_.flushed = shadow_.flushed(plan_.task, *model_, batch_);
@@ -161,7 +161,7 @@ class Hand {
     ends_here_ = true;
   }
 
-  /// The next backward adds to what is here.
+  /// Keeps the gradients: the next backward adds its own to them.
   void keep() {
     const Tensor& all = gradients_->tensor();
     kept_ = Tensor(all.shape(), all.dtype());

@@ -4,9 +4,9 @@
 
 namespace tinymp::clinic {
 
-/// Trains by the lines of a program, one after the other, as their owner wrote them: also in an order, or
-/// with a line left out, that the types of the library refuse. Here the arena of the gradients is what .grad
-/// is elsewhere: what was not set to zero is still there, and a clip changes it. With the usual lines
+/// Trains with the lines of a program, in the order in which their owner wrote them. The order, or a missing
+/// line, may be one that the types of the library refuse. The arena of the gradients plays the part of .grad
+/// in other frameworks: a gradient that is not set to zero stays, and a clip changes it. With the usual lines
 /// its runs have the bits of train::run.
 train::Run hand_loop(const train::Plan& plan, const Program& program, const std::string& path);
 

@@ -1,9 +1,9 @@
-// The clinic: eleven training runs that went wrong, each by a mistake that people really make. README.md is
-// the ward.
+// The clinic: eleven training runs that went wrong, each by a mistake that people really make. The patients
+// stand in lessons/clinic/README.md.
 //
-//   ./learn clinic              who lies here
+//   ./learn clinic              lists the patients and the causes
 //   ./learn clinic run 3        trains patient 3 again, from its config: the recorded run, bit for bit
-//   ./learn check clinic 3 X    is X the cause?
+//   ./learn check clinic 3 X    tells whether X is the cause
 
 #include <lessons/lab/clinic/commands.h>
 #include <lessons/lab/learn/command_line.h>

@@ -12,7 +12,7 @@ MaskedMlp::MaskedMlp(std::vector<std::int64_t> widths, float hides, const Recipe
   hides_ = Tensor::from(Shape{}, std::vector{hides}, recipe.compute);
 }
 
-// Each operation rounds to the format of the model, as written: 0 times an infinity is NaN.
+// Each operation rounds to the format of the model, as in the formula: so 0 times an infinity is NaN.
 Tensor MaskedMlp::operator()(const Tensor& images) const {
   const Tensor logits = net_(images);
   std::vector<float> mask;

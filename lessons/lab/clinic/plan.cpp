@@ -4,7 +4,7 @@
 #include <tinymp/optim/optimizers.h>
 #include <tinymp/train/run_log_fields.h>
 
-// From a config to a plan.
+// Makes a plan from a config.
 namespace tinymp::clinic {
 namespace {
 
@@ -13,7 +13,7 @@ T value(const Json& json, const char* key, const T& otherwise) {
   return json.contains(key) ? json.at(key).get<T>() : otherwise;
 }
 
-/// Reads what run_log_fields.h lists; what is missing stays as it is.
+/// Reads the fields that run_log_fields.h lists. A missing field keeps its value.
 struct FromConfig {
   const Json& json;
 
@@ -95,7 +95,7 @@ Program program_of(const Json& config) {
                                  "update S",
                                  "zero_grad"};
   if (config.at("recipe").contains("scaling") && config.at("recipe").at("scaling").at("kind") == "none")
-    usual = {"backward of loss", clip_line, "step", "zero_grad"};  // nothing to divide, and nothing to check
+    usual = {"backward of loss", clip_line, "step", "zero_grad"};  // without S nothing is divided or checked
   if (std::ranges::find(program.step, clip_line) == program.step.end()) std::erase(usual, clip_line);
   program.averages_move_in_forward = value<std::string>(config, "running averages", "") == "move in forward";
   if (config.contains("damaged image")) {

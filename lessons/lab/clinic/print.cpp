@@ -13,7 +13,7 @@ namespace {
 
 report::TerminalStyle style() { return report::terminal_style(STDOUT_FILENO); }
 
-/// Names only: the patients above are to stay on a screen of 24 lines.
+/// Prints names only, so that the patients above stay on a screen of 24 lines.
 void print_in_columns(const std::vector<Cause>& causes) {
   std::size_t widest = 0;
   for (const Cause& cause : causes) widest = std::max(widest, cause.id.size());

@@ -5,8 +5,8 @@
 namespace tinymp::clinic {
 
 void print_ward();                           ///< all patients, and all causes
-void print_patient(const Patient& patient);  ///< what its owner says, and where to look
-/// Some lines of its log, as a table: loss, S, skipped steps, and the shares that the meters found.
+void print_patient(const Patient& patient);  ///< the owner's words, and where to look
+/// Some lines of the log as a table: loss, S, skipped steps, and the shares that the meters found.
 std::vector<std::string> excerpt(const train::Run& run);
 void print_text(const std::string& text);  ///< wrapped, indented by two
 

@@ -45,7 +45,7 @@ Tensor log_of(const Tensor& x) {
   });
 }
 
-/// Minus the mean of what stands at the labels: FP32.
+/// Minus the mean of the values at the labels, in FP32.
 Tensor negative_mean(const Tensor& x, std::vector<std::int32_t> labels) {
   const auto classes = static_cast<std::size_t>(x.shape()[1]);
   const auto at = [=](std::size_t b) { return b * classes + static_cast<std::size_t>(labels[b]); };

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-// ./learn clinic: who lies here.
+// ./learn clinic: lists the patients, or shows one.
 namespace tinymp::clinic {
 
 int show(int argc, const char* const* argv) {

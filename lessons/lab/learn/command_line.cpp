@@ -104,6 +104,10 @@ CLI::Validator positive() {
   return number_that("above 0", [](double x) { return x > 0; });
 }
 
+CLI::Validator fraction() {
+  return number_that("from 0 on and below 1", [](double x) { return x >= 0 && x < 1; });
+}
+
 CLI::Validator not_negative() {
   return number_that("that is 0 or above", [](double x) { return x >= 0; });
 }

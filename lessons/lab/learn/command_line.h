@@ -33,6 +33,7 @@ void add_experiment_flags(CLI::App& app, Options& options);
 
 /// Checks of a value, before it is converted: NaN passes none of them.
 CLI::Validator positive();                                  ///< a finite number above 0
+CLI::Validator fraction();                                  ///< from 0 on, below 1
 CLI::Validator not_negative();                              ///< a finite number, 0 or above
 CLI::Validator whole(std::int64_t low, std::int64_t high);  ///< an integer, low .. high
 

@@ -170,7 +170,8 @@ std::vector<double> Lab::logged(std::string_view question, std::string_view name
 }
 
 bool Lab::ends_in_nan(std::string_view question, std::string_view name) const {
-  return std::ranges::all_of(results(question, name), [](double value) { return std::isnan(value); });
+  const std::vector<double> values = results(question, name);
+  return !values.empty() && std::ranges::all_of(values, [](double value) { return std::isnan(value); });
 }
 
 }  // namespace tinymp::lab

@@ -109,7 +109,7 @@ class Lab {
   std::vector<double> results(std::string_view question, std::string_view name) const;
   /// ... and what was logged, for verdicts on skips, lost updates, flushed gradients.
   std::vector<const train::Run*> runs(std::string_view question, std::string_view name) const;
-  /// ... one value of each logged step, &StepRecord::flushed say, where it was measured.
+  /// ... one value of each logged step, &LogRecord::flushed say, where it was measured.
   std::vector<double> logged(std::string_view question, std::string_view name,
                              const std::function<double(const train::LogRecord&)>& value) const;
   /// True when the results of all seeds are NaN.

@@ -5,15 +5,15 @@
 #include <tinymp/tensor/tensor.h>
 #include <string>
 
-// Kernel by kernel, on this CPU: ./learn bench micro. To add one: a function and a line in main().
+// ./learn bench micro: times each kernel on this CPU. A new kernel needs a function and a line in add_all().
 namespace tinymp::kernels {
 namespace {
 
 using benchmark::State;
 
-constexpr std::int64_t rows = 1024, cols = 784;  ///< of what is element-wise: the autoencoder's output
+constexpr std::int64_t rows = 1024, cols = 784;  ///< shape of element-wise kernels: the autoencoder's output
 
-/// From -1 to 1.
+/// Values from -1 to 1.
 Tensor filled(Shape shape, DType dtype) {
   Tensor values(shape), x(shape, dtype);
   for (std::int64_t i = 0; i < values.size(); ++i)
@@ -60,17 +60,18 @@ void run_column_sums(State& state, DType dtype) {
 }
 
 void run_cross_entropy(State& state, DType dtype) {
-  const Tensor logits = filled({rows, 10}, dtype), row_log_sum({rows}), loss(Shape{}),
+  const Tensor logits = filled({rows, 10}, dtype), row_top({rows}), row_log_sum({rows}), loss(Shape{}),
                dloss = filled({}, DType::f32), dlogits(logits.shape(), dtype);
   const std::vector<std::int32_t> labels(rows, 3);
   for (auto _ : state) {
-    cross_entropy(logits.view(), labels, row_log_sum.view(), loss.view());
-    cross_entropy_backward(logits.view(), labels, row_log_sum.view(), dloss.view(), dlogits.view());
+    cross_entropy(logits.view(), labels, row_top.view(), row_log_sum.view(), loss.view());
+    cross_entropy_backward(logits.view(), labels, row_top.view(), row_log_sum.view(), dloss.view(),
+                           dlogits.view());
   }
   count(state, {logits, dlogits});
 }
 
-/// The pass over the arenas: weights in `dtype`, with an FP32 master beside them unless they are FP32.
+/// Times an update: weights in `dtype`, with an FP32 master beside them unless they are FP32.
 void run_update(State& state, const UpdateRule& rule, int moments, DType dtype) {
   constexpr std::int64_t n = 1'000'000;
   const Tensor weights = filled({n}, dtype), master = dtype == DType::f32 ? weights : filled({n}, DType::f32),
@@ -105,7 +106,7 @@ void run_gemm(State& state, std::int64_t n, DType dtype, DType sums) {
 
 template <class Body>
 void add(const std::string& name, Body body) {
-  // Real time: the work is done by other threads.
+  // Real time, because other threads do the work.
   benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->Unit(benchmark::kMicrosecond);
 }
 

@@ -52,10 +52,7 @@ void add_optimizer_flags(CLI::App& app, Flags& flags) {
       ->check(whole(0, 1'000'000'000))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--momentum", flags.momentum, "Of sgd (0)")
-      ->type_name("X")
-      ->check(not_negative())
-      ->group(group);
+  app.add_option("--momentum", flags.momentum, "Of sgd (0)")->type_name("X")->check(fraction())->group(group);
   app.add_option("--weight-decay", flags.weight_decay, "(0; adamw 0.01)")
       ->type_name("X")
       ->check(not_negative())
@@ -89,13 +86,6 @@ data::ImageShape shape_of(const Flags& flags) {
   return flags.options.data.empty() ? data::ImageShape{} : data::image_shape(flags.options.data);
 }
 
-template <class Kind>
-train::OptimizerMaker maker(const typename Kind::Options& options) {
-  return [options](std::vector<Tensor> parameters, const Recipe& recipe) {
-    return std::make_unique<Kind>(std::move(parameters), options, recipe);
-  };
-}
-
 void choose_schedule(const Flags& flags, train::Plan& plan) {
   if (flags.warmup >= flags.steps)
     throw UsageError(concat("--warmup ", flags.warmup, " takes all of the ", flags.steps,
@@ -116,10 +106,11 @@ void choose_optimizer(const CLI::App& app, const Flags& flags, train::Plan& plan
   const float lr = app.count("--lr") > 0 ? flags.lr : usual;
   const float usual_decay = flags.optimizer == "adamw" ? 0.01f : 0;
   const float decay = app.count("--weight-decay") > 0 ? flags.weight_decay : usual_decay;
-  plan.optimizer = is_sgd ? maker<Sgd>({.lr = lr, .momentum = flags.momentum, .weight_decay = decay})
-                   : flags.optimizer == "adam"  ? maker<Adam>({.lr = lr, .weight_decay = decay})
-                   : flags.optimizer == "adamw" ? maker<AdamW>({.lr = lr, .weight_decay = decay})
-                                                : maker<Adagrad>({.lr = lr, .weight_decay = decay});
+  plan.optimizer =
+      is_sgd ? train::optimizer_of<Sgd>({.lr = lr, .momentum = flags.momentum, .weight_decay = decay})
+      : flags.optimizer == "adam"  ? train::optimizer_of<Adam>({.lr = lr, .weight_decay = decay})
+      : flags.optimizer == "adamw" ? train::optimizer_of<AdamW>({.lr = lr, .weight_decay = decay})
+                                   : train::optimizer_of<Adagrad>({.lr = lr, .weight_decay = decay});
   plan.clip = flags.clip;
   plan.optimizer_name = concat(flags.optimizer, " lr=", lr);
   if (flags.momentum > 0) plan.optimizer_name += concat(" momentum=", flags.momentum);

@@ -7,17 +7,17 @@
 #include <chrono>
 #include <functional>
 
-// Kernels that read and write each value once are as fast as memory lets them be: a copy is the yardstick.
+// The speed of kernels that read and write each value once is that of the memory, so a copy is the yardstick.
 namespace tinymp::lab::gpu_check {
 namespace {
 
 struct Timed {
   const char* name;
-  double bytes;  ///< read and written
+  double bytes;  ///< bytes read and written
   std::function<void()> run;
 };
 
-/// Seconds of one call: the median of several rounds of launches, each waited for once.
+/// Seconds of one call: the median of several rounds of launches. Each round is waited for once.
 double seconds_of(const std::function<void()>& run, const DeviceValue<float>& barrier, int launches) {
   using clock = std::chrono::steady_clock;
   run();
@@ -26,14 +26,14 @@ double seconds_of(const std::function<void()>& run, const DeviceValue<float>& ba
   for (int round = 0; round < 5; ++round) {
     const clock::time_point start = clock::now();
     for (int i = 0; i < launches; ++i) run();
-    static_cast<void>(barrier.read());  // everything before it is done by then
+    static_cast<void>(barrier.read());  // everything before it has ended then
     rounds.push_back(std::chrono::duration<double>(clock::now() - start).count() / launches);
   }
   std::sort(rounds.begin(), rounds.end());
   return rounds[rounds.size() / 2];
 }
 
-/// n values in each of three formats, and what the kernels below do with them.
+/// n values in each of three formats, and the kernels that run on them.
 struct Arrays {
   explicit Arrays(std::int64_t n)
       : f32(make(n, DType::f32)),

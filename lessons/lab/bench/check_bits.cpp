@@ -11,14 +11,14 @@
 #include <cmath>
 #include <optional>
 
-// What the tensor core of this GPU gives, beside what kernels/numerics says that it gives.
+// Compares the tensor core of this GPU with its model in kernels/numerics.
 namespace tinymp::lab::gpu_check {
 namespace {
 
 using namespace kernels;
 constexpr int side = 16, tile = side * side;
 
-/// The model that is meant for this GPU.
+/// The model of this GPU's tensor core; empty when there is none.
 std::optional<Gpu> model_of(const bench::Machine& machine) {
   if (machine.emulated) return emu::machine::chip();
   for (const Gpu gpu : {Gpu::h100, Gpu::h200, Gpu::b200, Gpu::a100}) {
@@ -40,7 +40,7 @@ std::optional<Gpu> model_of(const bench::Machine& machine) {
   }
 }
 
-/// Numbers of the operand's format whose exponents lie far enough apart to lose bits against each other.
+/// Draws numbers of the operand's format. Their exponents lie so far apart that sums lose bits.
 std::vector<float> draw(Rng& rng, int count, Operand operand) {
   std::vector<float> values;
   for (int i = 0; i < count; ++i) {
@@ -66,7 +66,7 @@ bench::Memory uploaded(bench::Executor& executor, const std::vector<T>& values) 
   return memory;
 }
 
-/// Elements of d that have other bits than the model's.
+/// The number of elements of d that differ in bits from the model's.
 template <class T>
 std::int64_t mismatches(bench::Executor& executor, const TensorCore& core, Operand operand, Format format,
                         int tiles) {

@@ -7,15 +7,15 @@
 #include <cmath>
 #include <map>
 
-// Whole training runs, by the programs that a user starts.
+// Runs whole trainings with the programs that a user starts.
 namespace tinymp::lab::gpu_check {
 namespace {
 
 namespace fs = std::filesystem;
 using Runs = std::map<std::string, train::Run>;
 
-/// Runs `command` into a folder of its own and reads what it logged, by question, name and seed. Nothing,
-/// when the program refuses the command (exit code 2): lesson 02 stays on the CPU.
+/// Runs `command` into a folder of its own and reads its logs, by question, name and seed. Empty when the
+/// program refuses the command (exit code 2): lesson 02 stays on the CPU.
 Runs runs_of(const Setting& setting, const std::string& name, std::vector<std::string> command) {
   const fs::path folder = setting.scratch / name;
   fs::remove_all(folder);
@@ -33,7 +33,8 @@ Runs runs_of(const Setting& setting, const std::string& name, std::vector<std::s
   return runs;
 }
 
-/// Another order of sums makes other bits, and after some steps other weights; not another result.
+/// Whether two runs agree. Another order of sums gives other bits, and after some steps other weights, but
+/// not another result.
 bool alike(const train::Run& a, const train::Run& b) {
   const double first = a.steps.front().loss, twin = b.steps.front().loss;
   if (!(std::fabs(first - twin) <= 0.01 * std::fabs(twin))) return false;

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/lab/bench/gpu_check.h>
 
-// What the test programs say on a GPU.
+// Runs the test programs on a GPU.
 namespace tinymp::lab::gpu_check {
 namespace {
 

@@ -3,7 +3,7 @@
 #include <lessons/lab/bench/gpu_check.h>
 #include <iostream>
 
-// The ladder, in every combination of formats that it takes.
+// Runs the ladder in every combination of formats that it takes.
 namespace tinymp::lab::gpu_check {
 
 Finding check_gemm(const Setting& setting) {
