@@ -4,6 +4,7 @@
 #include <tests/catch.h>
 #include <tests/data/files.h>
 #include <tests/train/faults.h>
+#include <tests/train/python.h>
 #include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/resnet.h>
@@ -17,11 +18,6 @@
 namespace tinymp::test {
 
 namespace fs = std::filesystem;
-
-inline std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// The lines of a log without what may differ: the date and the seconds.
 inline std::vector<std::string> log_of(const std::string& path) {

@@ -1,7 +1,7 @@
-#include <sys/wait.h>
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tests/data/files.h>
+#include <tests/train/python.h>
 #include <tests/train/small_disk.h>
 #include <tinymp/train/atomic_file.h>
 #include <tinymp/train/safetensors.h>
@@ -26,11 +26,6 @@ std::string file_of(const std::string& header, const std::string& data, std::uin
 }
 std::string file_of(const std::string& header, const std::string& data) {
   return file_of(header, data, header.size());
-}
-
-std::string contents_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::string counting(std::size_t n) {
@@ -181,18 +176,18 @@ TEST_CASE("a file is written whole or not at all: full and read-only disks keep 
   if (!disk.mounted) SKIP_TEST("mounting a small tmpfs needs Linux and root");
   const std::string path = disk / "state", old(20000, 'o');
   train::write_atomically("the checkpoint", path, old);
-  CHECK(contents_of(path) == old);
+  CHECK(text_of(path) == old);
   disk.fill();
   CHECK_SAYS("cannot write the checkpoint " + path + ": No space left on device; free some space",
              train::write_atomically("the checkpoint", path, std::string(20001, 'n')));
-  CHECK(contents_of(path) == old);
+  CHECK(text_of(path) == old);
   CHECK_FALSE(std::filesystem::exists(path + ".part"));
   std::filesystem::remove(disk / "ballast");
   train::write_atomically("the checkpoint", path, "new");
-  CHECK(contents_of(path) == "new");
+  CHECK(text_of(path) == "new");
   disk.make_read_only();
   CHECK_SAYS("Read-only file system", train::write_atomically("the checkpoint", path, old));
-  CHECK(contents_of(path) == "new");
+  CHECK(text_of(path) == "new");
 }
 
 TEST_CASE("a file is written whole or not at all: other things in its way") {
@@ -203,25 +198,12 @@ TEST_CASE("a file is written whole or not at all: other things in its way") {
   CHECK_FALSE(std::filesystem::exists(folder / "state.part"));
   files::write(folder / "other.part", {1, 2, 3});  // left by a program that was killed
   train::write_atomically("the checkpoint", folder / "other", "x");
-  CHECK(contents_of(folder / "other") == "x");
+  CHECK(text_of(folder / "other") == "x");
   CHECK_FALSE(std::filesystem::exists(folder / "other.part"));
 }
 
-/// Runs Python; what it prints, or nothing when it failed.
-std::optional<std::string> python(const std::string& program, const std::vector<std::string>& arguments) {
-  const files::Folder folder;
-  std::ofstream(folder / "program.py") << program;
-  std::string command = "python3 " + (folder / "program.py");
-  for (const std::string& a : arguments) command += " " + a;
-  command += " > " + (folder / "out") + " 2> " + (folder / "errors");
-  const int status = std::system(command.c_str());
-  UNSCOPED_INFO(contents_of(folder / "errors"));
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
-  return contents_of(folder / "out");
-}
-
 TEST_CASE("safetensors: Python's package reads the same, and writes what we read") {
-  if (!python("import safetensors", {})) SKIP_TEST("no Python package safetensors");
+  if (!python("import safetensors")) SKIP_TEST("no Python package safetensors");
   const files::Folder folder;
   const Safetensors all = all_kinds();
   train::save_safetensors("the file", folder / "ours", all);

@@ -67,17 +67,18 @@ struct Taker {
 }  // namespace
 
 StoredType stored_type(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return StoredType::F64;
-    case DType::f16:
-      return StoredType::F16;
-    case DType::bf16:
-      return StoredType::BF16;
-    case DType::f32:
-      break;
-  }
-  return StoredType::F32;
+  std::string name(name_of(dtype));
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  const std::optional<StoredType> type = stored_type_named(name);
+  expect(type.has_value(), "a checkpoint cannot hold tensors of ", dtype, ": safetensors has no such format");
+  return *type;
+}
+
+std::optional<DType> dtype_in_memory(StoredType type) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
+    if (stored_type(dtype) == type) return dtype;
+  return std::nullopt;
 }
 
 StoredTensor stored(const Tensor& tensor, const nn::TorchTensor& as) {

@@ -3,11 +3,14 @@
 #include <tinymp/nn/torch_layout.h>
 #include <tinymp/train/checkpoint.h>
 #include <tinymp/train/safetensors.h>
+#include <optional>
 
 /// Tensors between memory and file, and the arenas of an optimizer cut into tensors with names.
 namespace tinymp::train {
 
+/// The same format in a file: f16 is F16. Throws Error for a format that safetensors lacks.
 StoredType stored_type(DType dtype);
+std::optional<DType> dtype_in_memory(StoredType type);  ///< nothing for a format that tensors lack
 
 /// Returns a tensor on the CPU in the layout `as`.
 StoredTensor stored(const Tensor& tensor, const nn::TorchTensor& as);

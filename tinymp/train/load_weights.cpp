@@ -19,19 +19,15 @@ bool is_own(const std::string& name) { return name.rfind("tinymp.", 0) == 0; }
 
 /// Returns why a tensor cannot be taken; empty when it can.
 std::string misfit(const StoredTensor& from, const nn::TorchTensor& as) {
-  const bool number = from.type == StoredType::F64 || from.type == StoredType::F32 ||
-                      from.type == StoredType::F16 || from.type == StoredType::BF16;
-  if (!number) return concat("its values are ", name_of(from.type), ", which tinymp does not train in");
+  if (!dtype_in_memory(from.type))
+    return concat("its values are ", name_of(from.type), ", which tinymp does not train in");
   if (from.shape != as.shape) return "the model's is " + shown("", as.shape).substr(1);
   return "";
 }
 
 /// Copies the values and rounds them to the format of `to`.
 void take(const StoredTensor& from, const nn::TorchTensor& as, const Tensor& to) {
-  DType dtype = DType::f32;
-  for (const DType known : {DType::f64, DType::f16, DType::bf16})
-    if (stored_type(known) == from.type) dtype = known;
-  const Tensor same(to.shape(), dtype);
+  const Tensor same(to.shape(), *dtype_in_memory(from.type));
   unpack(from, as, same);
   kernels::cast(same.to(to.device()).view(), to.view());
 }

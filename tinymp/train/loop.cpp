@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace tinymp::train {
@@ -70,6 +71,37 @@ void add_details(const PendingStep& step, const kernels::StepOutcome& outcome, L
   record.absorbed = share(outcome.updates.absorbed, outcome.updates.values);
 }
 
+/// Reads steps back, in their order, and writes down what became of them.
+struct Books {
+  const Plan& plan;
+  RunLog& log;
+  Run& recorded;
+  RunResult& result;
+  FaultFinder& finder;
+  const StepCallback& on_step;
+
+  void enter(const PendingStep& step, bool logged) const {
+    const kernels::StepOutcome outcome = step.outcome.read();
+    LogRecord record = outline_of(step, outcome);
+    result.skipped += record.skipped;
+    result.taken += !record.skipped;
+    record.skips = result.skipped;
+    if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss))
+      result.first_nonfinite_step = record.step;
+    if (logged) {
+      add_details(step, outcome, record);
+      log.write(record);
+      recorded.steps.push_back(record);
+      if (step.sizes) {
+        log.write_sizes(*step.sizes);
+        recorded.sizes.push_back(*step.sizes);
+      }
+    }
+    if (finder.searching()) finder.check_step(record, step.found.read().nonfinite);
+    if (on_step) on_step(plan, record);
+  }
+};
+
 }  // namespace
 
 RunHeader header_of(const Plan& plan, const nn::Module& model) {
@@ -120,7 +152,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   Run& recorded = begun.recorded;
   if (!begun.log) {  // finished before
     if (keep != nullptr) *keep = std::move(model);
-    return recorded;
+    return std::move(recorded);
   }
   RunLog& log = *begun.log;
   const RunningParts running{*model, *optimizer, scaler, loader};
@@ -132,6 +164,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
       });
   if (begun.finder) finder.restore(std::move(*begun.finder));
   RunResult result = begun.counts;
+  const Books books{plan, log, recorded, result, finder, on_step};
   const auto save = [&](std::int64_t t) {
     log.sync();
     save_run(path, {plan, *model, *optimizer, first_lr},
@@ -151,30 +184,11 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
     unlogged = logged ? 0 : unlogged + 1;
     const bool checks = unlogged % steps_ahead == 0;  // at the same steps wherever the run was interrupted
     if (!checks && !saves) continue;
-    for (const PendingStep& step : pending) {
-      const kernels::StepOutcome outcome = step.outcome.read();
-      LogRecord record = outline_of(step, outcome);
-      result.skipped += record.skipped;
-      result.taken += !record.skipped;
-      record.skips = result.skipped;
-      if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss))
-        result.first_nonfinite_step = record.step;
-      if (logged && record.step == t) {
-        add_details(step, outcome, record);
-        log.write(record);
-        recorded.steps.push_back(record);
-        if (step.sizes) {
-          log.write_sizes(*step.sizes);
-          recorded.sizes.push_back(*step.sizes);
-        }
-      }
-      if (finder.searching()) finder.check_step(record, step.found.read().nonfinite);
-      if (on_step) on_step(plan, record);
-    }
+    for (const PendingStep& step : pending) books.enter(step, logged && step.number == t);
     pending.clear();
     if (checks) finder.keep(t);
     if (saves) save(t);
-    if (stops) return recorded;
+    if (stops) return std::move(recorded);
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   result.seconds = passed.count() - finder.seconds();
@@ -191,7 +205,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   log.finish(result);
   recorded.result = result;
   if (keep != nullptr) *keep = std::move(model);
-  return recorded;
+  return std::move(recorded);
 }
 
 }  // namespace tinymp::train

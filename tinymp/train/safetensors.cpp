@@ -11,7 +11,6 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -44,12 +43,6 @@ static_assert(types.size() == static_cast<std::size_t>(StoredType::BOOL) + 1);
 
 constexpr std::size_t length_bytes = 8;  ///< of the number before the header
 constexpr const char* metadata_key = "__metadata__";
-
-std::optional<StoredType> type_named(std::string_view name) {
-  const auto* row = std::ranges::find(types, name, &TypeRow::name);
-  if (row == types.end()) return std::nullopt;
-  return static_cast<StoredType>(row - types.begin());
-}
 
 void expect_little_endian() {
   expect(
@@ -117,7 +110,7 @@ struct Reader {
              json.contains("data_offsets"),
          concat(who, " has other keys than dtype, shape and data_offsets"));
     need(json["dtype"].is_string(), concat(who, ": dtype is no text"));
-    const std::optional<StoredType> type = type_named(json["dtype"].get_ref<const std::string&>());
+    const std::optional<StoredType> type = stored_type_named(json["dtype"].get_ref<const std::string&>());
     need(type.has_value(),
          concat(who, ": the dtype ", excerpt(json["dtype"].dump()), " is not known to this program"));
     tensor.type = *type;
@@ -147,6 +140,12 @@ std::map<std::string, std::string> metadata_from(const Reader& reader, const Jso
 }
 
 }  // namespace
+
+std::optional<StoredType> stored_type_named(std::string_view name) {
+  const auto* row = std::ranges::find(types, name, &TypeRow::name);
+  if (row == types.end()) return std::nullopt;
+  return static_cast<StoredType>(row - types.begin());
+}
 
 std::string_view name_of(StoredType type) { return types[static_cast<std::size_t>(type)].name; }
 std::size_t size_of(StoredType type) { return types[static_cast<std::size_t>(type)].bytes; }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,9 @@ enum class StoredType : std::uint8_t {
   U8,
   BOOL
 };
-std::string_view name_of(StoredType type);  ///< "F8_E4M3"
-std::size_t size_of(StoredType type);       ///< bytes of one value
+std::string_view name_of(StoredType type);                           ///< "F8_E4M3"
+std::optional<StoredType> stored_type_named(std::string_view name);  ///< nothing for an unknown name
+std::size_t size_of(StoredType type);                                ///< bytes of one value
 
 struct StoredTensor {
   StoredType type = StoredType::F32;
