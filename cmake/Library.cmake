@@ -96,7 +96,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
 endif()
 # The optimiser would need longer for the files that write and read JSON than they run.
 file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/log_json.cpp tinymp/train/run_log*.cpp
-     tinymp/train/finding_text.cpp)
+     tinymp/train/finding_text.cpp tinymp/train/safetensors.cpp tinymp/train/checkpoint*.cpp)
 set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
 set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES COMPILE_DEFINITIONS
   "TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}>;TINYMP_HAS_EMULATION=$<BOOL:${TINYMP_EMULATION}>")

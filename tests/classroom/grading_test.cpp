@@ -5,8 +5,8 @@
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/grading.h>
 #include <lessons/lab/classroom/question.h>
-#include <lessons/lab/classroom/sha256.h>
 #include <lessons/lab/classroom/similarity.h>
+#include <tinymp/base/sha256.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

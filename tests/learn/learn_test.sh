@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# usage: learn_test.sh PROGRAM use|runs|limits|disks
+# usage: learn_test.sh PROGRAM use|runs|resumed|limits|disks
 # PROGRAM is bin/learn; the programs of other commands lie beside it.
 #   use    wrong words, flags and values: one message, the right exit code, nothing written
 #   runs   train, compare, a lesson and quickstart, a few steps each, on the images that come with tinymp
+#   resumed  trainings that are interrupted or killed, and go on
 #   limits files that may not grow (ulimit -f)
 #   disks  full and read-only disks, on small tmpfs mounts; exits 77 (skipped) where they cannot be mounted
 set -u
-program=${1:?usage: learn_test.sh PROGRAM use|runs|limits|disks}
-part=${2:?usage: learn_test.sh PROGRAM use|runs|limits|disks}
+program=${1:?usage: learn_test.sh PROGRAM use|runs|resumed|limits|disks}
+part=${2:?usage: learn_test.sh PROGRAM use|runs|resumed|limits|disks}
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 export BIN=${program%/*}
 program=$source_folder/tests/learn/start.sh
@@ -117,7 +118,7 @@ use() {
   learn 0 compare --help
   names_fields RunHeader 'first line' 19
   names_fields LogRecord 'a step' 11
-  names_fields RunResult result 5
+  names_fields RunResult result 6
 
   learn 2 run && complains 'run which lesson'
   learn 2 run 99 && complains "no lesson '99': there are 0"
@@ -193,6 +194,10 @@ use() {
   learn 2 explain --model mlp --widths 784,11 && complains 'ends with 10'
   learn 2 explain --batch 1 && complains '--batch'
   learn 2 train --data cut --optimizer lion && complains 'lion'
+  learn 2 train --data cut --save-every 0 && complains '--save-every: takes a whole number from 1'
+  learn 2 train --data cut --weights-only && complains 'name it with --resume RUN'
+  learn 2 train --resume nowhere && complains '--resume: there is no nowhere'
+  mkdir no_run && learn 2 train --resume no_run && complains 'no_run has no log of a run'
 
   echo '{"not": "a run"}' >garbage.jsonl
   head -c 3000 /dev/urandom >noise.jsonl
@@ -348,6 +353,47 @@ runs() {
   if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under --plain'; fi
 }
 
+resumed() { # a training that Ctrl-C or kill -9 ends goes on to the same weights, log and checkpoint
+  local flags='--data cut --steps 700 --batch 16 --recipe fp16_dynamic --optimizer adam --save-every 20 --shadow-every 0'
+  local hash signal pid
+  # shellcheck disable=SC2086
+  learn 0 train $flags --hash --out whole && prints '^weights [0-9a-f]\{16\}$'
+  hash=$(tail -n 1 out)
+  for signal in INT KILL; do
+    # shellcheck disable=SC2086
+    "$program" train $flags --name "it's cut" --out $signal >out 2>err &
+    pid=$!
+    for _ in {1..3000}; do
+      if [ -e $signal/train-001/checkpoint.safetensors ]; then break; fi
+      sleep 0.02
+    done
+    kill -$signal $pid
+    wait $pid 2>/dev/null
+    code=$? what="train, ended by SIG$signal"
+    if [ $signal = INT ]; then
+      [ $code = 130 ] || fail "exit code $code, not 130"
+      grep -q '^Interrupted; log and checkpoint are kept' err || fail 'Ctrl-C says nothing'
+      grep -q '^  ./learn train --resume INT/train-001$' err || fail 'does not say how to go on'
+    fi
+    grep -q '"result"' $signal/train-001/*.jsonl && fail 'ended before the signal'
+    learn 2 train --resume $signal/train-001 --lr 0.1 && complains '--lr would make another run'
+    learn 0 train --resume $signal/train-001 --hash --threads 1 && prints "it's cut"
+    [ "$(tail -n 1 out)" = "$hash" ] || fail "$(tail -n 1 out) after SIG$signal, not $hash"
+    cmp -s whole/train-001/checkpoint.safetensors $signal/train-001/checkpoint.safetensors || fail 'another checkpoint'
+    diff <(tail -n +2 whole/train-001/*.jsonl | sed 's/"seconds":[^,]*//') \
+      <(tail -n +2 $signal/train-001/*.jsonl | sed 's/"seconds":[^,]*//') >/dev/null || fail 'another log'
+    learn 0 train --resume $signal/train-001 --hash
+    [ "$(tail -n 1 out)" = "$hash" ] || fail 'a finished run is not what it was'
+  done
+  learn 1 train --resume INT/train-001/report.html && complains 'report.html: no safetensors file'
+  learn 0 train --data cut --steps 5 --widths 784,64,32,10 --resume INT/train-001 --weights-only --out tuned
+  prints 'Weights: 2 tensors of INT/train-001/checkpoint.safetensors'
+  prints "left there: 2.weight (10, 64): the model's is (32, 64)" && prints 'begins anew: 4.bias (10)'
+  cp -r whole/train-001 two && cp two/*.jsonl two/other.jsonl
+  learn 2 train --resume two && complains 'several logs'
+  rm -rf whole INT KILL tuned two
+}
+
 limits() { # files of 16 KB at most
   printf '#!/bin/bash\nulimit -f 16\nexec "%s" "$@"\n' "$program" >limited
   chmod +x limited
@@ -395,6 +441,7 @@ disks() {
 case $part in
   use) use ;;
   runs) runs ;;
+  resumed) resumed ;;
   limits) limits ;;
   disks) disks ;;
   *) echo "no part '$part'" && exit 2 ;;

@@ -101,6 +101,15 @@ Batch Loader::next() {
   return batch;
 }
 
+void Loader::go_to(const Position& position) {
+  expect(position.epoch >= 0 && position.drawn >= 0 && position.drawn < batches_per_epoch(),
+         "Loader: there is no batch ", position.drawn, " in epoch ", position.epoch, "; an epoch has ",
+         batches_per_epoch());
+  epoch_ = position.epoch;
+  drawn_ = position.drawn;
+  shuffle();
+}
+
 InOrder::InOrder(const Dataset& dataset, std::int64_t batch_size, LoaderOptions options)
     : dataset_(&dataset), batch_size_(batch_size), options_(options) {
   if (batch_size < 1)

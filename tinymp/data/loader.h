@@ -67,6 +67,15 @@ class Loader {
   std::int64_t epoch() const { return epoch_; }  ///< the epoch of the batch that next() returns, from 0
   std::int64_t batches_per_epoch() const { return dataset_->count / batch_size_; }
 
+  /// Where a loader stands. With data set, batch size, seed and options it tells every batch that follows.
+  struct Position {
+    std::int64_t epoch = 0;
+    std::int64_t drawn = 0;  ///< batches taken of this epoch
+    bool operator==(const Position&) const = default;
+  };
+  Position position() const { return {epoch_, drawn_}; }
+  void go_to(const Position& position);  ///< throws Error for a place that no epoch has
+
  private:
   Rng of_epoch() const;
   void shuffle();

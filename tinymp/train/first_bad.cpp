@@ -24,11 +24,7 @@ class Replay {
         scaler_(plan.recipe.scaling),
         loader_(from.loader),
         schedule_(schedule_of(plan, optimizer_->learning_rate())) {
-    optimizer_->restore(from.optimizer);
-    const std::vector<Tensor> buffers = model_->buffers();
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-      kernels::cast(from.buffers[i].to(plan.device).view(), buffers[i].view());
-    scaler_.restore(from.scaler);
+    restore(from, *model_, *optimizer_, scaler_, loader_);
     for (const Tensor& moment : optimizer_->moments())
       if (!all_finite(moment)) bad_before_.insert(moment.id());
   }
@@ -134,16 +130,7 @@ FaultFinder::FaultFinder(const Plan& plan, const Running& running, Twin twin, Re
       twin_(std::move(twin)),
       report_(std::move(report)),
       first_step_(names_in(running.model)),
-      past_(now(0)) {}
-
-FaultFinder::Moment FaultFinder::now(std::int64_t step) const {
-  Moment moment{step, running_.optimizer.state(), {}, running_.scaler.state(), running_.loader};
-  for (const Tensor& buffer : running_.model.buffers()) {
-    moment.buffers.emplace_back(buffer.shape(), buffer.dtype());
-    kernels::cast(buffer.to(Device::cpu).view(), moment.buffers.back().view());
-  }
-  return moment;
-}
+      memory_{.past = moment_of(running, 0)} {}
 
 void FaultFinder::report(const char* kind, Finding finding) {
   finding.kind = kind;
@@ -155,26 +142,26 @@ void FaultFinder::report(const char* kind, Finding finding) {
 
 void FaultFinder::report_first_bad(std::int64_t step) {
   report("first bad", replay(step, Seek::loss));
-  past_.reset();
+  memory_.past.reset();
 }
 
 void FaultFinder::check_step(const LogRecord& step, std::int64_t nonfinite_gradients) {
   if (!searching()) return;
   const LossScaling& scaling = plan_.recipe.scaling;
   const bool lost = !std::isfinite(step.loss);
-  if (step.step == 1 && !lost) check_first_step();  // its infinities did no harm: they become known_
+  if (step.step == 1 && !lost) check_first_step();  // its infinities did no harm: they become memory_.known
   if (lost || (nonfinite_gradients > 0 && !moves(scaling))) return report_first_bad(step.step);
-  if (!moves(scaling) || alarmed_ || nonfinite_gradients == 0) return;
+  if (!moves(scaling) || memory_.alarmed || nonfinite_gradients == 0) return;
   const ScaleState state{.scale = static_cast<float>(step.scale), .bad = true};
   if (next_state(scaling, state).scale >= 1) return;
-  alarmed_ = true;
+  memory_.alarmed = true;
   report("scale below 1", replay(step.step, Seek::scale));
 }
 
 void FaultFinder::check_first_step() {
-  known_ = first_step_.origins();
+  memory_.known = first_step_.origins();
   if (!is_passing(first_step_.first())) return;  // an infinite constant is intended
-  passed_first_step_ = true;
+  memory_.passed_first_step = true;
   report("passing", describe(first_step_, 1));
 }
 
@@ -184,10 +171,11 @@ void FaultFinder::check_state(std::int64_t step) {
   std::vector<Tensor> quiet = running_.model.buffers();
   for (const Tensor& moment : running_.optimizer.moments())
     if (moment.dtype() == DType::f16) quiet.push_back(moment);
-  if (passed_to_state_ || std::ranges::all_of(quiet, all_finite)) return;
-  passed_to_state_ = true;
+  if (memory_.passed_to_state || std::ranges::all_of(quiet, all_finite)) return;
+  memory_.passed_to_state = true;
   const Finding found = replay(step, Seek::passing);
-  if (passed_first_step_ && found.direction.empty()) return;  // the first step made it, and was reported
+  if (memory_.passed_first_step && found.direction.empty())
+    return;  // the first step made it, and was reported
   report("passing", found);
 }
 
@@ -198,15 +186,15 @@ void FaultFinder::check_weights(std::int64_t step) {
 }
 
 void FaultFinder::keep(std::int64_t step) {
-  if (!searching() || step - past_->step < steps_between_copies) return;
+  if (!searching() || step - memory_.past->step < steps_between_copies) return;
   check_weights(step);
   if (!searching()) return;
-  past_.reset();  // frees the old copy before making the new one
-  past_ = now(step);
+  memory_.past.reset();  // frees the old copy before making the new one
+  memory_.past = moment_of(running_, step);
 }
 
 void FaultFinder::finish(std::int64_t steps) {
-  if (searching() && steps > past_->step) check_weights(steps);
+  if (searching() && steps > memory_.past->step) check_weights(steps);
 }
 
 /// An error in the replay, such as lack of memory, must not end the run.
@@ -223,24 +211,25 @@ Finding FaultFinder::replay(std::int64_t until, Seek seek) {
 }
 
 Finding FaultFinder::replay_steps(std::int64_t until, Seek seek) {
-  Replay run(plan_, twin_(), *past_);
+  Replay run(plan_, twin_(), *memory_.past);
   RangesBefore before;
-  for (std::int64_t t = past_->step + 1; t <= until; ++t) {
-    NonfiniteTracer tracer(names_in(run.model()), known_);
+  for (std::int64_t t = memory_.past->step + 1; t <= until; ++t) {
+    NonfiniteTracer tracer(names_in(run.model()), memory_.known);
     const double scale = run.scale();
     const bool watched = seek == Seek::passing || t == until;
     RangesBefore now = watched || t + 1 == until ? run.ranges() : RangesBefore();
     const std::optional<BadUpdate> update = run.step(t, watched ? &tracer : nullptr);
     if (seek == Seek::passing ? is_passing(tracer.first()) : tracer.first().has_value()) {
-      if (seek == Seek::passing) known_ = tracer.origins();
+      if (seek == Seek::passing) memory_.known = tracer.origins();
       return describe(tracer, t, scale, before, plan_.data->train.shape);
     }
     if (update && seek != Seek::scale) return describe(*update, t);
     before = std::move(now);
   }
-  return untraced(until, concat(" here, but all was finite when steps ", past_->step + 1, " to ", until,
-                                " were run again; a model that gives other numbers each time cannot be "
-                                "traced."));
+  return untraced(until,
+                  concat(" here, but all was finite when steps ", memory_.past->step + 1, " to ", until,
+                         " were run again; a model that gives other numbers each time cannot be "
+                         "traced."));
 }
 
 }  // namespace tinymp::train

@@ -3,6 +3,7 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/nonfinite_tracer.h>
 #include <tinymp/train/loop.h>
+#include <tinymp/train/moment.h>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -32,13 +33,9 @@ namespace tinymp::train {
 
 class FaultFinder {
  public:
-  /// The parts of a run that change. They must outlive the finder.
-  struct Running {
-    const nn::Model& model;
-    const Optimizer& optimizer;
-    const LossScaler& scaler;
-    const data::Loader& loader;
-  };
+  /// The parts of a run must outlive the finder.
+  using Running = RunningParts;
+  using Moment = train::Moment;
   using Twin = std::function<std::unique_ptr<nn::Model>()>;
   using Report = std::function<void(const Finding&)>;
   /// `twin` makes a second model. Copies the state of the run, as keep() does later.
@@ -49,7 +46,7 @@ class FaultFinder {
   /// The tracer for step 1.
   NonfiniteTracer& first_step() { return first_step_; }
   /// False after the first bad value was found: then the search is over.
-  bool searching() const { return past_.has_value(); }
+  bool searching() const { return memory_.past.has_value(); }
   /// Call it for every step, in order, after reading the step back.
   void check_step(const LogRecord& step, std::int64_t nonfinite_gradients);
   /// Call it when `step` steps are over and check_step() has seen them. Copies the state of the run when the last
@@ -60,14 +57,14 @@ class FaultFinder {
   /// The time spent with the twin so far; it is no training time.
   double seconds() const { return seconds_; }
 
-  /// A run at one moment: copies, not handles.
-  struct Moment {
-    std::int64_t step = 0;
-    Optimizer::State optimizer;
-    std::vector<Tensor> buffers{};  ///< the buffers of the model; the step of a dropout chooses its next mask
-    ScaleState scaler;
-    data::Loader loader;
+  /// What the finder knows. A run that goes on needs it, to find and report the same at the same steps.
+  struct Memory {
+    std::optional<Moment> past{};                ///< empty after the first bad value was found
+    std::vector<NonfiniteTracer::Made> known{};  ///< the passing infinities
+    bool passed_first_step = false, passed_to_state = false, alarmed = false;  ///< true after the report
   };
+  const Memory& memory() const { return memory_; }
+  void restore(Memory memory) { memory_ = std::move(memory); }
 
  private:
   enum class Seek : std::uint8_t {
@@ -75,7 +72,6 @@ class FaultFinder {
     scale,    ///< the gradient of this step that was not finite
     passing,  ///< an infinity since the copy, in a step or an update, that left the loss finite
   };
-  Moment now(std::int64_t step) const;
   void report(const char* kind, Finding finding);
   void report_first_bad(std::int64_t step);
   void check_first_step();
@@ -89,9 +85,7 @@ class FaultFinder {
   Twin twin_;
   Report report_;
   NonfiniteTracer first_step_;
-  std::optional<Moment> past_;                ///< empty after the first bad value was found
-  std::vector<NonfiniteTracer::Made> known_;  ///< the passing infinities
-  bool passed_first_step_ = false, passed_to_state_ = false, alarmed_ = false;  ///< true after the report
+  Memory memory_;
   double seconds_ = 0;
 };
 

@@ -3,10 +3,12 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/train/first_bad.h>
 #include <tinymp/train/loop.h>
+#include <tinymp/train/run_state.h>
 #include <tinymp/train/step.h>
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace tinymp::train {
@@ -16,7 +18,7 @@ namespace {
 constexpr std::uint64_t weights_stream = 0, order_stream = 1;
 
 /// How many steps the device may lag behind the loop.
-constexpr std::size_t steps_ahead = 64;
+constexpr std::int64_t steps_ahead = 64;
 
 void expect_complete(const Plan& plan) {
   expect(plan.data && plan.model && plan.optimizer, "train::run: the plan '", plan.name,
@@ -28,8 +30,23 @@ void expect_complete(const Plan& plan) {
   expect(plan.warmup >= 0, "train::run: a warm-up of ", plan.warmup, " steps makes no run");
   expect(!plan.loss || (plan.shadow_every == 0 && plan.histogram_every == 0), "train::run: the plan '",
          plan.name, "' has a loss of its own, which no FP32 shadow would follow");
+  expect(plan.save_every >= 0 && plan.keep >= 0, "train::run: a checkpoint every ", plan.save_every,
+         " steps, of which ", plan.keep, " are kept, makes no run");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
+}
+
+/// True at the steps that the log has.
+bool is_logged(const Plan& plan, std::int64_t t) {
+  return t == plan.steps || is_due(t, plan.log_every) || is_due(t, plan.shadow_every) ||
+         is_due(t, plan.histogram_every);
+}
+
+/// The steps since the last one that the log has.
+std::int64_t unlogged_steps(const Plan& plan, std::int64_t t) {
+  std::int64_t count = 0;
+  while (count < t && !is_logged(plan, t - count)) ++count;
+  return count;
 }
 
 /// Makes the part of a record that a progress bar needs at every step.
@@ -53,6 +70,37 @@ void add_details(const PendingStep& step, const kernels::StepOutcome& outcome, L
   record.underflowed = share(outcome.updates.underflowed, outcome.updates.values);
   record.absorbed = share(outcome.updates.absorbed, outcome.updates.values);
 }
+
+/// Reads steps back, in their order, and writes down what became of them.
+struct Books {
+  const Plan& plan;
+  RunLog& log;
+  Run& recorded;
+  RunResult& result;
+  FaultFinder& finder;
+  const StepCallback& on_step;
+
+  void enter(const PendingStep& step, bool logged) const {
+    const kernels::StepOutcome outcome = step.outcome.read();
+    LogRecord record = outline_of(step, outcome);
+    result.skipped += record.skipped;
+    result.taken += !record.skipped;
+    record.skips = result.skipped;
+    if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss))
+      result.first_nonfinite_step = record.step;
+    if (logged) {
+      add_details(step, outcome, record);
+      log.write(record);
+      recorded.steps.push_back(record);
+      if (step.sizes) {
+        log.write_sizes(*step.sizes);
+        recorded.sizes.push_back(*step.sizes);
+      }
+    }
+    if (finder.searching()) finder.check_step(record, step.found.read().nonfinite);
+    if (on_step) on_step(plan, record);
+  }
+};
 
 }  // namespace
 
@@ -99,53 +147,57 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   if (plan.shadow_every > 0 || (plan.histogram_every > 0 && has_narrow_gradients(plan.recipe)))
     shadow.emplace(make_model(plan, recipes::fp32));
 
-  Run recorded{path, header_of(plan, *model), {}, {}};
-  RunLog log(path, recorded.header);
-  recorded.header = log.header();
+  const float first_lr = optimizer->learning_rate();
+  RunStart begun = begin_run(plan, path, *model, *optimizer, scaler, loader);
+  Run& recorded = begun.recorded;
+  if (!begun.log) {  // finished before
+    if (keep != nullptr) *keep = std::move(model);
+    return std::move(recorded);
+  }
+  RunLog& log = *begun.log;
+  const RunningParts running{*model, *optimizer, scaler, loader};
   FaultFinder finder(
-      plan, {*model, *optimizer, scaler, loader}, [&] { return make_model(plan, plan.recipe); },
+      plan, running, [&] { return make_model(plan, plan.recipe); },
       [&](const Finding& finding) {
         log.note(finding);
         recorded.findings.push_back(finding);
       });
-  RunResult result;
+  if (begun.finder) finder.restore(std::move(*begun.finder));
+  RunResult result = begun.counts;
+  const Books books{plan, log, recorded, result, finder, on_step};
+  const auto save = [&](std::int64_t t) {
+    log.sync();
+    save_run(path, {plan, *model, *optimizer, first_lr},
+             {result, log.lines(), moment_of(running, t), finder.memory()});
+  };
   const auto start = std::chrono::steady_clock::now();
   std::vector<PendingStep> pending;
-  for (std::int64_t t = 1; t <= plan.steps; ++t) {
+  std::int64_t unlogged = unlogged_steps(plan, begun.step);
+  for (std::int64_t t = begun.step + 1; t <= plan.steps; ++t) {
     const StepMeters meters{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
                             is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
     pending.push_back(
         start_step(plan, t, *model, *optimizer, scaler, meters, to(loader.next(), plan.device)));
-    const bool logged =
-        t == plan.steps || is_due(t, plan.log_every) || meters.counts_flushed || meters.histograms;
-    if (!logged && pending.size() < steps_ahead) continue;
-    for (const PendingStep& step : pending) {
-      const kernels::StepOutcome outcome = step.outcome.read();
-      LogRecord record = outline_of(step, outcome);
-      result.skipped += record.skipped;
-      result.taken += !record.skipped;
-      record.skips = result.skipped;
-      if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss))
-        result.first_nonfinite_step = record.step;
-      if (logged && record.step == t) {
-        add_details(step, outcome, record);
-        log.write(record);
-        recorded.steps.push_back(record);
-        if (step.sizes) {
-          log.write_sizes(*step.sizes);
-          recorded.sizes.push_back(*step.sizes);
-        }
-      }
-      if (finder.searching()) finder.check_step(record, step.found.read().nonfinite);
-      if (on_step) on_step(plan, record);
-    }
+    const bool logged = is_logged(plan, t), stops = t < plan.steps && plan.stop && plan.stop();
+    const bool saves = stops || (t < plan.steps && plan.save_every > 0 && t % plan.save_every == 0);
+    unlogged = logged ? 0 : unlogged + 1;
+    const bool checks = unlogged % steps_ahead == 0;  // at the same steps wherever the run was interrupted
+    if (!checks && !saves) continue;
+    for (const PendingStep& step : pending) books.enter(step, logged && step.number == t);
     pending.clear();
-    finder.keep(t);
+    if (checks) finder.keep(t);
+    if (saves) save(t);
+    if (stops) return std::move(recorded);
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   result.seconds = passed.count() - finder.seconds();
   finder.finish(plan.steps);
+  if (plan.saves || plan.save_every > 0) {
+    finder.restore({});  // its search is over
+    save(plan.steps);
+    result.weights = weights_hash(*model, *optimizer);
+  }
   {
     const Autocast region(plan.recipe);  // the model is measured in the formats it trained in
     result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
@@ -153,7 +205,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   log.finish(result);
   recorded.result = result;
   if (keep != nullptr) *keep = std::move(model);
-  return recorded;
+  return std::move(recorded);
 }
 
 }  // namespace tinymp::train

@@ -58,6 +58,14 @@ struct Plan {
   std::int64_t shadow_every = 0;
   /// Count the sizes of gradients and updates every so many steps, and in the first step; 0: never.
   std::int64_t histogram_every = 0;
+
+  // What it takes to go on after an interruption: run_state.h. The checkpoint lies beside the log.
+  bool saves = false;           ///< save a checkpoint at the end and after a stop
+  std::int64_t save_every = 0;  ///< save one every so many steps, too; 0: never
+  std::int64_t keep = 0;        ///< keep the last so many of them besides the newest
+  std::string resume{};         ///< the folder of a run, or a checkpoint in it: go on from there, in its log
+  /// Asked after each step. True ends the run there, without a result; with `resume` it goes on.
+  std::function<bool()> stop{};
 };
 
 /// The learning rate of every step, for an optimizer that begins with `lr`.
@@ -83,6 +91,9 @@ using StepCallback = std::function<void(const Plan&, const LogRecord&)>;
 
 /// Trains, writes the log to `path` on the way, and measures the result on the test set. A run that produces
 /// NaN goes on to its end, because that is a result. `keep`, when given, receives the trained model.
+/// A run with plan.resume ends with the same bits as one that was never stopped, and so does its log but for the
+/// date and the seconds, which are those since the resumption. Throws Error when plan.resume names a checkpoint of
+/// another run, or a damaged one; then nothing changes on disk.
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step = {},
         std::unique_ptr<nn::Model>* keep = nullptr);
 

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <tinymp/base/error.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/log_json.h>
@@ -43,6 +45,19 @@ struct ToJson {
 /// Bytes that are not UTF-8 (in a path, say) become U+FFFD instead of an error in the middle of a run.
 std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+/// Renames a file, unless another has the name. A file system without hard links cannot do both at once.
+void take_name(const std::string& part, const std::string& path) {
+  if (link(part.c_str(), path.c_str()) == 0) {
+    std::remove(part.c_str());
+    return;
+  }
+  const int reason = errno;
+  std::error_code unknown;
+  const bool taken = reason == EEXIST || std::filesystem::exists(path, unknown);
+  if (taken || std::rename(part.c_str(), path.c_str()) != 0)
+    throw Error(write_failure("the run log", path, taken ? EEXIST : errno));
+}
+
 }  // namespace
 
 std::string write_failure(const std::string& what, const std::string& path, int error_number) {
@@ -62,7 +77,9 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
   header_.threads = threads();
   if (header_.device.empty()) header_.device = processor_name();
 
-  out_.reset(std::fopen(path_.c_str(), "wx"));  // x: fails when the file exists
+  // The file gets its name when it has its header: a file without one is no run, and cannot be read.
+  const std::string part = path_ + ".part";
+  out_.reset(std::fopen(part.c_str(), "w"));
   if (!out_) throw Error(write_failure("the run log", path_, errno));
   std::setvbuf(out_.get(), nullptr, _IONBF, 0);  // each line is one write, so a failure shows at once
 
@@ -72,10 +89,12 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
   if (header_.pieces.empty()) line.json.erase("pieces");
   try {
     write_line(one_line(line.json));
+    take_name(part, path_);
   } catch (const Error&) {
-    std::remove(path_.c_str());  // a file without a header is no run
+    std::remove(part.c_str());
     throw;
   }
+  lines_ = 0;
 }
 
 void RunLog::write(const LogRecord& step) {
@@ -99,6 +118,7 @@ void RunLog::note(const Finding& finding) {
 void RunLog::finish(const RunResult& result) {
   ToJson inner;
   fields(result, inner);
+  if (result.weights.empty()) inner.json.erase("weights");
   write_line(one_line({{"result", inner.json}}));
   if (std::fclose(out_.release()) != 0) throw Error(write_failure("the run log", path_, errno));
 }
@@ -107,7 +127,10 @@ void RunLog::write_line(std::string json) {
   expect(out_ != nullptr, "run log ", path_, ": closed, after its result or a failure; nothing can follow");
   json += '\n';
   errno = 0;
-  if (std::fwrite(json.data(), 1, json.size(), out_.get()) == json.size()) return;
+  if (std::fwrite(json.data(), 1, json.size(), out_.get()) == json.size()) {
+    ++lines_;
+    return;
+  }
   const int reason = errno;
   out_.reset();
   throw Error(write_failure("the run log", path_, reason));

@@ -90,6 +90,7 @@ struct RunResult {
   std::int64_t taken = 0, skipped = 0;    ///< optimizer steps
   std::int64_t first_nonfinite_step = 0;  ///< the first step whose loss was NaN or infinite; 0: none
   double seconds = 0;                     ///< wall time of training
+  std::string weights{};  ///< weights_hash() of checkpoint.h, for a run that saves; else empty
 };
 
 /// Writes one run. Refuses to overwrite a file. Throws Error naming the path and the reason when the disk is
@@ -98,10 +99,15 @@ class RunLog {
  public:
   /// Fills in date, commit, compiler, device and threads, and writes the header line.
   RunLog(std::string path, RunHeader header);
+  /// Goes on with the log of an interrupted run: keeps its header and the first `lines` lines after it, and
+  /// replaces the file by one without the rest. Throws Error when there are fewer.
+  RunLog(std::string path, std::int64_t lines);
   void write(const LogRecord& step);
   void write_sizes(const StepSizes& sizes);
-  void note(const Finding& finding);     ///< between the steps
-  void finish(const RunResult& result);  ///< the last line; closes the file
+  void note(const Finding& finding);             ///< between the steps
+  void finish(const RunResult& result);          ///< the last line; closes the file
+  void sync();                                   ///< waits until all lines are on the disk
+  std::int64_t lines() const { return lines_; }  ///< so far, without the header
   const std::string& path() const { return path_; }
   const RunHeader& header() const { return header_; }  ///< the header as written
 
@@ -113,6 +119,7 @@ class RunLog {
   std::string path_;
   RunHeader header_;
   std::unique_ptr<std::FILE, Close> out_;
+  std::int64_t lines_ = 0;
 };
 
 /// A run read back. `result` is empty when the run was interrupted.

@@ -104,6 +104,7 @@ void fields(MaybeConst<RunResult> auto& r, F&& field) {
   field("skipped", r.skipped);
   field("first_nonfinite_step", r.first_nonfinite_step);
   field("seconds", r.seconds);
+  field("weights", r.weights);  // left out when empty
 }
 
 }  // namespace tinymp::train

@@ -4,10 +4,10 @@
 #include <lessons/lab/classroom/question.h>
 #include <lessons/lab/classroom/sandbox.h>
 #include <lessons/lab/classroom/self_test.h>
-#include <lessons/lab/classroom/sha256.h>
 #include <lessons/lab/classroom/similarity.h>
 #include <lessons/lab/learn/progress.h>
 #include <tinymp/base/error.h>
+#include <tinymp/base/sha256.h>
 #include <tinymp/train/provenance.h>
 #include <algorithm>
 #include <chrono>

@@ -3,8 +3,8 @@
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/judge_cache.h>
 #include <lessons/lab/classroom/sandbox.h>
-#include <lessons/lab/classroom/sha256.h>
 #include <tinymp/base/error.h>
+#include <tinymp/base/sha256.h>
 #include <algorithm>
 #include <chrono>
 

@@ -1,5 +1,5 @@
 #include <lessons/lab/classroom/plain_name.h>
-#include <lessons/lab/classroom/sha256.h>
+#include <tinymp/base/sha256.h>
 #include <cstdint>
 
 namespace tinymp::classroom {

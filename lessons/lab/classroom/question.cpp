@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <lessons/lab/classroom/question.h>
-#include <lessons/lab/classroom/sha256.h>
 #include <tinymp/base/error.h>
+#include <tinymp/base/sha256.h>
 #include <array>
 #include <charconv>
 #include <cmath>

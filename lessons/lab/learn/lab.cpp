@@ -96,7 +96,7 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
   if (terminal && options.seeds > 1 && last_seed != plan.seed) std::cerr << "Seed " << plan.seed << "\n";
   last_seed = plan.seed;
   print_waiting();
-  RunProgress progress(without_pieces(plan.name), plan.steps, path, options);
+  RunProgress progress(without_pieces(plan.name), plan.steps, path, options, bool(plan.stop));
   train::Run run = train::run(
       plan, path, [&](const train::Plan&, const train::LogRecord& step) { progress.update(step); }, keep);
   progress.finish();
@@ -117,6 +117,15 @@ train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
   plan = complete(std::move(plan));
   const std::string path = log_path(plan.name, plan.seed);
   add(impl_->run(std::move(plan), path, options_, keep));
+  return impl_->runs.back();
+}
+
+train::Run Lab::go_on(train::Plan plan, const std::string& log) {
+  plan = complete(std::move(plan));
+  impl_->folder = std::filesystem::path(log).parent_path().string();
+  if (impl_->folder.empty()) impl_->folder = ".";
+  impl_->paths.insert(log);
+  add(impl_->run(std::move(plan), log, options_, nullptr));
   return impl_->runs.back();
 }
 

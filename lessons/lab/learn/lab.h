@@ -98,6 +98,8 @@ class Lab {
   /// that the run is not taken for an honest one, or when pieces of the library are a learner's. complete()
   /// calls it; results() and runs() take the name without.
   std::string marked(const std::string& name) const;
+  /// Goes on with the run that wrote this log and is named by plan.resume; the page goes beside it.
+  train::Run go_on(train::Plan plan, const std::string& log);
   /// A path in this run's folder for a lesson that writes its log itself; add() then hands the run to the
   /// report.
   std::string log_path(const std::string& name, std::uint64_t seed);

@@ -37,16 +37,18 @@ LastWords::LastWords(const std::string& sentence) {
 
 LastWords::~LastWords() { std::signal(SIGINT, SIG_DFL); }
 
-RunProgress::RunProgress(std::string name, std::int64_t steps, const std::string& log, const Options& options)
-    : name_(std::move(name)),
-      if_interrupted_(
-          fitted_for_errors(concat("Interrupted; what was trained so far is kept: ./learn compare ",
-                                   std::filesystem::path(log).parent_path().string()))),
-      bar_(stderr, report::pad(name_, name_width), steps, options.plain) {}
+RunProgress::RunProgress(std::string name, std::int64_t steps, const std::string& log, const Options& options,
+                         bool stops)
+    : name_(std::move(name)), bar_(stderr, report::pad(name_, name_width), steps, options.plain) {
+  if (!stops)
+    if_interrupted_.emplace(
+        fitted_for_errors(concat("Interrupted; what was trained so far is kept: ./learn compare ",
+                                 std::filesystem::path(log).parent_path().string())));
+}
 
 void RunProgress::tell(const train::Run& run) const {
-  if (isatty(STDERR_FILENO) == 1) return;
-  const train::RunResult result = run.result.value_or(train::RunResult{});
+  if (isatty(STDERR_FILENO) == 1 || !run.result) return;
+  const train::RunResult result = *run.result;
   std::cerr << concat(name_, ", seed ", run.header.seed, ": ", run.header.metric, " ",
                       report::short_number(result.value, 4), ", ", report::duration(result.seconds), "\n");
 }

@@ -2,6 +2,7 @@
 
 #include <lessons/lab/learn/lab.h>
 #include <lessons/lab/report/progress.h>
+#include <optional>
 
 namespace tinymp::lab {
 
@@ -18,8 +19,10 @@ class LastWords {
 /// its log lies.
 class RunProgress {
  public:
-  /// `name` is the curve's, `log` the path of the run's log.
-  RunProgress(std::string name, std::int64_t steps, const std::string& log, const Options& options);
+  /// `name` is the curve's, `log` the path of the run's log. A run that `stops` by itself after Ctrl-C leaves the
+  /// last words to its command.
+  RunProgress(std::string name, std::int64_t steps, const std::string& log, const Options& options,
+              bool stops = false);
   void update(const train::LogRecord& step) { bar_.update(step.step, step.loss, step.scale); }
   void finish() { bar_.finish(); }  ///< the last step is taken
   /// The result is there. Where no bar was drawn a line tells a log file how far we are.
@@ -27,7 +30,7 @@ class RunProgress {
 
  private:
   std::string name_;
-  LastWords if_interrupted_;
+  std::optional<LastWords> if_interrupted_;
   report::Progress bar_;
 };
 

@@ -33,7 +33,8 @@ const char* const fields_of_a_log =
     "  sizes        how many gradients and updates of each size, for each parameter\n"
     "  finding      where the first infinity or NaN came from\n"
     "  result       value (of metric, on the test set), taken, skipped,\n"
-    "               first_nonfinite_step (0: none), seconds\n"
+    "               first_nonfinite_step (0: none), seconds,\n"
+    "               weights (a hash, see ./learn train --hash)\n"
     "More of each: tinymp/train/run_log.h";
 
 /// Every *.jsonl in a folder and below, by name.

@@ -2,8 +2,13 @@
 #include <lessons/lab/learn/commands/commands.h>
 #include <lessons/lab/learn/commands/model_flags.h>
 #include <lessons/lab/learn/commands/recipe_flags.h>
+#include <lessons/lab/learn/commands/resume_flags.h>
+#include <lessons/lab/learn/interrupt.h>
+#include <lessons/lab/learn/words.h>
 #include <tinymp/optim/optimizers.h>
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
 
 // ./learn train: one run, with a flag for everything that a plan holds.
 namespace tinymp::lab {
@@ -16,6 +21,7 @@ struct Flags {
   Options options;
   RecipeFlags recipe;
   ModelFlags model;
+  ResumeFlags resume;
   std::string name;
   std::string optimizer = "sgd";
   float lr = 0, momentum = 0, weight_decay = 0, clip = 0;
@@ -127,6 +133,9 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.steps = flags.steps;
   plan.batch = flags.batch;
   plan.log_every = flags.log_every;
+  plan.saves = true;
+  plan.save_every = flags.resume.save_every;
+  plan.keep = flags.resume.keep;
   plan.shadow_every = has_narrow_gradients(plan.recipe) ? flags.shadow_every : 0;
   if (flags.shadow_every > 0) plan.histogram_every = std::max<std::int64_t>(1, flags.steps / 4);
   return plan;
@@ -138,35 +147,105 @@ std::string panel(const train::Plan& plan, const data::Split& data) {
   return concat(plan.model(plan.recipe, rng)->name(), " on ", data.train.name);
 }
 
-}  // namespace
-
-int train_command(int argc, char** argv) {
-  Flags flags;
-  CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn train");
+void add_flags(CLI::App& app, Flags& flags) {
   add_run_flags(app, flags);
   add_training_flags(
       app, flags.options,
       {.names = {"mnist", "fashion", "cut", "cifar10"}, .otherwise = "mnist when it is here, else cut"});
   add_mine_flag(app);
   add_output_flags(app, flags.options);
+  add_resume_flags(app, flags.resume);
   add_model_flags(app, flags.model);
   add_optimizer_flags(app, flags);
   add_recipe_flags(app, flags.recipe);
+}
+
+/// What ./learn train was asked to do: a plan, and where its results go.
+struct Request {
+  train::Plan plan;
+  Options options;
+  std::string log{};  ///< of the run to go on with; empty: a new run
+};
+
+/// The request of the run that --resume names, from the command in its log. `app` and `flags` may change what
+/// moves none of its bits.
+Request recorded_request(const CLI::App& app, const Flags& flags) {
+  const std::string log = log_to_resume(flags.resume.resume);
+  const std::string command = train::load_run(log).header.command;
+  const std::vector<std::string> words = arguments_of(command);
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  Flags recorded;
+  CLI::App again("", "./learn train");
+  add_flags(again, recorded);
+  try {
+    again.parse(static_cast<int>(arguments.size()), arguments.data());
+  } catch (const CLI::ParseError& error) {
+    throw Error(concat(
+        log, ": this version does not understand the command that the run was made by: ", error.what()));
+  }
+  Request request{plan_from(again, recorded), recorded.options, log};
+  request.options.command = command;
+  request.options.plain = flags.options.plain;
+  request.options.open = flags.options.open;
+  if (app.count("--threads") > 0) request.options.threads = flags.options.threads;
+  if (app.count("--device") > 0) request.options.device = flags.options.device;
+  if (app.count("--save-every") > 0) request.plan.save_every = flags.resume.save_every;
+  if (app.count("--keep") > 0) request.plan.keep = flags.resume.keep;
+  request.plan.resume = flags.resume.resume;
+  return request;
+}
+
+/// After Ctrl-C: what is kept, and the command that goes on.
+int tell_stopped(const train::Run& run, std::int64_t steps) {
+  const std::string folder = std::filesystem::path(run.path).parent_path().string();
+  const std::array<const char*, 3> words{"", "--resume", folder.c_str()};
+  std::cerr << "\n"
+            << fitted_for_errors(concat("Interrupted; log and checkpoint are kept (",
+                                        run.steps.empty() ? 0 : run.steps.back().step, " of ", steps,
+                                        " steps are logged). This goes on:"))
+            << "\n  " << typed("./learn train", static_cast<int>(words.size()), words.data()) << "\n";
+  return 130;  // as a shell counts what Ctrl-C ended
+}
+
+}  // namespace
+
+int train_command(int argc, char** argv) {
+  Flags flags;
+  CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn train");
+  add_flags(app, flags);
   app.footer("Recipes:\n" + recipe_list() +
              "\n"
              "Examples:\n"
              "  ./learn train --recipe fp16_weights --optimizer adam --lr 1e-5\n"
              "  ./learn train --model autoencoder --recipe fp16_static --loss-scale 8\n"
+             "  ./learn train --save-every 100, Ctrl-C, ./learn train --resume runs/train-001\n"
              "  ./learn compare runs/train-001 runs/train-002");
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  check_resume_flags(app, flags.resume);
   flags.options.command = typed(command_of(lesson), argc, argv);
 
-  train::Plan plan = plan_from(app, flags);
-  Lab lab(lesson, flags.options);
+  Request request =
+      flags.resume.goes_on() ? recorded_request(app, flags) : Request{plan_from(app, flags), flags.options};
+  train::Plan& plan = request.plan;
+  Lab lab(lesson, request.options);
   plan.question = panel(plan, lab.data());
   lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
-  lab.train(std::move(plan));
-  return lab.finish();
+  StartingWeights start;
+  if (flags.resume.weights_only) {
+    start = starting_weights(plan, flags.resume.resume);
+    for (const std::string& line : start.told) lab.say(line);
+    plan.start = start.model.get();
+  }
+  const InterruptNote interrupt;
+  plan.stop = InterruptNote::seen;
+  const std::int64_t steps = plan.steps;
+  const train::Run run =
+      request.log.empty() ? lab.train(std::move(plan)) : lab.go_on(std::move(plan), request.log);
+  if (!run.result) return tell_stopped(run, steps);
+  const int code = lab.finish();
+  if (flags.resume.hash) std::cout << "weights " << run.result->weights << "\n";
+  return code;
 }
 
 }  // namespace tinymp::lab

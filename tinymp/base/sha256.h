@@ -6,9 +6,10 @@
 #include <string>
 #include <string_view>
 
-/// SHA-256 (FIPS 180-4): names a file by its contents and turns a student's id into numbers.
-namespace tinymp::classroom {
-namespace detail {
+/// SHA-256 (FIPS 180-4): names a file by its contents, weights by their bits, and turns a student's id into
+/// numbers.
+namespace tinymp {
+namespace sha256_detail {
 
 using Word = std::uint32_t;
 
@@ -43,7 +44,7 @@ inline void add_block(std::array<Word, 8>& hash, const unsigned char* block) {
   for (std::size_t i = 0; i < 8; ++i) hash[i] += add[i];
 }
 
-}  // namespace detail
+}  // namespace sha256_detail
 
 inline std::array<std::uint32_t, 8> sha256_words(std::string_view data) {
   std::array<std::uint32_t, 8> hash{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -54,7 +55,7 @@ inline std::array<std::uint32_t, 8> sha256_words(std::string_view data) {
   const std::uint64_t bits = 8 * std::uint64_t{data.size()};
   for (int shift = 56; shift >= 0; shift -= 8) padded += static_cast<char>((bits >> shift) & 0xff);
   for (std::size_t i = 0; i < padded.size(); i += 64)
-    detail::add_block(hash, reinterpret_cast<const unsigned char*>(padded.data()) + i);
+    sha256_detail::add_block(hash, reinterpret_cast<const unsigned char*>(padded.data()) + i);
   return hash;
 }
 
@@ -66,4 +67,4 @@ inline std::string sha256(std::string_view data) {
   return text;
 }
 
-}  // namespace tinymp::classroom
+}  // namespace tinymp

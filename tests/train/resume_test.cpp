@@ -1,0 +1,329 @@
+#include <tests/train/resume.h>
+#include <tests/train/small_disk.h>
+
+// A run that was stopped and goes on ends with the bits of one that was never stopped.
+namespace tinymp::test {
+namespace {
+
+constexpr Recipe bf16{.compute = DType::bf16, .gradient = DType::bf16};
+
+struct NamedOptimizer {
+  const char* name;
+  train::OptimizerMaker make;
+};
+std::vector<NamedOptimizer> optimizers() {
+  return {{"sgd", made<Sgd>({.lr = 0.05f, .momentum = 0.9f, .weight_decay = 1e-3f})},
+          {"adam", made<Adam>({.lr = 1e-3f})},
+          {"adamw", made<AdamW>({.lr = 1e-3f})},
+          {"adagrad", made<Adagrad>({.lr = 1e-2f})}};
+}
+std::vector<Recipe> all_recipes() {
+  return {recipes::fp32,        recipes::fp16_dynamic, bf16,        recipes::fp16_weights,
+          recipes::fp16_static, recipes::o1,           recipes::o2, recipes::o3};
+}
+
+TEST_CASE("a resumed run has the bits of one that was never stopped: every optimizer and recipe") {
+  const data::Split data = made_up_split();
+  for (const NamedOptimizer& optimizer : optimizers()) {
+    for (const Recipe& recipe : all_recipes()) {
+      INFO(optimizer.name << ", " << describe(recipe));
+      Plan plan = saving_plan(data, recipe);
+      plan.model = train::model_of<nn::Mlp>({784, 6, 10});
+      plan.optimizer = optimizer.make;
+      plan.optimizer_name = optimizer.name;
+      const bool thorough = recipe == recipes::fp16_dynamic && optimizer.name == std::string("adam");
+      const Outcome outcome = check_resumes(
+          plan, thorough ? std::vector<std::int64_t>{1, 2, 4, 6} : std::vector<std::int64_t>{5});
+      CHECK(outcome.checkpoints.size() == 1);
+    }
+  }
+}
+
+TEST_CASE("a resumed run has the bits of one that was never stopped: every kind of model") {
+  const data::Split data = made_up_split();
+  const nn::ResNet::Images images{.size = 28, .channels = 1};
+  const std::vector<std::pair<const char*, train::ModelMaker>> models{
+      {"batch norm", train::model_of<nn::BatchNormMlp>({784, 6, 5, 10})},
+      {"residual", [](const Recipe& r, Rng& rng) { return std::make_unique<nn::ResidualMlp>(6, 2, r, rng); }},
+      {"lenet", [](const Recipe& r, Rng& rng) { return std::make_unique<nn::LeNet>(r, rng); }},
+      {"resnet", [=](const Recipe& r, Rng& rng) { return std::make_unique<nn::ResNet>(1, images, r, rng); }},
+      {"dropout", [](const Recipe& r, Rng& rng) { return std::make_unique<Dropping>(r, rng); }}};
+  for (const auto& [name, model] : models) {
+    const bool slow = name == std::string("lenet") || name == std::string("resnet");
+    for (const Recipe& recipe : {recipes::fp32, recipes::fp16_dynamic, bf16, recipes::o2}) {
+      if (slow && (recipe == bf16 || recipe == recipes::fp32)) continue;
+      INFO(name << ", " << describe(recipe));
+      Plan plan = saving_plan(data, recipe, slow ? 4 : 7);
+      if (slow) plan.batch = 2;
+      plan.model = model;
+      plan.optimizer = made<Adam>({.lr = 1e-3f});
+      check_resumes(plan, slow ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>{3});
+    }
+  }
+}
+
+TEST_CASE("a resumed run goes on with its schedule, clipping, shadow, histograms and skipped steps") {
+  const data::Split data = made_up_split();
+  Recipe recipe = recipes::fp16_dynamic;
+  recipe.scaling = DynamicScaling{.initial = 0x1p24f, .growth_interval = 2};  // skips at first, and grows
+  Plan plan = saving_plan(data, recipe, 16);
+  plan.model = train::model_of<nn::Mlp>({784, 6, 10});
+  plan.schedule = ScheduleKind::cosine;
+  plan.warmup = 3;
+  plan.clip = 0.5f;
+  plan.shadow_every = 5;
+  plan.histogram_every = 4;
+  plan.pixels.crop_and_flip = true;
+  const Outcome outcome = check_resumes(plan, {1, 2, 3, 7, 8, 11, 15});
+  CHECK(outcome.log.back().find("\"skipped\":0,") == std::string::npos);
+}
+
+TEST_CASE("a resumed run reports the same findings at the same lines") {
+  const data::Split data = made_up_split();
+  SECTION("weights that diverge, long after the last copy") {
+    Plan plan = saving_plan(data, recipes::fp16_weights, 150);
+    plan.model = train::model_of<nn::Mlp>({784, 4, 10});
+    plan.batch = 8;
+    plan.optimizer = sgd(1e5f);
+    plan.warmup = 149;
+    plan.save_every = 30;
+    plan.log_every = 70;
+    const Outcome outcome = check_resumes(plan, {1, 40, 70, 100, 134, 145});
+    CHECK(
+        std::ranges::any_of(outcome.log, [](const std::string& l) { return l.starts_with("{\"finding\""); }));
+  }
+  SECTION("an infinity that is known, then one that breaks the loss") {
+    Plan plan = saving_plan(data, recipes::fp16_master, 9);
+    plan.model = custom(
+        [](const std::vector<nn::Linear>& layers, const Tensor& images) {
+          std::vector<float> values(static_cast<std::size_t>(images.shape()[0]) * 11, 0.0f);
+          for (std::size_t i = 10; i < values.size(); i += 11) values[i] = -1e9f;
+          const Tensor mask = cast(Tensor::from({images.shape()[0], 11}, values), DType::f16);
+          return add(logits_of(layers, images), mask);
+        },
+        11);
+    plan.optimizer = sgd(1e4f);
+    plan.warmup = 8;
+    const Outcome outcome = check_resumes(plan, {1, 2, 3, 5, 8});
+    CHECK(std::ranges::count_if(outcome.log,
+                                [](const std::string& l) { return l.starts_with("{\"finding\""); }) == 2);
+  }
+}
+
+TEST_CASE("a run without logged steps for long looks for faults at the same steps when it goes on") {
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp32, 200);
+  plan.model = train::model_of<nn::Mlp>({784, 2, 10});
+  plan.batch = 2;
+  plan.log_every = 1000;
+  plan.save_every = 50;
+  check_resumes(plan, {100, 130, 170});
+}
+
+/// A buffer that one batch makes infinite, by no op that a search could find.
+class Poisoned : public Custom {
+ public:
+  Poisoned(const Recipe& recipe, Rng& rng, std::vector<float> fatal)
+      : Custom(recipe, rng, logits_of),
+        fatal_(std::move(fatal)),
+        buffer_(Tensor::from({1}, std::vector<float>{1})) {}
+  Tensor operator()(const Tensor& images) const override {
+    if (Tape::current() != nullptr && images.to_floats() == fatal_)
+      *buffer_.data<float>() = static_cast<float>(infinity);
+    return Custom::operator()(images);
+  }
+  std::vector<Tensor> buffers() const override { return {buffer_}; }
+
+ private:
+  std::vector<float> fatal_;
+  Tensor buffer_;
+};
+
+TEST_CASE("a stop between two searches moves neither of them") {
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp32, 270);
+  plan.batch = 2;
+  plan.log_every =
+      70;  // a search after step 134 and one after 270, although 263 - 134 are more than 128 steps
+  plan.save_every = 1000;
+  plan.model = [fatal = images_of_step(plan, 250)](const Recipe& r, Rng& rng) {
+    return std::make_unique<Poisoned>(r, rng, fatal);
+  };
+  const Outcome outcome = check_resumes(plan, {100, 263});
+  REQUIRE(outcome.log.size() == 8);  // header, five steps, the finding, the result
+  CHECK(outcome.log[6].find("when steps 135 to 270 were run again") != std::string::npos);
+}
+
+TEST_CASE("kept checkpoints: the last so many, and a run goes on from any of them") {
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp16_dynamic, 9);
+  plan.keep = 2;
+  const Outcome outcome = check_resumes(plan, {5});
+  std::vector<std::string> names;
+  for (const auto& entry : outcome.checkpoints) names.push_back(entry.first);
+  CHECK(names == std::vector<std::string>{"checkpoint-8.safetensors", "checkpoint-9.safetensors",
+                                          "checkpoint.safetensors"});
+  CHECK(outcome.checkpoints.at("checkpoint-9.safetensors") ==
+        outcome.checkpoints.at("checkpoint.safetensors"));
+
+  const OwnRun run;
+  static_cast<void>(train::run(plan, run.log()));
+  plan.resume = run.folder / "checkpoint-8.safetensors";  // of a run that is finished
+  check_same(outcome, finish(plan, run));
+}
+
+TEST_CASE("a finished run stays as it is when it is resumed") {
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp16_dynamic, 4);
+  const OwnRun run;
+  std::unique_ptr<nn::Model> model, again;
+  const Run first = train::run(plan, run.log(), {}, &model);
+  const std::string log = text_of(run.log());
+  CHECK(first.result->weights.size() == 16);
+  plan.resume = run.folder.path.string();
+  int steps = 0;
+  const Run second = train::run(
+      plan, run.log(), [&](const Plan&, const train::LogRecord&) { ++steps; }, &again);
+  CHECK(steps == 0);
+  CHECK(text_of(run.log()) == log);
+  CHECK(second.result->weights == first.result->weights);
+  CHECK(bits_of(*again) == bits_of(*model));
+}
+
+TEST_CASE("a log that was cut in the midst of a line, or that lost its result, goes on") {
+  const data::Split data = made_up_split();
+  const Plan plan = saving_plan(data, recipes::fp16_dynamic, 6);
+  const OwnRun whole;
+  const Outcome expected = finish(plan, whole);
+  Plan resumed = plan;
+  for (const std::size_t cut : {std::size_t{1}, std::size_t{40}}) {
+    const OwnRun run;
+    copy_run(whole, run);
+    fs::resize_file(run.log(), fs::file_size(run.log()) - cut);
+    resumed.resume = run.folder.path.string();
+    check_same(expected, finish(resumed, run));
+  }
+}
+
+TEST_CASE("what does not belong to the run is refused, with the difference, and nothing changes") {
+  const data::Split data = made_up_split();
+  const Plan plan = saving_plan(data, recipes::fp16_dynamic, 6);
+  const OwnRun run;
+  static_cast<void>(finish(plan, run));
+  fs::remove(run.log() + ".part");
+  const std::string log = text_of(run.log());
+  const auto refused = [&](auto change) {
+    Plan other = plan;
+    other.resume = run.folder.path.string();
+    change(other);
+    const std::string message = message_of([&] { static_cast<void>(train::run(other, run.log())); });
+    CHECK(text_of(run.log()) == log);
+    return message;
+  };
+  const auto check = [&](const std::string& part, auto change) {
+    const std::string message = refused(change);
+    INFO(message);
+    CHECK(message.find(part) != std::string::npos);
+  };
+  check(
+      "checkpoint.safetensors: a checkpoint of another run: its \"model\" is \"mlp 784-12-10\", and here it "
+      "is "
+      "\"mlp 784-5-10\"",
+      [](Plan& p) {
+        p.model = train::model_of<nn::Mlp>({784, 5, 10});
+      });
+  check("its \"recipe.compute\" is \"f16\", and here it is \"f32\"",
+        [](Plan& p) { p.recipe = recipes::fp32; });
+  check("its \"recipe.scaling.initial\" is 65536.0, and here it is 8.0",
+        [](Plan& p) { p.recipe.scaling = DynamicScaling{.initial = 8}; });
+  check("its \"recipe.scaling\" is \"dynamic\", and here it is \"none\"",
+        [](Plan& p) { p.recipe.scaling = NoScaling{}; });
+  check("its \"seed\" is 0, and here it is 1", [](Plan& p) { p.seed = 1; });
+  check("its \"steps\" is 6, and here it is 7", [](Plan& p) { p.steps = 7; });
+  check("its \"batch\" is 40, and here it is 41", [](Plan& p) { p.batch = 41; });
+  check("its \"optimizer.rule\" is \"Sgd\", and here it is \"Adam\"",
+        [](Plan& p) { p.optimizer = adam(0.05f); });
+  check("its \"optimizer.lr\" is ", [](Plan& p) { p.optimizer = sgd(0.1f); });
+  check("its \"schedule\" is \"constant\", and here it is \"cosine\"",
+        [](Plan& p) { p.schedule = ScheduleKind::cosine; });
+  check("its \"schedule.warmup\" is 0, and here it is 2", [](Plan& p) { p.warmup = 2; });
+  check("its \"optimizer.clip\" is 0.0, and here it is 1.0", [](Plan& p) { p.clip = 1; });
+  check("its \"log_every\" is 3, and here it is 4", [](Plan& p) { p.log_every = 4; });
+  check("its \"task\" is ", [](Plan& p) { p.task = train::Task::reconstruct; });
+  check("its \"pixels.invert\" is false, and here it is true", [](Plan& p) { p.pixels.invert = true; });
+  check("its \"pixels.deviation.0\" is nothing, and here it is 1.0",
+        [](Plan& p) { p.pixels.normalise = data::ChannelStatistics{}; });
+  data::Split other = made_up_split();
+  other.train = made_up_images(95, 1);
+  check("its \"data\" is \"made up (96 train, ", [&](Plan& p) { p.data = &other; });
+  check("there is no such run", [&](Plan& p) { p.resume = run.folder / "none"; });
+  fs::rename(run.log(), run.log() + ".away");
+  Plan resumed = plan;
+  resumed.resume = run.folder.path.string();
+  CHECK_SAYS("cannot read the run log " + run.log(), train::run(resumed, run.log()));
+}
+
+TEST_CASE("a log of another run, or one that is too short, is refused") {
+  const data::Split data = made_up_split();
+  const Plan plan = saving_plan(data, recipes::fp16_dynamic, 6);
+  Plan resumed = plan;
+  const OwnRun run;
+  static_cast<void>(finish(plan, run));
+  resumed.resume = run.folder.path.string();
+  const std::string text = text_of(run.log());
+  {
+    std::ofstream(run.log(), std::ios::binary) << text.substr(0, text.find('\n') + 1);
+    CHECK_SAYS("it has fewer than the 3 lines of its checkpoint", train::run(resumed, run.log()));
+  }
+  fs::remove(run.newest());  // interrupted before the first checkpoint
+  Plan other = resumed;
+  other.seed = 7;
+  CHECK_SAYS("it is of another run: its seed is 0, and here it is 7", train::run(other, run.log()));
+  other = resumed;
+  other.recipe = recipes::fp32;
+  CHECK_SAYS("its recipe is ", train::run(other, run.log()));
+  std::ofstream(run.log(), std::ios::binary) << text;
+  CHECK_SAYS("the run is finished, and there is no checkpoint beside it", train::run(resumed, run.log()));
+}
+
+TEST_CASE("a disk that runs full or read-only in the midst of a run keeps log and checkpoint") {
+  SmallDisk disk(400);
+  if (!disk.mounted) SKIP_TEST("mounting a small tmpfs needs Linux and root");
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp16_dynamic, 8);
+  plan.log_every = 100;  // a checkpoint is what does not fit
+  const OwnRun whole;
+  const Outcome expected = finish(plan, whole);
+  const std::string log = disk / "run.jsonl", newest = disk / "checkpoint.safetensors";
+  std::string before;
+  const auto stop_at = [&](std::int64_t step, auto action) {
+    return [&, step, action, now = std::int64_t{0}]() mutable {
+      if (++now == step) {
+        before = text_of(newest);
+        action();
+      }
+      return false;
+    };
+  };
+  plan.stop = stop_at(5, [&] { disk.fill(); });
+  CHECK_SAYS("cannot write the checkpoint " + newest + ": No space left on device", train::run(plan, log));
+  CHECK(text_of(newest) == before);
+  CHECK(train::load_run(log).steps.size() == 1);
+  fs::remove(disk / "ballast");
+  plan.resume = fs::path(log).parent_path().string();
+  plan.stop = {};
+  disk.make_read_only();
+  const std::string read_only = message_of([&] { static_cast<void>(train::run(plan, log)); });
+  INFO(read_only);
+  CHECK(read_only.find("Read-only file system") != std::string::npos);
+  CHECK(text_of(newest) == before);
+  CHECK(train::load_run(log).steps.size() == 1);
+  const OwnRun elsewhere;
+  fs::copy(log, elsewhere.log());
+  fs::copy(newest, elsewhere.newest());
+  plan.resume = elsewhere.folder.path.string();
+  check_same(expected, finish(plan, elsewhere));
+}
+
+}  // namespace
+}  // namespace tinymp::test

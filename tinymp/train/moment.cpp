@@ -1,0 +1,27 @@
+#include <kernels/kernels.h>
+#include <tinymp/train/moment.h>
+
+namespace tinymp::train {
+
+Moment moment_of(const RunningParts& running, std::int64_t step) {
+  Moment moment{step, running.optimizer.state(), {}, running.scaler.state(), running.loader};
+  for (const Tensor& buffer : running.model.buffers()) {
+    moment.buffers.emplace_back(buffer.shape(), buffer.dtype());
+    kernels::cast(buffer.to(Device::cpu).view(), moment.buffers.back().view());
+  }
+  return moment;
+}
+
+void restore(const Moment& moment, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler,
+             data::Loader& loader) {
+  const std::vector<Tensor> buffers = model.buffers();
+  expect(buffers.size() == moment.buffers.size(), "restore: ", moment.buffers.size(),
+         " buffers in the state and ", buffers.size(), " in ", model.name());
+  optimizer.restore(moment.optimizer);
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    kernels::cast(moment.buffers[i].to(buffers[i].device()).view(), buffers[i].view());
+  scaler.restore(moment.scaler);
+  loader = moment.loader;
+}
+
+}  // namespace tinymp::train

@@ -1,0 +1,118 @@
+#include <tinymp/train/atomic_file.h>
+#include <tinymp/train/run_state.h>
+#include <algorithm>
+#include <filesystem>
+
+namespace tinymp::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view newest = "checkpoint.safetensors", kept = "checkpoint-", ending = ".safetensors";
+
+bool is_there(const fs::path& path) {
+  std::error_code unknown;
+  return fs::exists(path, unknown);
+}
+
+/// The checkpoint to go on from; empty when the run was interrupted before its first one.
+std::string checkpoint_of(const Plan& plan) {
+  std::error_code unknown;
+  const fs::path named(plan.resume);
+  expect(is_there(named), "cannot go on with ", plan.resume, ": there is no such run");
+  if (!fs::is_directory(named, unknown)) return plan.resume;
+  return is_there(named / newest) ? (named / newest).string() : std::string();
+}
+
+/// The log must be that of the plan: what its header tells of the bits.
+void expect_same_header(const std::string& path, const RunHeader& there, const RunHeader& here) {
+  const auto expect_same = [&](const char* what, const auto& a, const auto& b) {
+    expect(a == b, "cannot go on with the run log ", path, ": it is of another run: its ", what, " is ", a,
+           ", and here it is ", b);
+  };
+  expect_same("model", there.model, here.model);
+  expect_same("recipe", describe(there.recipe), describe(here.recipe));
+  expect(there.recipe == here.recipe, "cannot go on with the run log ", path,
+         ": its recipe has other numbers than the one here");
+  expect_same("data set", there.data, here.data);
+  expect_same("optimizer", there.optimizer, here.optimizer);
+  expect_same("seed", there.seed, here.seed);
+  expect_same("number of steps", there.steps, here.steps);
+  expect_same("batch", there.batch, here.batch);
+}
+
+/// Begins without a checkpoint. The log of an interrupted run keeps its header.
+RunStart begin_first(const Plan& plan, const std::string& log_path, const nn::Model& model) {
+  RunStart start{.recorded = {log_path, header_of(plan, model), {}, {}}};
+  if (!plan.resume.empty() && is_there(log_path)) {
+    const Run before = load_run(log_path);
+    expect_same_header(log_path, before.header, start.recorded.header);
+    expect(!before.result, "cannot go on with the run log ", log_path,
+           ": the run is finished, and there is no checkpoint beside it");
+    start.log.emplace(log_path, std::int64_t{0});
+  } else {
+    start.log.emplace(log_path, start.recorded.header);
+  }
+  start.recorded.header = start.log->header();
+  return start;
+}
+
+/// checkpoint-300.safetensors -> 300; -1 for any other name.
+std::int64_t step_in(const std::string& name) {
+  if (!name.starts_with(kept) || !name.ends_with(ending)) return -1;
+  const std::string digits = name.substr(kept.size(), name.size() - kept.size() - ending.size());
+  const bool whole = !digits.empty() && digits.size() < 19 &&
+                     std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+  return whole ? std::stoll(digits) : -1;
+}
+
+/// Removes all kept checkpoints up to `step` but the last `keep`.
+void remove_oldest(const fs::path& folder, std::int64_t step, std::int64_t keep) {
+  std::vector<std::int64_t> steps;
+  std::error_code failed;
+  for (fs::directory_iterator i(folder.empty() ? "." : folder, failed), end; !failed && i != end;
+       i.increment(failed)) {
+    const std::int64_t of_file = step_in(i->path().filename().string());
+    if (of_file >= 0 && of_file <= step) steps.push_back(of_file);
+  }
+  std::ranges::sort(steps, std::greater<>());
+  for (std::size_t i = static_cast<std::size_t>(keep); i < steps.size(); ++i)
+    fs::remove(folder / concat(kept, steps[i], ending), failed);
+}
+
+}  // namespace
+
+std::string checkpoint_beside(const std::string& log_path) {
+  return (fs::path(log_path).parent_path() / newest).string();
+}
+
+std::string checkpoint_beside(const std::string& log_path, std::int64_t step) {
+  return (fs::path(log_path).parent_path() / concat(kept, step, ending)).string();
+}
+
+RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Model& model,
+                   Optimizer& optimizer, LossScaler& scaler, data::Loader& loader) {
+  const std::string path = plan.resume.empty() ? std::string() : checkpoint_of(plan);
+  if (path.empty()) return begin_first(plan, log_path, model);
+  Checkpoint from =
+      checkpoint_from(load_safetensors(path), path, {plan, model, optimizer, optimizer.learning_rate()});
+  RunStart start{.recorded = load_run(log_path), .step = from.moment.step, .counts = from.counts};
+  expect_same_header(log_path, start.recorded.header, header_of(plan, model));
+  restore(from.moment, model, optimizer, scaler, loader);
+  start.finder = std::move(from.finder);
+  if (start.recorded.result && start.step == plan.steps) return start;
+  start.log.emplace(log_path, from.log_lines);
+  start.recorded = load_run(log_path);
+  return start;
+}
+
+void save_run(const std::string& log_path, const CheckpointOwner& owner, const Checkpoint& checkpoint) {
+  const std::string bytes = safetensors_bytes(contents_of(checkpoint, owner));
+  const std::int64_t step = checkpoint.moment.step;
+  // The copy first: a run that goes on from the newest has all copies up to it.
+  if (owner.plan.keep > 0) write_atomically("the checkpoint", checkpoint_beside(log_path, step), bytes);
+  write_atomically("the checkpoint", checkpoint_beside(log_path), bytes);
+  if (owner.plan.keep > 0) remove_oldest(fs::path(log_path).parent_path(), step, owner.plan.keep);
+}
+
+}  // namespace tinymp::train
