@@ -127,9 +127,10 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.recipe = recipe_from_flags(app, flags.recipe);
   plan.name = flags.name.empty() ? recipe_title(app, flags.recipe) : flags.name;
   plan.seed = flags.options.first_seed;
-  plan.model = model_maker(app, flags.model, shape_of(flags));
+  const data::ImageShape shape = shape_of(flags);
+  plan.model = model_maker(app, flags.model, shape);
   plan.task = task_of(flags.model);
-  if (flags.options.data == "cifar10" && plan.task == train::Task::classify)
+  if (shape.channels == 3 && plan.task == train::Task::classify)
     plan.pixels.normalise = data::cifar10_statistics;  // what an autoencoder draws lies between 0 and 1
   plan.pixels.crop_and_flip = flags.augment;
   choose_optimizer(app, flags, plan);
@@ -153,9 +154,10 @@ int train_command(int argc, char** argv) {
   Flags flags;
   CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn train");
   add_run_flags(app, flags);
-  add_training_flags(
-      app, flags.options,
-      {.names = {"mnist", "fashion", "cut", "cifar10"}, .otherwise = "mnist when it is here, else cut"});
+  add_training_flags(app, flags.options,
+                     {.names = {"mnist", "fashion", "cut", "cifar10"},
+                      .otherwise = "mnist when it is here, else cut",
+                      .folders = true});
   add_mine_flag(app);
   add_output_flags(app, flags.options);
   add_model_flags(app, flags.model);
