@@ -111,9 +111,10 @@ std::vector<std::string> names_of(const std::vector<Class>& classes) {
 }
 
 ImageShape shape_of(const Listing& listing) {
+  std::size_t coloured = 0;
   for (const Class& one : listing.train)
-    if (is_coloured(read_picture(one.pictures.front().string()))) return {32, 32, 3};
-  return {};
+    coloured += is_coloured(read_picture(one.pictures.front().string())) ? 1 : 0;
+  return 2 * coloured > listing.train.size() ? ImageShape{32, 32, 3} : ImageShape{};
 }
 
 /// Reads pictures into a set, one after another.

@@ -9,12 +9,13 @@
 ///   photos/dog/*.jpg              photos/train/dog/*.jpg   photos/test/dog/*.jpg
 ///
 /// Files that end in png, jpg, jpeg, bmp, pgm or ppm are pictures (picture.h); any other file, and what begins
-/// with a dot, is left alone. A classes's label is its place in the order of the names; where all names are
+/// with a dot, is left alone. The label of a class is its place in the order of the names; where all names are
 /// digits 0 .. 9, the label is the digit. With neither train/ nor test/ a sixth of each class, drawn by a fixed
 /// seed, is the test part. Validation is a tenth of the rest, at least one picture.
 ///
-/// Where the first picture of a class is coloured (is_coloured), all become 32 x 32 in colour: the square in the
-/// middle, resized. Else they become 28 x 28 grey: the whole picture, resized, filled up to a square.
+/// Where the first pictures of more than half of the classes are coloured (is_coloured), all become 32 x 32 in
+/// colour: the square in the middle, resized. Else they become 28 x 28 grey: the whole picture, resized, filled up
+/// to a square.
 namespace tinymp::data {
 
 inline constexpr std::string_view folder_prefix = "folder:";

@@ -167,7 +167,9 @@ void add_training_flags(CLI::App& app, Options& options, const DataChoice& data)
       ->type_name("NAME")
       ->check(CLI::Validator(
           [is_name, takes_folders = data.folders](std::string& name) {
-            return takes_folders && data::names_folder(name) ? std::string() : is_name(name);
+            if (takes_folders && data::names_folder(name)) return std::string();
+            const std::string wrong = is_name(name);
+            return wrong.empty() || !takes_folders ? wrong : wrong + ", and no folder:PATH";
           },
           ""));
   app.add_option("--threads", options.threads, "Changes the time, not the results (all cores)")

@@ -2,6 +2,7 @@
 #include <lessons/lab/learn/commands/commands.h>
 #include <lessons/lab/learn/commands/model_flags.h>
 #include <lessons/lab/learn/commands/recipe_flags.h>
+#include <tinymp/data/picture_folder.h>
 #include <tinymp/optim/optimizers.h>
 #include <CLI/CLI.hpp>
 
@@ -175,6 +176,7 @@ int train_command(int argc, char** argv) {
   train::Plan plan = plan_from(app, flags);
   Lab lab(lesson, flags.options);
   plan.question = panel(plan, lab.data());
+  if (data::names_folder(flags.options.data)) lab.say("Data: " + data::describe(lab.data()));
   lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
   lab.train(std::move(plan));
   return lab.finish();
