@@ -31,6 +31,12 @@ tinymp_dependency(nlohmann_json VERSION 3.10 TARGET nlohmann_json::nlohmann_json
   URL https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
   SHA256 d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
 
+tinymp_dependency(stb TARGET stb::stb FILE stb_image.h HEADERS .  # pictures: PNG, JPEG, BMP, PGM; Debian's copy
+  APT libstb-dev  DNF stb_image-devel  BREW -
+  URL https://deb.debian.org/debian/pool/main/libs/libstb/libstb_0.0~git20220908.8b5f1f3+ds.orig.tar.xz
+      https://snapshot.debian.org/archive/debian/20230101T000000Z/pool/main/libs/libstb/libstb_0.0~git20220908.8b5f1f3+ds.orig.tar.xz
+  SHA256 6949c8ff9f86d982cff1b384f1301a731cbaf3b3fa4d1728c7b48a02386d31d8)
+
 if(TINYMP_LESSONS OR TINYMP_FUZZ)
   tinymp_dependency(CLI11 VERSION 2.1 TARGET CLI11::CLI11 HEADERS include  # command lines
     APT libcli11-dev  DNF cli11-devel  BREW cli11

@@ -8,17 +8,29 @@ endif()
 set(tinymp_missing "")   # packages that are missing, and how to install them
 set(tinymp_offline "")   # why the first download failed; no other is tried after it
 
-# tinymp_dependency(NAME TARGET t [VERSION v] [HEADERS folder] APT a DNF d BREW b URL u... SHA256 h)
-# Afterwards TARGET exists. When sources were taken instead of the system's package, name_SOURCE_DIR (lower
-# case) is their folder. With HEADERS this function makes TARGET out of their headers; without it the caller
-# builds them. Their own CMakeLists.txt is never run.
+# tinymp_dependency(NAME TARGET t [VERSION v] [FILE header] [HEADERS folder] APT a DNF d BREW b URL u... SHA256 h)
+# Afterwards TARGET exists. FILE is a header that shows the system's package is there, for one that CMake does
+# not find by name; BREW - says that Homebrew has no such package. When sources were taken instead of the
+# system's package, name_SOURCE_DIR (lower case) is their folder. With HEADERS this function makes TARGET out
+# of their headers; without it the caller builds them. Their own CMakeLists.txt is never run.
 function(tinymp_dependency name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;VERSION;HEADERS;APT;DNF;BREW;SHA256" "URL")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;VERSION;FILE;HEADERS;APT;DNF;BREW;SHA256" "URL")
   if(TARGET ${arg_TARGET})  # the surrounding project has it
     return()
   endif()
   if(NOT TINYMP_FETCH STREQUAL "ALWAYS")
-    find_package(${name} ${arg_VERSION} QUIET)
+    if(arg_FILE AND NOT CMAKE_DISABLE_FIND_PACKAGE_${name})
+      find_path(TINYMP_${name}_INCLUDE ${arg_FILE} PATH_SUFFIXES ${name})
+      mark_as_advanced(TINYMP_${name}_INCLUDE)
+      if(TINYMP_${name}_INCLUDE)
+        add_library(${arg_TARGET} INTERFACE IMPORTED GLOBAL)
+        target_include_directories(${arg_TARGET} INTERFACE "${TINYMP_${name}_INCLUDE}")
+        message(STATUS "${name}: the system's")
+        return()
+      endif()
+    elseif(NOT arg_FILE)
+      find_package(${name} ${arg_VERSION} QUIET)
+    endif()
     set(CMAKE_MODULE_PATH "${CMAKE_MODULE_PATH}" PARENT_SCOPE)  # Catch2 adds its own
     if(TARGET ${arg_TARGET})
       set(version "${${name}_VERSION}")
@@ -140,7 +152,9 @@ function(tinymp_report_missing)
     string(APPEND names " ${name}")
     string(APPEND apts " ${apt}")
     string(APPEND dnfs " ${dnf}")
-    string(APPEND brews " ${brew}")
+    if(NOT brew STREQUAL "-")
+      string(APPEND brews " ${brew}")
+    endif()
   endforeach()
   message(FATAL_ERROR "tinymp needs what is not installed here:${names}.
 It was not downloaded either (${tinymp_offline}). Install it:

@@ -2,7 +2,7 @@
 # that a build without nvcc needs in place of *.cu go into kernels/no_cuda/*.cpp. Each group of sources is
 # compiled once; two archives are made of the groups:
 #   tinymp        everything, for most programs and for projects on top of tinymp
-#   tinymp_small  without the larger models: all that ./learn quickstart needs and waits for
+#   tinymp_small  without the larger models and pictures: all that ./learn quickstart needs and waits for
 option(TINYMP_EMULATION "Device::cuda may run on the CPU: the CUDA kernels are compiled for it, too (kernels/emu)" ON)
 
 file(GLOB_RECURSE core RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*.cpp kernels/*.cpp)
@@ -17,7 +17,8 @@ function(take out pattern)
   set(${out} ${taken} PARENT_SCOPE)
   set(core ${core} PARENT_SCOPE)
 endfunction()
-take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|norm|deep_mlp)|amp/explain|autograd/finite_differences)")
+take(no_pictures "^tinymp/data/no_pictures/")    # what tinymp_small has in their place
+take(models "^tinymp/(data/(picture|resize|digit)|nn/(language_model|lenet|resnet|layers|norm|deep_mlp)|amp/explain|autograd/finite_differences)")
 take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
 take(machine "^kernels/emu/")                    # that emulated kernels run on
 
@@ -56,7 +57,8 @@ target_compile_features(tinymp_build INTERFACE cxx_std_20)
 # The same bits from every compiler: no fused multiply-add that the source does not ask for.
 set(contract $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 target_compile_options(tinymp_build INTERFACE ${contract} ${TINYMP_WARNINGS})
-target_link_libraries(tinymp_build INTERFACE Threads::Threads fmt::fmt-header-only nlohmann_json::nlohmann_json ZLIB::ZLIB)
+target_link_libraries(tinymp_build INTERFACE Threads::Threads fmt::fmt-header-only nlohmann_json::nlohmann_json ZLIB::ZLIB
+                      stb::stb)
 
 # Precompiles the headers that most files include, which saves a quarter of the work. Not with ccache, which
 # saves more and would cache none of these files; and not for an overlay, which compiles too few files.
@@ -94,6 +96,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set_source_files_properties(kernels/cpu/gemm/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c"
                               SKIP_PRECOMPILE_HEADERS ON)
 endif()
+# stb_image overflows integers where a JPEG is damaged: let them wrap, as it expects.
+set_source_files_properties(tinymp/data/picture_decoder.cpp PROPERTIES COMPILE_OPTIONS "-fwrapv" SKIP_PRECOMPILE_HEADERS ON)
 # The optimiser would need longer for the files that write and read JSON than they run.
 file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/log_json.cpp tinymp/train/run_log*.cpp
      tinymp/train/finding_text.cpp tinymp/train/safetensors.cpp tinymp/train/checkpoint*.cpp)
@@ -110,7 +114,7 @@ add_custom_target(tinymp_commit BYPRODUCTS ${commit_source} COMMENT "" VERBATIM
           -P ${PROJECT_SOURCE_DIR}/cmake/Commit.cmake)
 list(APPEND core ${commit_source})
 
-set(groups core models simulator machine ladder emulation)
+set(groups core no_pictures models simulator machine ladder emulation)
 if(TINYMP_HAS_CUDA)  # compiled apart, so that programs go on being linked as C++
   file(GLOB memory RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
   list(APPEND cuda ${cuda_ladder} ${memory})
@@ -136,7 +140,7 @@ else()
   list(APPEND models_objects ${simulator_objects})
 endif()
 set(TINYMP_OBJECTS ${core_objects} ${models_objects})  # of the library, for the classroom
-add_library(tinymp_small STATIC EXCLUDE_FROM_ALL ${core_objects})
+add_library(tinymp_small STATIC EXCLUDE_FROM_ALL ${core_objects} ${no_pictures_objects})
 add_library(tinymp STATIC ${TINYMP_OBJECTS})
 add_library(tinymp::tinymp ALIAS tinymp)
 foreach(archive tinymp tinymp_small)

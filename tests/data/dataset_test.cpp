@@ -58,7 +58,7 @@ bool same(const Dataset& a, const Dataset& b) { return a.images == b.images && a
 
 TEST_CASE("load_images: a name that is none") {
   CHECK(files::message<UsageError>([] { data::load_images("cifar"); }) ==
-        "no data set is called \"cifar\"; choose mnist, fashion, cut or cifar10");
+        "no data set is called \"cifar\"; choose mnist, fashion, cut, cifar10 or folder:PATH");
 }
 
 TEST_CASE("load_images: a missing set names every place and the command that fetches it") {

@@ -85,7 +85,7 @@ machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, 
   fake "$bin" nproc 'echo 4'
   fake "$bin" id 'echo 0'
   fake "$bin" ctest 'exit 8'
-  printf '%s\n' zlib fmt json CLI11 dygraphs >"$work/lacks"
+  printf '%s\n' zlib fmt json stb CLI11 dygraphs >"$work/lacks"
   for word; do
     case $word in
       user) fake "$bin" id 'echo 1000' ;;
@@ -145,7 +145,7 @@ count_of() { [ "$(grep -c -- "$2" "$work/calls")" = "$1" ]; }
 
 # ---- installing -----------------------------------------------------------------------------------------------------
 
-libraries='zlib1g-dev libfmt-dev nlohmann-json3-dev libcli11-dev libjs-dygraphs'
+libraries='zlib1g-dev libfmt-dev nlohmann-json3-dev libstb-dev libcli11-dev libjs-dygraphs'
 
 machine apt
 learn quickstart 'two words' --smoke
@@ -208,7 +208,7 @@ learn quickstart
 check 'a user, no terminal: does not call sudo' not_called sudo
 check 'says why' says 'no terminal'
 check 'names the packages for apt' says 'apt-get install -y --no-install-recommends g++ cmake ninja-build'
-check 'and for dnf' says 'dnf install -y gcc-c++ cmake ninja-build zlib-devel fmt-devel json-devel cli11-devel'
+check 'and for dnf' says 'dnf install -y gcc-c++ cmake ninja-build zlib-devel fmt-devel json-devel stb_image-devel cli11-devel'
 check 'and for brew' says 'brew install gcc cmake ninja zlib fmt nlohmann-json cli11'
 check 'exit code 3' ends_with 3
 
@@ -237,7 +237,7 @@ machine user compiler cmake
 fake "$bin" make true
 learn quickstart
 check 'no right to install, but compiler and cmake: goes on' ends_with 7
-check 'and says so in one line' says 'downloaded and built from source: zlib fmt json CLI11 dygraphs'
+check 'and says so in one line' says 'downloaded and built from source: zlib fmt json stb CLI11 dygraphs'
 check 'with make' not_called Ninja
 
 machine user compiler ninja
@@ -247,7 +247,7 @@ check 'says what' says 'CMake 3.24 or newer is missing'
 
 machine dnf
 learn quickstart
-check 'dnf' called 'gcc-c++ cmake ninja-build zlib-devel fmt-devel json-devel cli11-devel'
+check 'dnf' called 'gcc-c++ cmake ninja-build zlib-devel fmt-devel json-devel stb_image-devel cli11-devel'
 check 'dnf: goes on' ends_with 7
 
 machine brew user compiler
@@ -267,7 +267,7 @@ echo 'CMake Error: tinymp needs what is not installed here: fmt.' >"$work/config
 learn quickstart
 check 'no network, libraries lack: exit code 3' ends_with 3
 check 'no network: one line with what and how' says \
-  "lacks zlib fmt json CLI11 dygraphs and they could not be downloaded (no network?): apt-get install -y --no-install-recommends $libraries"
+  "lacks zlib fmt json stb CLI11 dygraphs and they could not be downloaded (no network?): apt-get install -y --no-install-recommends $libraries"
 
 machine user compiler cmake ninja
 echo 'CMake Error: tinymp needs what is not installed here: fmt.' >"$work/configure_fails"

@@ -187,6 +187,10 @@ use() {
   learn 2 train --data cut --model lenet --widths 784,10 && complains 'lenet'
   learn 2 train --data cifar10 --widths 784,64,10 && complains 'begins with 3072'
   learn 2 train --data cifar10 --model lenet && complains 'lenet takes grey images of 28 x 28'
+  learn 2 train --data nix && complains 'cifar10}, and no folder:PATH'
+  learn 2 train --data folder: && complains 'wants the path of a folder'
+  learn 3 train --data folder:nowhere && complains 'nowhere: no such folder'
+  learn 2 run 6 --data folder:nowhere && complains 'folder:nowhere not in'
   learn 2 train --data cut --schedule linear && complains 'linear'
   learn 2 train --data cut --steps 10 --warmup 10 && complains '--warmup 10 takes all of the 10 steps'
   learn 2 train --data cut --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'
@@ -282,6 +286,15 @@ runs() {
 
   learn 0 run 4 --verify --data cut --out lesson
   rm -rf lesson
+
+  mkdir -p pictures/low pictures/high
+  cp "$source_folder"/datasets/digits/[0-4].png pictures/low/
+  cp "$source_folder"/datasets/digits/[5-9].png pictures/high/
+  learn 0 train --data folder:pictures --steps 3 --batch 2 --out lesson
+  prints 'Data: folder:pictures (7 train, 1 validation, 2 test): 28 x 28 grey' && prints 'pictures resized; classes: high, low'
+  grep -q '"question":"mlp 784-64-10 on folder:pictures"' lesson/*/*.jsonl || fail 'the log does not name the folder'
+  rm -rf pictures lesson
+
   learn 1 run 4 --smoke --verify --data cut --out lesson --sabotage cast_backward --results results.json
   prints 'SABOTAGED: cast_backward' && complains 'claims did not hold'
   grep -q '<title>SABOTAGED' lesson/*/report.html || fail 'the page does not tell that it is sabotaged'

@@ -1,12 +1,11 @@
 #include <tinymp/base/error.h>
-#include <tinymp/base/rng.h>
 #include <tinymp/data/cifar.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/data/find_files.h>
 #include <tinymp/data/idx.h>
-#include <algorithm>
+#include <tinymp/data/picture_folder.h>
+#include <tinymp/data/split.h>
 #include <array>
-#include <numeric>
 
 namespace tinymp::data {
 namespace {
@@ -33,7 +32,8 @@ constexpr std::array<Source, 4> sources = {{
 const Source& source_named(const std::string& name) {
   for (const Source& source : sources)
     if (name == source.name) return source;
-  throw UsageError(concat("no data set is called \"", name, "\"; choose mnist, fashion, cut or cifar10"));
+  throw UsageError(
+      concat("no data set is called \"", name, "\"; choose mnist, fashion, cut, cifar10 or folder:PATH"));
 }
 
 bool is_cifar(const Source& source) { return source.files.data() == cifar_files.data(); }
@@ -73,42 +73,23 @@ Dataset read_test(const Source& source, const fs::path& folder) {
   return read_idx_files(source, folder, idx_files[2], idx_files[3]);
 }
 
-Dataset pick(const Dataset& from, std::span<const std::int64_t> indices) {
-  Dataset picked{from.name, static_cast<std::int64_t>(indices.size()), {}, {}, from.shape};
-  picked.images.reserve(indices.size() * static_cast<std::size_t>(from.shape.size()));
-  picked.labels.reserve(indices.size());
-  for (const std::int64_t i : indices) {
-    const std::span<const std::uint8_t> image = from.image(i);
-    picked.images.insert(picked.images.end(), image.begin(), image.end());
-    picked.labels.push_back(from.labels[static_cast<std::size_t>(i)]);
-  }
-  return picked;
-}
-
 }  // namespace
 
 Split load_images(const std::string& name) {
+  if (names_folder(name)) return load_picture_folder(name);
   const Source& source = source_named(name);
   const fs::path folder = find_folder(source);
   const Dataset all = read_train(source, folder);
-  Dataset test = read_test(source, folder);
-
-  std::vector<std::int64_t> order(static_cast<std::size_t>(all.count));
-  std::iota(order.begin(), order.end(), 0);
-  constexpr std::uint64_t split_seed = 0;  // the same for all runs: the split belongs to the data
-  Rng(split_seed).shuffle(std::span(order));
-  const std::span<std::int64_t> drawn(order);
-  const auto validation = static_cast<std::size_t>(std::min<std::int64_t>(all.count / 10, 5000));
-  std::ranges::sort(drawn.first(validation));
-  std::ranges::sort(drawn.subspan(validation));
-  return {pick(all, drawn.subspan(validation)), pick(all, drawn.first(validation)), std::move(test)};
+  return split_off_validation(all, read_test(source, folder));
 }
 
 ImageShape image_shape(const std::string& name) {
+  if (names_folder(name)) return picture_folder_shape(name);
   return is_cifar(source_named(name)) ? cifar_shape : ImageShape{};
 }
 
 std::int64_t count_images(const std::string& name) {
+  if (names_folder(name)) return count_pictures(name);
   const Source& source = source_named(name);
   const fs::path folder = find_folder(source);
   if (is_cifar(source)) return cifar_records * static_cast<std::int64_t>(cifar_files.size());
@@ -119,7 +100,7 @@ std::int64_t count_images(const std::string& name) {
 
 std::string describe(const Split& split) {
   return concat(split.train.name, " (", split.train.count, " train, ", split.validation.count,
-                " validation, ", split.test.count, " test)");
+                " validation, ", split.test.count, " test)", split.remark.empty() ? "" : ": ", split.remark);
 }
 
 }  // namespace tinymp::data

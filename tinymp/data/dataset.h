@@ -35,6 +35,8 @@ struct Dataset {
 /// Train on the first, choose with the second, report results on the third.
 struct Split {
   Dataset train, validation, test;
+  std::vector<std::string> classes{};  ///< the name of each label, where the set has names
+  std::string remark{};                ///< what was done to the images; empty: nothing
 };
 
 /// Loads a named set of images and splits it. Grey, 28 x 28: "mnist", "fashion", or "cut", the 11,000 images
@@ -47,18 +49,22 @@ struct Split {
 /// 1,000 of the cut's 10,000). The choice is random but fixed: it is the same for every seed, so that runs
 /// can be compared. Both parts keep the order of the files. The test part is the test file.
 ///
+/// "folder:PATH" is a folder of pictures: picture_folder.h tells what it looks like, what becomes of them, and
+/// what is thrown.
+///
 /// Throws UsageError for another name, MissingError naming every place and the command that fetches the set,
 /// Error when a file is damaged.
 Split load_images(const std::string& name);
 
-/// Returns the shape of a set's images by its name; reads no file. Throws UsageError for another name.
+/// Returns the shape of a set's images by its name; reads no file, but the first pictures of a folder:PATH.
+/// Throws UsageError for another name.
 ImageShape image_shape(const std::string& name);
 
 /// Counts the images of a named set by the headers of its files (CIFAR-10 has no headers and a fixed length),
 /// so it costs no more than opening them. Throws like load_images, but sees damage in a header only.
 std::int64_t count_images(const std::string& name);
 
-/// "mnist (55000 train, 5000 validation, 10000 test)"
+/// "mnist (55000 train, 5000 validation, 10000 test)"; then ": " and the remark, if there is one
 std::string describe(const Split& split);
 
 }  // namespace tinymp::data

@@ -5,6 +5,7 @@
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/terminal.h>
 #include <tinymp/base/float_environment.h>
+#include <tinymp/data/picture_folder.h>
 #include <tinymp/train/provenance.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -159,13 +160,22 @@ DataChoice data_of(const Lesson& lesson) {
 }
 
 void add_training_flags(CLI::App& app, Options& options, const DataChoice& data) {
+  std::vector<std::string> choices = data.names;
+  if (data.folders) choices.emplace_back("folder:PATH");
   std::string all;
-  for (const std::string& name : data.names) {
-    all += all.empty() ? name : concat(&name == &data.names.back() ? " or " : ", ", name);
+  for (const std::string& name : choices) {
+    all += all.empty() ? name : concat(&name == &choices.back() ? " or " : ", ", name);
   }
+  const CLI::Validator is_name = CLI::IsMember(data.names);
   app.add_option("--data", options.data, concat(all, " (", data.otherwise, ")"))
       ->type_name("NAME")
-      ->check(CLI::IsMember(data.names).description(""));
+      ->check(CLI::Validator(
+          [is_name, takes_folders = data.folders](std::string& name) {
+            if (takes_folders && data::names_folder(name)) return std::string();
+            const std::string wrong = is_name(name);
+            return wrong.empty() || !takes_folders ? wrong : wrong + ", and no folder:PATH";
+          },
+          ""));
   app.add_option("--threads", options.threads, "Changes the time, not the results (all cores)")
       ->type_name("N")
       ->check(whole(1, most_threads));

@@ -21,6 +21,7 @@ void add_output_flags(CLI::App& app, Options& options);
 struct DataChoice {
   std::vector<std::string> names = {"mnist", "fashion", "cut"};
   std::string otherwise{};
+  bool folders = false;  ///< folder:PATH, too
 };
 DataChoice data_of(const Lesson& lesson);
 

@@ -12,6 +12,7 @@ ninja        ninja-build         ninja-build  ninja          -
 zlib         zlib1g-dev          zlib-devel   zlib           zlib.h
 fmt          libfmt-dev          fmt-devel    fmt            fmt/core.h
 json         nlohmann-json3-dev  json-devel   nlohmann-json  nlohmann/json.hpp
+stb          libstb-dev          stb_image-devel  -          stb/stb_image.h|stb_image.h
 CLI11        libcli11-dev        cli11-devel  cli11          CLI/CLI.hpp
 dygraphs     libjs-dygraphs      -            -              /usr/share/javascript/dygraphs/dygraph.min.js
 Catch2       catch2              catch-devel  catch2         catch2/catch.hpp|catch2/catch_all.hpp

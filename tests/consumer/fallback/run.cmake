@@ -23,10 +23,11 @@ if(CASE STREQUAL "headers" OR CASE STREQUAL "sources")
   # out of the folders of TINYMP_SOURCES, called as the packages are. What is then left is looked for in the system.
   set(names ZLIB Catch2)
   if(CASE STREQUAL "headers")
-    set(names fmt nlohmann_json CLI11)
+    set(names fmt nlohmann_json stb CLI11)
   endif()
   set(first_header_fmt fmt/core.h)
   set(first_header_nlohmann_json nlohmann/json.hpp)
+  set(first_header_stb stb_image.h)
   set(first_header_CLI11 CLI/CLI.hpp)
   set(options -DTINYMP_TESTS=OFF)
   set(hidden "")
@@ -37,13 +38,18 @@ if(CASE STREQUAL "headers" OR CASE STREQUAL "sources")
     if("$ENV{TINYMP_SOURCES}" STREQUAL "" OR NOT EXISTS "${source}")
       set(source "")
       if(first_header_${name})
-        find_path(include "${first_header_${name}}" PATHS /usr /usr/local /opt/homebrew PATH_SUFFIXES include NO_CACHE)
+        find_path(include "${first_header_${name}}" PATHS /usr /usr/local /opt/homebrew PATH_SUFFIXES include include/stb
+                  NO_CACHE)
       endif()
       if(include)
         set(source "${work}/from_headers/${name}")
         file(MAKE_DIRECTORY "${source}/include")
         get_filename_component(folder "${first_header_${name}}" DIRECTORY)
-        file(CREATE_LINK "${include}/${folder}" "${source}/include/${folder}" SYMBOLIC)
+        if(folder)
+          file(CREATE_LINK "${include}/${folder}" "${source}/include/${folder}" SYMBOLIC)
+        else()  # a header alone, at the top of its sources
+          file(CREATE_LINK "${include}/${first_header_${name}}" "${source}/${first_header_${name}}" SYMBOLIC)
+        endif()
       endif()
       unset(include)
     endif()
@@ -91,9 +97,9 @@ elseif(CASE STREQUAL "offline")  # one message, that names all packages for each
   if(NOT failed)
     message(FATAL_ERROR "configured, without packages and without a network\n${log}")
   endif()
-  expect("${log}" "not installed here: ZLIB fmt nlohmann_json CLI11 Catch2" "zlib-1[.]3[.]1[.]tar[.]gz: "
-         "apt-get install zlib1g-dev libfmt-dev nlohmann-json3-dev libcli11-dev catch2"
-         "dnf install zlib-devel fmt-devel json-devel cli11-devel catch-devel"
+  expect("${log}" "not installed here: ZLIB fmt nlohmann_json stb CLI11 Catch2" "zlib-1[.]3[.]1[.]tar[.]gz: "
+         "apt-get install zlib1g-dev libfmt-dev nlohmann-json3-dev libstb-dev libcli11-dev catch2"
+         "dnf install zlib-devel fmt-devel json-devel stb_image-devel cli11-devel catch-devel"
          "brew install zlib fmt nlohmann-json cli11 catch2")
 
 elseif(CASE STREQUAL "never")  # nothing is downloaded, and the charts do without dygraphs

@@ -5,6 +5,7 @@
 #include <lessons/lab/learn/commands/resume_flags.h>
 #include <lessons/lab/learn/interrupt.h>
 #include <lessons/lab/learn/words.h>
+#include <tinymp/data/picture_folder.h>
 #include <tinymp/optim/optimizers.h>
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -124,9 +125,10 @@ train::Plan plan_from(const CLI::App& app, const Flags& flags) {
   plan.recipe = recipe_from_flags(app, flags.recipe);
   plan.name = flags.name.empty() ? recipe_title(app, flags.recipe) : flags.name;
   plan.seed = flags.options.first_seed;
-  plan.model = model_maker(app, flags.model, shape_of(flags));
+  const data::ImageShape shape = shape_of(flags);
+  plan.model = model_maker(app, flags.model, shape);
   plan.task = task_of(flags.model);
-  if (flags.options.data == "cifar10" && plan.task == train::Task::classify)
+  if (shape.channels == 3 && plan.task == train::Task::classify)
     plan.pixels.normalise = data::cifar10_statistics;  // what an autoencoder draws lies between 0 and 1
   plan.pixels.crop_and_flip = flags.augment;
   choose_optimizer(app, flags, plan);
@@ -149,9 +151,10 @@ std::string panel(const train::Plan& plan, const data::Split& data) {
 
 void add_flags(CLI::App& app, Flags& flags) {
   add_run_flags(app, flags);
-  add_training_flags(
-      app, flags.options,
-      {.names = {"mnist", "fashion", "cut", "cifar10"}, .otherwise = "mnist when it is here, else cut"});
+  add_training_flags(app, flags.options,
+                     {.names = {"mnist", "fashion", "cut", "cifar10"},
+                      .otherwise = "mnist when it is here, else cut",
+                      .folders = true});
   add_mine_flag(app);
   add_output_flags(app, flags.options);
   add_resume_flags(app, flags.resume);
@@ -230,6 +233,7 @@ int train_command(int argc, char** argv) {
   train::Plan& plan = request.plan;
   Lab lab(lesson, request.options);
   plan.question = panel(plan, lab.data());
+  if (data::names_folder(flags.options.data)) lab.say("Data: " + data::describe(lab.data()));
   lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
   StartingWeights start;
   if (flags.resume.weights_only) {
