@@ -27,13 +27,13 @@ const char* const fields_of_a_log =
     "               optimizer, steps, batch, metric, higher_is_better, command, date,\n"
     "               commit, compiler, device, threads, pieces\n"
     "  a step       step, loss (of the batch, unscaled), scale (S), skipped, skips\n"
-    "               (so far), lr; shares from 0 to 1: zero and subnormal of the\n"
-    "               gradients, flushed of those that FP32 keeps, underflowed and\n"
-    "               absorbed of the updates\n"
+    "               (so far), lr, grad_norm, epoch, seconds, metric (on the way); shares\n"
+    "               from 0 to 1: zero and subnormal of the gradients, flushed of those\n"
+    "               that FP32 keeps, underflowed and absorbed of the updates\n"
     "  sizes        how many gradients and updates of each size, for each parameter\n"
     "  finding      where the first infinity or NaN came from\n"
     "  result       value (of metric, on the test set), taken, skipped,\n"
-    "               first_nonfinite_step (0: none), seconds\n"
+    "               first_nonfinite_step (0: none), seconds, peak_bytes\n"
     "More of each: tinymp/train/run_log.h";
 
 /// Every *.jsonl in a folder and below, by name.
