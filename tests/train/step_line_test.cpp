@@ -173,3 +173,25 @@ TEST_CASE("a log with spaces in its lines reads as the same without") {
     }
   }
 }
+
+TEST_CASE("what was not measured is not written; what was reads back") {
+  files::Folder folder;
+  RunLog log(folder / "run.jsonl", {});
+  log.write({.step = 1, .loss = 2});
+  log.write({.step = 2, .loss = 1, .grad_norm = 0.1, .epoch = 0.5, .seconds = 3, .metric = 93.25});
+  log.finish({.value = 1, .peak_bytes = 123456789012});
+  const std::vector<std::string> lines = lines_of(log.path());
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[1] == R"({"step":1,"loss":2.0,"scale":1.0,"skipped":false,"skips":0})");
+  CHECK(lines[2].ends_with(R"("grad_norm":0.1,"epoch":0.5,"seconds":3.0,"metric":93.25})"));
+  const Run run = load_run(log.path());
+  CHECK(std::isnan(run.steps[0].metric));
+  CHECK(run.steps[1].grad_norm == 0.1);
+  CHECK(run.steps[1].epoch == 0.5);
+  CHECK(run.steps[1].seconds == 3);
+  CHECK(run.steps[1].metric == 93.25);
+  CHECK(run.result->peak_bytes == 123456789012);
+  RunLog plain(folder / "plain.jsonl", {});
+  plain.finish({.value = 1});
+  CHECK(lines_of(plain.path())[1].find("peak_bytes") == std::string::npos);
+}
