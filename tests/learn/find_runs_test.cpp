@@ -22,7 +22,8 @@ struct Recorded {
   void log(const std::string& name) const {
     const std::filesystem::path path = folder.path / (name + ".jsonl");
     std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << R"({"tinymp_run":1,"name":")" << name << "\"}\n{\"step\":1,\"loss\":1}\n";
+    std::ofstream(path) << R"({"tinymp_run":1,"recipe":{"scaling":{"kind":"none"}},"name":")" << name
+                        << "\"}\n{\"step\":1,\"loss\":1}\n";
   }
   std::string found(const std::vector<std::string>& names) const {
     std::vector<std::string> paths;
