@@ -103,6 +103,14 @@ TEST_CASE("runs pair by their seeds, and where several share one by what else th
   CHECK(by_recipe.groups[1].difference->pairs == 4);
   CHECK(by_recipe.groups[1].difference->mean == (-10 - 10 - 100 - 100) / 4.0);
   CHECK(by_recipe.groups[1].lr == "0.1 1");
+  // The mean is the same however they pair; the interval is not.
+  const std::vector<double> right = {-10, -10, -100, -100};
+  CHECK(std::abs(*by_recipe.groups[1].difference->low - *difference_of(right).low) < 1e-9);
+
+  // A run of the baseline is the partner of one run.
+  std::vector<Run> twice = two_recipes({90}, {80, 70});
+  twice[2].header.seed = 0;
+  CHECK(compared(twice, {.against = "FP32"}).groups[1].difference->pairs == 1);
 
   for (Run& run : runs) run.has_seed = false;
   CHECK_FALSE(compared(runs, {.against = "FP32"}).groups[1].difference);

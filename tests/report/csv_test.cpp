@@ -77,6 +77,7 @@ TEST_CASE("records as RFC 4180 has them") {
 
 TEST_CASE("a table that is none: the message names the line where its record begins") {
   CHECK(complaint("a\n\"b\nc\n") == "table.csv:2: a quote is not closed");
+  CHECK(complaint("a\r\n\r\n\"b\r\nc\"\r\rd\n\"") == "table.csv:7: a quote is not closed");
   CHECK(complaint("a\n\"b\nc\"\n\"d\"e\n") == "table.csv:4: text follows a closing quote");
   CHECK(complaint(std::string(2 << 20, 'x')).find("table.csv:1: a record of more than 1 MB") == 0);
   CHECK(complaint("a\n\"" + std::string(2 << 20, '\n')).find("table.csv:2: a record of more than 1 MB") == 0);

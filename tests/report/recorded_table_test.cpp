@@ -32,6 +32,23 @@ TEST_CASE("an age is a number and a unit") {
   CHECK(age_text(-1, 100).empty());
 }
 
+TEST_CASE("a loss that became finite again did not diverge") {
+  Run run = sample::small_gradients().runs[0];
+  CHECK(state_of(run) == "finished");
+  run.steps[3].loss = std::numeric_limits<double>::infinity();
+  run.result->first_nonfinite_step = 4;
+  CHECK(state_of(run) == "finished");
+  run.steps.back().loss = -std::numeric_limits<double>::infinity();
+  CHECK(state_of(run) == "diverged");
+  run.steps.back().loss = 1;
+  run.result->value = std::numeric_limits<double>::quiet_NaN();
+  CHECK(state_of(run) == "diverged");
+  run.result.reset();
+  CHECK(state_of(run) == "interrupted");
+  run.steps.clear();
+  CHECK(state_of(run) == "interrupted");
+}
+
 TEST_CASE("the newest run stands first, each with what became of it, in 80 columns") {
   std::vector<Run> runs = sample::small_gradients().runs;
   runs.push_back(sample::hostile().runs[1]);  // interrupted

@@ -37,9 +37,8 @@ std::string first_word(const std::string& text) { return shorten(text.substr(0, 
 }  // namespace
 
 std::string state_of(const Run& run) {
-  const auto is_bad = [](const train::LogRecord& record) { return !std::isfinite(record.loss); };
-  if (run.result && run.result->first_nonfinite_step > 0) return "diverged";
-  if (std::ranges::any_of(run.steps, is_bad)) return "diverged";
+  const bool lost = !run.steps.empty() && !std::isfinite(run.steps.back().loss);
+  if (lost || (run.result && !std::isfinite(run.result->value))) return "diverged";
   return run.result ? "finished" : "interrupted";
 }
 

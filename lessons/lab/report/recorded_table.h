@@ -8,7 +8,7 @@
 /// The list of what is recorded.
 namespace tinymp::report {
 
-/// "finished", "interrupted", or "diverged" when the loss stopped being finite.
+/// "finished", "interrupted", or "diverged" when the last loss or the result is not finite.
 std::string state_of(const Run& run);
 
 /// Seconds since 1970 of "2026-05-04T09:30:00Z"; -1 for another text.
