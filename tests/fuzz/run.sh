@@ -6,7 +6,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=${1:-10}
 [ $# -gt 0 ] && shift
-if [ $# -eq 0 ]; then set -- logs notes pictures safetensors submissions; fi
+if [ $# -eq 0 ]; then set -- csv logs notes pictures safetensors submissions; fi
 build=$root/build/fuzz
 probe=$(mktemp -d) || exit 1
 printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n' >"$probe/a.cpp"

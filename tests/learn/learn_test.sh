@@ -110,15 +110,15 @@ use() {
   learn 2 xyzzy && complains "no command 'xyzzy' (see ./learn --help)"
   learn 2 --frobnicate && complains 'no command'
   learn 0 run --help && prints 'usage: ./learn run N' && prints '^  06_loss_scaling  Loss scaling: do small gradients survive?$'
-  for command in quickstart train explain verify-all compare 'run 6'; do
+  for command in quickstart train explain verify-all compare runs 'run 6'; do
     # shellcheck disable=SC2086
     learn 0 $command --help && prints 'Usage: ./learn'
   done
 
   learn 0 compare --help
   names_fields RunHeader 'first line' 19
-  names_fields LogRecord 'a step' 11
-  names_fields RunResult result 6
+  names_fields LogRecord 'a step' 15
+  names_fields RunResult result 7
 
   learn 2 run && complains 'run which lesson'
   learn 2 run 99 && complains "no lesson '99': there are 0"
@@ -212,7 +212,43 @@ use() {
   learn 1 compare nothing && complains 'no recorded run'
   learn 2 compare missing.jsonl && complains 'no file or folder missing.jsonl'
   learn 2 compare && complains 'compare which runs'
+  learn 2 compare 'missing*.jsonl' && complains 'the pattern missing\*.jsonl meets no file'
+  printf 'step,loss\n1,x\n' >bad.csv
+  learn 1 compare bad.csv && complains 'bad.csv:2: "loss" is not a number: x'
+  printf 'a;b\n1;2\n' >bad.csv
+  learn 1 compare bad.csv && complains 'bad.csv:1: the header names no column "step"; it has a;b'
+  printf 'step,loss\n1,2\n' >good.csv
+  learn 2 compare good.csv --by colour && complains "no field 'colour'; there are run, name, recipe, "
+  learn 2 compare good.csv --where sed=1 && complains "no field 'sed'; there are run, name, recipe, "
+  learn 2 compare good.csv --where recipe && complains "'recipe' is no condition"
+  learn 2 compare good.csv --where seed=1 && complains 'none of 1 runs has seed=1; seed is none (1 run)'
+  learn 2 compare good.csv --against fp32 && complains '--against fp32: no group, run or recipe has that name; there are good'
+  learn 2 compare good.csv --metric colour && complains 'colour'
+  learn 2 compare good.csv --smooth 1 && complains 'smooth takes a weight from 0'
+  learn 0 runs && prints '^Nothing is recorded in runs/ yet; ./learn quickstart'
   [ ! -e runs ] || fail "wrong use left something in runs/: $(ls runs)"
+}
+
+compares_figures() { # groups, a baseline, exports; in runs/quickstart-001 each recipe has several names
+  learn 0 compare 'runs/quickstart-0*' --where recipe=fp32 --by lr --csv figures.csv --json figures.json --out elsewhere
+  prints '^lr 0' && prints '^Table:  figures.csv$' && prints '^JSON:   figures.json$'
+  grep -q '^run,recipe,model,data,seed,lr,final,best,diff,low,high,skips,lost,flushed,seconds,peak_bytes.$' figures.csv ||
+    fail 'figures.csv does not have its columns'
+  grep -q '^lr 0.*,fp32,.*,0,0\.' figures.csv || fail 'figures.csv does not have FP32'
+  grep -q '"peak_bytes": null' figures.json || fail 'figures.json does not have peak_bytes'
+  learn 0 compare runs/quickstart-001 --against fp32 --metric flushed --x epoch --smooth 0.5 --log --out elsewhere
+  prints 'Gradients flushed to zero against epoch, smoothed 0.5' && prints ' against FP32$' && prints '95 % interval'
+  learn 0 compare runs/quickstart-001 --metric grad_norm --out elsewhere && prints 'These logs do not have grad_norm.'
+  {
+    echo 'step,loss,accuracy,seed,recipe'
+    for seed in 0 1; do for step in 1 2 3; do echo "$step,1,$((90 + step)),$seed,theirs" && echo "$step,2,$((80 + step + seed)),$seed,mine"; done; done
+  } >other.csv
+  learn 0 compare other.csv --against theirs --csv figures.csv --out elsewhere
+  prints '^mine  *83.50 (83.00..84.00)  *83.50  *-9.5  *-15.9..-3.15  *2$'
+  grep -q '^mine,mine,,,0 1,,83.5,83.5,-9.5,-15.85' figures.csv || fail 'figures.csv does not have the difference'
+  learn 0 runs && prints '^quickstart-001/.*  *finished  ' && prints '^[0-9]* runs in runs; ./learn compare runs/NAME'
+  learn 0 runs --plain
+  if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under --plain'; fi
 }
 
 races() { # what lesson 02 says of its kernel without a barrier; with g++ also who races with whom, and in which lines
@@ -340,6 +376,7 @@ runs() {
   learn 0 explain --model resnet20 --recipe o2 && prints '^batch_norm  *f16 f32 f32  *f16'
   learn 0 compare runs/train-001 runs/train-003/*.jsonl runs/train-001 --out elsewhere
   prints 'a curve' && prints 'elsewhere/compare-001/report.html'
+  compares_figures
   cp runs/quickstart-001/fp32-seed0.jsonl cut.jsonl && printf '{"step":9,"lo' >>cut.jsonl
   cp -r runs/06_loss_scaling-001 mixed && echo garbage >mixed/garbage.jsonl
   learn 0 compare mixed --out elsewhere
@@ -424,12 +461,16 @@ disks() {
 
   learn 1 quickstart --smoke --out full.disk
   complains 'cannot write .*full.disk/quickstart-001/.*No space left.*--out DIR'
+  echo before >full.disk/figures.json
   head -c 100000 /dev/zero >full.disk/filler 2>/dev/null
   before=$(snapshot full.disk)
   learn 1 train --data cut --steps 5 --out full.disk
   complains 'No space left'
   learn 1 run 4 --smoke --data cut --out elsewhere --results full.disk/results.json
   complains 'cannot write the results full.disk/results.json: No space left'
+  printf 'step,loss\n1,2\n' >good.csv
+  learn 1 compare good.csv --out elsewhere --json full.disk/figures.json
+  complains 'cannot write the figures full.disk/figures.json: No space left.*--json FILE'
   [ "$(snapshot full.disk)" = "$before" ] || fail 'earlier runs on the full disk were touched'
   [ ! -d full.disk/train-001 ] || fail 'an empty folder was left behind'
 
@@ -448,6 +489,8 @@ disks() {
   learn 1 compare frozen.disk --out frozen.disk
   complains 'Read-only file system'
   prints 'mlp 784-64-10'
+  learn 1 compare frozen.disk --out elsewhere --csv frozen.disk/figures.csv
+  complains 'cannot write the table frozen.disk/figures.csv: Read-only file system; write elsewhere: --csv FILE'
   [ "$(snapshot frozen.disk)" = "$before" ] || fail 'earlier runs on the read-only disk were touched'
 }
 

@@ -1,8 +1,11 @@
 #include <lessons/lab/report/curves.h>
+#include <lessons/lab/report/html_parts.h>
 #include <tests/catch.h>
 #include <tests/report/sample_runs.h>
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 using namespace tinymp::report;
 using tinymp::train::LogRecord;
@@ -174,4 +177,50 @@ TEST_CASE("runs fall into sections by their question") {
   const std::vector<ReportSection> by_date = sections_by_question(runs);
   CHECK(by_date[0].question == "second?");
   CHECK(by_date[1].runs[0].header.seed == 1);
+}
+
+// The map is how points were found before, a step at a time.
+TEST_CASE("runs whose steps interleave become points in order, each the mean of the runs that have it") {
+  std::vector<Run> runs(3);
+  for (std::size_t seed = 0; seed < runs.size(); ++seed) {
+    runs[seed].header.seed = seed;
+    for (std::int64_t i = 1; i <= 40; ++i)
+      runs[seed].steps.push_back({.step = i * static_cast<std::int64_t>(seed + 1) - (seed == 2 ? 1 : 0),
+                                  .loss = 1.0 / static_cast<double>(i + static_cast<std::int64_t>(seed))});
+  }
+  std::map<double, std::vector<double>> points;
+  for (const Run& run : runs)
+    for (const auto& record : run.steps) points[static_cast<double>(record.step)].push_back(record.loss);
+  const std::vector<Group> groups = group_by_recipe(runs);
+  REQUIRE(groups.size() == 1);
+  const Curve curve = make_curve(groups[0], Quantity::loss);
+  REQUIRE(curve.step.size() == points.size());
+  std::size_t at = 0;
+  for (const auto& [step, values] : points) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    CHECK(curve.step[at] == step);
+    CHECK(std::abs(curve.mean[at] - sum / static_cast<double>(values.size())) < 1e-15);
+    CHECK(curve.low[at] == *std::ranges::min_element(values));
+    CHECK(curve.high[at] == *std::ranges::max_element(values));
+    ++at;
+  }
+}
+
+TEST_CASE("a page keeps fewer points of each curve where there are many curves") {
+  const auto points_of = [](std::size_t curves) {
+    Panel panel{.quantity = Quantity::loss, .title = ""};
+    for (std::size_t i = 0; i < curves; ++i) {
+      Curve& curve = panel.curves.emplace_back();
+      for (int step = 1; step <= 10'000; ++step) {
+        for (std::vector<double>* values : {&curve.step, &curve.mean, &curve.low, &curve.high})
+          values->push_back(step);
+      }
+    }
+    return thin_for_page(panel).curves.back().step.size();
+  };
+  CHECK(points_of(1) > 3000);
+  CHECK(points_of(1) <= 4000);
+  CHECK(points_of(100) > 250);
+  CHECK(points_of(100) <= 300);
 }

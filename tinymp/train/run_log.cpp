@@ -119,6 +119,7 @@ void RunLog::finish(const RunResult& result) {
   ToJson inner;
   fields(result, inner);
   if (result.weights.empty()) inner.json.erase("weights");
+  if (result.peak_bytes > 0) measured_fields(result, inner);
   write_line(one_line({{"result", inner.json}}));
   if (std::fclose(out_.release()) != 0) throw Error(write_failure("the run log", path_, errno));
 }

@@ -66,6 +66,10 @@ struct LogRecord {
   double underflowed = not_measured;  ///< zero in the master's format
   double absorbed = not_measured;     ///< not zero in the master's format, but too small to change the weight
   double lr = not_measured;           ///< the learning rate of this step
+  double grad_norm = not_measured;    ///< of all gradients, divided by the scale, before clipping
+  double epoch = not_measured;        ///< passes over the training set so far
+  double seconds = not_measured;      ///< since the training began
+  double metric = not_measured;       ///< RunHeader::metric, measured after this step
 };
 
 /// Where the first infinity or NaN came from: first_bad.h. A run has at most one finding of
@@ -90,7 +94,8 @@ struct RunResult {
   std::int64_t taken = 0, skipped = 0;    ///< optimizer steps
   std::int64_t first_nonfinite_step = 0;  ///< the first step whose loss was NaN or infinite; 0: none
   double seconds = 0;                     ///< wall time of training
-  std::string weights{};  ///< weights_hash() of checkpoint.h, for a run that saves; else empty
+  std::string weights{};        ///< weights_hash() of checkpoint.h, for a run that saves; else empty
+  std::int64_t peak_bytes = 0;  ///< the most memory that the tensors took at once; 0: not measured
 };
 
 /// Writes one run. Refuses to overwrite a file. Throws Error naming the path and the reason when the disk is
@@ -130,6 +135,9 @@ struct Run {
   std::optional<RunResult> result;
   std::vector<StepSizes> sizes{};  ///< one for each step with histograms
   std::vector<Finding> findings{};
+  // What the table of another program tells or leaves open:
+  std::string foreign_recipe{};  ///< its name for the recipe; `header.recipe` may not know it
+  bool has_seed = true;          ///< false: the table tells none, and `header.seed` means nothing
 };
 
 /// Reads a run log. Throws Error naming file and line when the file is no run log, or when its steps do not

@@ -74,6 +74,10 @@ void sampled_fields(MaybeConst<LogRecord> auto& r, F&& field) {
   field("flushed", r.flushed);
   field("underflowed", r.underflowed);
   field("absorbed", r.absorbed);
+  field("grad_norm", r.grad_norm);
+  field("epoch", r.epoch);
+  field("seconds", r.seconds);
+  field("metric", r.metric);
 }
 
 template <class F>
@@ -105,6 +109,12 @@ void fields(MaybeConst<RunResult> auto& r, F&& field) {
   field("first_nonfinite_step", r.first_nonfinite_step);
   field("seconds", r.seconds);
   field("weights", r.weights);  // left out when empty
+}
+
+/// The writer leaves this out when it was not measured.
+template <class F>
+void measured_fields(MaybeConst<RunResult> auto& r, F&& field) {
+  field("peak_bytes", r.peak_bytes);
 }
 
 }  // namespace tinymp::train

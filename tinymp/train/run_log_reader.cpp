@@ -3,6 +3,7 @@
 #include <tinymp/train/log_json.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/run_log_fields.h>
+#include <tinymp/train/step_line.h>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -127,14 +128,17 @@ void read_header(const FromJson& line, RunHeader& header) {
   fields(header, line);
 }
 
+bool goes_up(const LogRecord& record, const std::vector<LogRecord>& steps) {
+  return steps.empty() || record.step > steps.back().step;
+}
+
 void read_step(const FromJson& line, std::vector<LogRecord>& steps) {
   if (!line.has("step") || !line.has("loss")) line.fail("neither a logged step nor a result");
   LogRecord record;
   fields(record, line);
   sampled_fields(record, line);
-  if (!steps.empty() && record.step <= steps.back().step) {
+  if (!goes_up(record, steps))
     line.fail(concat("step ", record.step, " after step ", steps.back().step, ": steps must go up"));
-  }
   steps.push_back(record);
 }
 
@@ -155,7 +159,9 @@ void read_line(const FromJson& line, bool is_first, Run& run) {
   } else if (run.result) {
     line.fail("a line after the result: two runs in one file?");
   } else if (line.has("result")) {
-    fields(run.result.emplace(), line.object("result"));
+    const FromJson result = line.object("result");
+    fields(run.result.emplace(), result);
+    measured_fields(*run.result, result);
   } else if (line.has("sizes")) {
     read_sizes(line, run.sizes);
   } else if (line.has("finding")) {
@@ -168,8 +174,15 @@ void read_line(const FromJson& line, bool is_first, Run& run) {
   }
 }
 
+/// A line of a file; its text is only made for a message.
+struct Place {
+  const std::string& path;
+  int number = 1;
+  std::string text() const { return concat(path, ":", number); }
+};
+
 /// Like std::getline, but throws Error when the line is too long.
-bool read_text(std::istream& in, std::string& line, const std::string& where) {
+bool read_text(std::istream& in, std::string& line, const Place& place) {
   std::array<char, 4096> block{};
   line.clear();
   for (;;) {
@@ -180,9 +193,30 @@ bool read_text(std::istream& in, std::string& line, const std::string& where) {
     if (has_end || in.bad()) return has_end;
     if (in.eof()) return !line.empty();
     in.clear();  // the block was full
-    expect(line.size() <= longest_line, where, ": a line of more than ", longest_line >> 20,
-           " MB; no run of tinymp writes that");
+    if (line.size() > longest_line)
+      throw Error(concat(place.text(), ": a line of more than ", longest_line >> 20,
+                         " MB; no run of tinymp writes that"));
   }
+}
+
+/// Most lines are steps, and need no JSON parser.
+bool read_plain_step(std::string_view line, const Place& place, Run& run) {
+  LogRecord record;
+  if (place.number == 1 || run.result || !read_step_line(line, record) || !goes_up(record, run.steps))
+    return false;
+  run.steps.push_back(record);
+  return true;
+}
+
+/// False for a line that an interruption cut short.
+bool read_json(const std::string& line, bool has_newline, const Place& place, Run& run) {
+  if (is_too_deep(line))
+    throw Error(concat(place.text(), ": not a line of a run log (nested more than ", deepest_json, " deep)"));
+  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded() && !has_newline && place.number > 1) return false;
+  if (json.is_discarded()) throw Error(concat(place.text(), ": not a line of a run log (not JSON)"));
+  read_line({json, place.text()}, place.number == 1, run);
+  return true;
 }
 
 std::ifstream open_log(const std::string& path) {
@@ -204,20 +238,17 @@ Run load_run(const std::string& path) {
   std::ifstream in = open_log(path);
   Run run;
   run.path = path;
-  int number = 0;
-  std::string where = concat(path, ":1");
-  for (std::string line; read_text(in, line, where); where = concat(path, ":", number + 1)) {
-    ++number;
-    const bool has_newline = !in.eof();
-    expect(number <= most_lines, where, ": more than ", most_lines, " lines; record fewer: --log-every");
-    expect(!is_too_deep(line), where, ": not a line of a run log (nested more than ", deepest_json, " deep)");
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (json.is_discarded() && !has_newline && number > 1) break;  // cut short by an interruption
-    expect(!json.is_discarded(), where, ": not a line of a run log (not JSON)");
-    read_line({json, where}, number == 1, run);
+  Place place{path};
+  for (std::string line; read_text(in, line, place); ++place.number) {
+    if (place.number > most_lines)
+      throw Error(concat(place.text(), ": more than ", most_lines, " lines; record fewer: --log-every"));
+    if (read_plain_step(line, place, run)) continue;
+    if (!read_json(line, !in.eof(), place, run)) break;
   }
-  expect(!in.bad(), "cannot read the run log ", path, ": the disk reports an error after line ", number);
-  expect(number > 0, path, ": empty: the run ended before its first line");
+  expect(!in.bad(), "cannot read the run log ", path, ": the disk reports an error after line ",
+         place.number - 1);
+  expect(place.number > 1, path, ": empty: the run ended before its first line");
+  run.steps.shrink_to_fit();
   return run;
 }
 

@@ -137,6 +137,8 @@ std::unique_ptr<nn::Model> Lab::prepare(train::Plan plan) {
   return model;
 }
 
+void Lab::look(report::RunsView view) { impl_->view = std::move(view); }
+
 void Lab::add(train::Run run) { impl_->runs.push_back(std::move(run)); }
 
 std::vector<const train::Run*> Lab::runs(std::string_view question, std::string_view name) const {

@@ -151,7 +151,10 @@ class Lab {
   /// name once.
   void number(const std::string& name, double value);
 
-  /// Table, terminal curves, verdicts, claims, the page and its path. Returns the exit code.
+  /// How finish() groups and draws the runs.
+  void look(report::RunsView view);
+  /// Table, terminal curves, verdicts, claims, the page and its path. Returns the exit code. The last call: the
+  /// runs are gone afterwards.
   int finish();
 
  private:

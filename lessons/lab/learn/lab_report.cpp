@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 // What becomes of the results: sentences, claims, the terminal, the page.
@@ -34,16 +35,15 @@ void print_item(const std::string& mark, const std::string& text, const report::
 }
 
 /// Where several questions were asked, their answers stand together at the end, for the first section has
-/// left the screen by then. What stands there is taken out of the sections: nothing is said twice in a row.
-std::vector<std::string> take_answers(std::vector<report::ReportSection>& sections) {
+/// left the screen by then, and the sections print none: nothing is said twice in a row.
+std::vector<std::string> answers_of(const std::vector<report::ReportSection>& sections) {
   std::vector<std::string> answers;
   const auto answered = [](const report::ReportSection& section) { return !section.verdict.empty(); };
   if (std::ranges::count_if(sections, answered) < 2) return answers;
-  for (report::ReportSection& section : sections) {
+  for (const report::ReportSection& section : sections) {
     if (!answered(section)) continue;
     const bool asks = section.question.ends_with('?');
     answers.push_back(section.question + (asks ? " " : ": ") + section.verdict);
-    section.verdict.clear();
   }
   return answers;
 }
@@ -103,9 +103,10 @@ std::string Lab::Impl::pieces_of_all() const {
   return alike ? first : "";
 }
 
-std::vector<report::ReportSection> Lab::Impl::sections() const {
-  std::vector<train::Run> shown(runs.begin(), runs.end());
-  if (!pieces_of_all().empty())
+std::vector<report::ReportSection> Lab::Impl::take_sections() {
+  std::vector<train::Run> shown(std::make_move_iterator(runs.begin()), std::make_move_iterator(runs.end()));
+  runs.clear();
+  if (!pieces.empty())
     for (train::Run& run : shown) run.header.name = without_pieces(run.header.name);
   std::vector<report::ReportSection> sections = report::sections_by_question(std::move(shown));
   for (const auto& verdict : verdicts) {
@@ -113,6 +114,7 @@ std::vector<report::ReportSection> Lab::Impl::sections() const {
     if (section == sections.end()) section = sections.insert(section, {verdict.first, "", {}});
     section->verdict += (section->verdict.empty() ? "" : " ") + verdict.second;
   }
+  for (report::ReportSection& section : sections) section.view = view;
   return sections;
 }
 
@@ -133,15 +135,15 @@ void Lab::Impl::print_claims(const Options& options) const {
   std::cout << "\n";
 }
 
-bool Lab::Impl::write_page(const Options& options) {
+bool Lab::Impl::write_page(const Options& options, const std::vector<report::ReportSection>& sections) {
   std::string page;
   try {
     make_folder();
     page = folder + "/report.html";
     const std::string mark = options.sabotaged ? concat("SABOTAGED (", lesson.sabotage, "): ") : "";
     report::HtmlOptions html;
-    if (!pieces_of_all().empty()) html.note = concat("Pieces: ", pieces_of_all());
-    report::write_report(page, concat(mark, lesson.title), sections(), html);
+    if (!pieces.empty()) html.note = concat("Pieces: ", pieces);
+    report::write_report(page, concat(mark, lesson.title), sections, html);
   } catch (const Error& error) {
     std::cout.flush();
     std::cerr << fitted_for_errors(concat("learn: ", error.what())) << "\n";
@@ -154,7 +156,7 @@ bool Lab::Impl::write_page(const Options& options) {
   }
   std::cout << "Page:   " << absolute(page) << "\n";
   if (!paths.empty()) std::cout << "Runs:   " << folder << "\n";
-  if (!pieces_of_all().empty()) print_item("Pieces:", pieces_of_all(), style);
+  if (!pieces.empty()) print_item("Pieces:", pieces, style);
   std::cout << "Again:  " << options.command << "\n";
   if (options.open) open_in_browser(absolute(page));
   return true;
@@ -168,18 +170,19 @@ void Lab::Impl::print_answers(const std::vector<std::string>& answers) const {
 }
 
 int Lab::finish() {
-  std::vector<report::ReportSection> sections = impl_->sections();
-  const std::vector<std::string> answers =
-      options_.smoke ? std::vector<std::string>{} : take_answers(sections);
+  const bool has_runs = !impl_->runs.empty();
+  impl_->pieces = impl_->pieces_of_all();
+  const std::vector<report::ReportSection> sections = impl_->take_sections();
+  const std::vector<std::string> answers = options_.smoke ? std::vector<std::string>{} : answers_of(sections);
   for (const report::ReportSection& section : sections) {
     std::cout << "\n";
-    report::print_section(std::cout, section, impl_->style);
+    report::print_section(std::cout, section, impl_->style, answers.empty());
   }
   if (!sections.empty() || !impl_->claims.empty()) std::cout << "\n";
   impl_->print_answers(answers);
   impl_->print_claims(options_);
-  const bool written = impl_->runs.empty() || impl_->write_page(options_);
-  if (!options_.results.empty()) write_results(options_.results, impl_->results(options_));
+  const bool written = !has_runs || impl_->write_page(options_, sections);
+  if (!options_.results.empty()) write_results(options_.results, impl_->results(options_, sections));
   const auto& claims = impl_->claims;
   const auto broken = std::ranges::count_if(
       claims, [&](const Impl::Claim& c) { return !c.holds && Impl::is_judged(c, options_); });

@@ -39,6 +39,8 @@ struct Lab::Impl {
   std::vector<Claim> claims;
   std::vector<std::string> printed;                       ///< line by line
   std::vector<std::pair<std::string, double>> numbers{};  ///< name, value
+  report::RunsView view{};                                ///< of all sections
+  std::string pieces{};                                   ///< pieces_of_all() when the report began
 
   Impl() = default;
   Impl(const Impl&) = delete;
@@ -53,11 +55,14 @@ struct Lab::Impl {
   /// What every run says of a learner's pieces; empty where some are a learner's and some are not: then the
   /// names of the curves keep their marks.
   std::string pieces_of_all() const;
-  std::vector<report::ReportSection> sections() const;
+  /// Moves the runs into the sections of the report: a hundred runs of thousands of steps are not copied.
+  std::vector<report::ReportSection> take_sections();
   void print_answers(const std::vector<std::string>& answers) const;
   void print_claims(const Options& options) const;
-  bool write_page(const Options& options);            ///< false when it could not be written
-  std::string results(const Options& options) const;  ///< results.h
+  bool write_page(const Options& options,
+                  const std::vector<report::ReportSection>& sections);  ///< false: it could not
+  std::string results(const Options& options,
+                      const std::vector<report::ReportSection>& sections) const;  ///< results.h
   void make_folder();
 };
 

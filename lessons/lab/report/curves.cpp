@@ -57,14 +57,14 @@ struct Point {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   Mean values;
-  double sum_of_logs = 0;
+  double sum_of_logs = 0;  ///< of a scale
 
-  void add(double value) {
+  void add(double value, Quantity quantity) {
     if (!std::isfinite(value)) return;
     low = std::min(low, value);
     high = std::max(high, value);
     values.add(value);
-    sum_of_logs += tinymp::log(value);
+    if (quantity == Quantity::scale) sum_of_logs += tinymp::log(value);
   }
 
   /// Loss scales differ by factors: the middle of 1024 and 65536 is 8192.
@@ -74,6 +74,31 @@ struct Point {
       return tinymp::exp(sum_of_logs / values.count());
     return values.value();
   }
+};
+
+/// The points of all runs, by step. Most runs have the same steps, so that a run rarely adds points.
+class Points {
+ public:
+  /// Adds the steps of a run, which go up.
+  void add(const Run& run, Quantity quantity) {
+    std::size_t at = 0;
+    const std::size_t known = all_.size();
+    for (const auto& record : run.steps) {
+      const double value = value_of(quantity, record);
+      // A loss that is NaN was measured and is a gap; a share that is NaN was not measured and is nothing.
+      if (quantity != Quantity::loss && std::isnan(value)) continue;
+      while (at < known && all_[at].first < record.step) ++at;
+      const bool is_new = at == known || all_[at].first != record.step;
+      if (is_new) all_.emplace_back(record.step, Point{});
+      (is_new ? all_.back() : all_[at]).second.add(value, quantity);
+    }
+    std::ranges::inplace_merge(all_, all_.begin() + static_cast<std::ptrdiff_t>(known), {},
+                               &std::pair<std::int64_t, Point>::first);
+  }
+  const std::vector<std::pair<std::int64_t, Point>>& all() const { return all_; }
+
+ private:
+  std::vector<std::pair<std::int64_t, Point>> all_;
 };
 
 /// Where the loss of one seed leaves the finite numbers for good.
@@ -104,16 +129,6 @@ std::string lost_how(const Group& group) {
   return percent(underflowed) + " underflowed, " + percent(absorbed) + " absorbed";
 }
 
-void add_panel(std::vector<Panel>& panels, std::span<const Group> groups, Panel panel) {
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    Curve curve = make_curve(groups[g], panel.quantity);
-    if (curve.step.empty()) continue;
-    panel.curves.push_back(std::move(curve));
-    panel.group.push_back(g);
-  }
-  if (!panel.curves.empty()) panels.push_back(std::move(panel));
-}
-
 /// A constant S has its place in the table; a chart is for one that may move.
 bool scale_may_move(std::span<const Group> groups) {
   for (const Group& group : groups) {
@@ -138,6 +153,28 @@ Scale loss_scale(const Panel& panel) {
     }
   }
   return high > 100 * low ? Scale::decades : Scale::linear;
+}
+
+/// The metric has the name that the runs give it.
+std::string title_of(std::span<const Group> groups, Quantity quantity) {
+  switch (quantity) {
+    case Quantity::loss:
+      return "Training loss";
+    case Quantity::scale:
+      return "Loss scale S";
+    case Quantity::lost:
+      return "Updates that moved nothing";
+    case Quantity::flushed:
+      return "Gradients flushed to zero";
+    case Quantity::grad_norm:
+      return "Norm of the gradients";
+    case Quantity::metric:
+      break;
+  }
+  std::string title = groups.empty() ? "Metric" : groups[0].runs[0]->header.metric;
+  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z')
+    title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
 }
 
 }  // namespace
@@ -169,6 +206,10 @@ double value_of(Quantity quantity, const train::LogRecord& record) {
       return record.scale;
     case Quantity::flushed:
       return record.flushed;
+    case Quantity::grad_norm:
+      return record.grad_norm;
+    case Quantity::metric:
+      return record.metric;
     case Quantity::lost:
       break;
   }
@@ -181,28 +222,26 @@ double mean_share(const Group& group, double (*share)(const train::LogRecord&)) 
   Point runs;
   for (const Run* run : group.runs) {
     Point steps;
-    for (const auto& record : run->steps) steps.add(share(record));
-    runs.add(steps.mean(Quantity::lost));
+    for (const auto& record : run->steps) steps.add(share(record), Quantity::lost);
+    runs.add(steps.mean(Quantity::lost), Quantity::lost);
   }
   return runs.mean(Quantity::lost);
 }
 
 Curve make_curve(const Group& group, Quantity quantity) {
-  std::map<std::int64_t, Point> points;
+  Points points;
   Curve curve{.name = group.name};
   std::set<std::uint64_t> seeds;  // the same seed may have been run twice
   for (const Run* run : group.runs) {
     seeds.insert(run->header.seed);
-    for (const auto& record : run->steps) {
-      const double value = value_of(quantity, record);
-      // A loss that is NaN was measured and is a gap; a share that is NaN was not measured and is nothing.
-      if (quantity == Quantity::loss || !std::isnan(value)) points[record.step].add(value);
-    }
+    points.add(*run, quantity);
     if (quantity == Quantity::loss) find_end(*run, curve.ends);
   }
   curve.seeds = seeds.size();
   if (quantity == Quantity::lost) curve.note = lost_how(group);
-  for (const auto& [step, point] : points) {
+  for (std::vector<double>* values : {&curve.step, &curve.mean, &curve.low, &curve.high})
+    values->reserve(points.all().size());
+  for (const auto& [step, point] : points.all()) {
     curve.step.push_back(static_cast<double>(step));
     curve.mean.push_back(point.mean(quantity));
     curve.low.push_back(point.values.count() > 0 ? point.low : nan);
@@ -231,15 +270,15 @@ Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points) {
     Point point;
     double steps = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      point.add(curve.mean[i]);
+      point.add(curve.mean[i], quantity);
       steps += curve.step[i];
     }
     const bool gap = point.values.count() == 0;
     thinned.step.push_back(steps / static_cast<double>(end - begin));
     thinned.mean.push_back(point.mean(quantity));
     for (std::size_t i = begin; i < end; ++i) {
-      point.add(curve.low[i]);
-      point.add(curve.high[i]);
+      point.add(curve.low[i], quantity);
+      point.add(curve.high[i], quantity);
     }
     thinned.low.push_back(gap ? nan : point.low);
     thinned.high.push_back(gap ? nan : point.high);
@@ -247,18 +286,31 @@ Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points) {
   return thinned;
 }
 
+Panel make_panel(std::span<const Group> groups, Quantity quantity) {
+  Panel panel{.quantity = quantity, .title = title_of(groups, quantity)};
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    Curve curve = make_curve(groups[g], quantity);
+    if (curve.step.empty()) continue;
+    panel.curves.push_back(std::move(curve));
+    panel.group.push_back(g);
+  }
+  if (quantity == Quantity::scale) panel.scale = Scale::powers_of_two;
+  if (quantity == Quantity::lost || quantity == Quantity::flushed) panel.scale = Scale::share;
+  if (quantity == Quantity::loss && !panel.curves.empty()) panel.scale = loss_scale(panel);
+  return panel;
+}
+
+void each_panel(std::span<const Group> groups, const std::function<void(Panel)>& draw) {
+  for (const Quantity quantity : {Quantity::loss, Quantity::scale, Quantity::lost, Quantity::flushed}) {
+    if (quantity == Quantity::scale && !scale_may_move(groups)) continue;
+    Panel panel = make_panel(groups, quantity);
+    if (!panel.curves.empty()) draw(std::move(panel));
+  }
+}
+
 std::vector<Panel> make_panels(std::span<const Group> groups) {
   std::vector<Panel> panels;
-  add_panel(panels, groups, {.quantity = Quantity::loss, .title = "Training loss"});
-  if (!panels.empty()) panels.back().scale = loss_scale(panels.back());
-  if (scale_may_move(groups)) {
-    add_panel(panels, groups,
-              {.quantity = Quantity::scale, .title = "Loss scale S", .scale = Scale::powers_of_two});
-  }
-  add_panel(panels, groups,
-            {.quantity = Quantity::lost, .title = "Updates that moved nothing", .scale = Scale::share});
-  add_panel(panels, groups,
-            {.quantity = Quantity::flushed, .title = "Gradients flushed to zero", .scale = Scale::share});
+  each_panel(groups, [&](Panel panel) { panels.push_back(std::move(panel)); });
   return panels;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/train/run_log.h>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,10 +21,12 @@ struct Group {
 std::vector<Group> group_by_recipe(std::span<const Run> runs);
 
 enum class Quantity {
-  loss,     ///< of the batch
-  scale,    ///< S
-  lost,     ///< share of updates that moved nothing: underflowed + absorbed
-  flushed,  ///< share of gradients that this run flushed to zero
+  loss,       ///< of the batch
+  scale,      ///< S
+  lost,       ///< share of updates that moved nothing: underflowed + absorbed
+  flushed,    ///< share of gradients that this run flushed to zero
+  grad_norm,  ///< of all gradients
+  metric,     ///< RunHeader::metric, where it was measured on the way
 };
 
 /// The value at one logged step; NaN when it was not measured there.
@@ -69,8 +72,14 @@ struct Panel {
   std::vector<std::size_t> group{};  ///< of each curve: decides its colour, dash and marker
 };
 
+/// One chart with a curve of each group that measured the quantity; without curves when none did.
+Panel make_panel(std::span<const Group> groups, Quantity quantity);
+
 /// The charts worth drawing: the loss always (if any step was logged); the scale where one of them is
 /// dynamic; lost updates and flushed gradients where they were measured.
 std::vector<Panel> make_panels(std::span<const Group> groups);
+
+/// The same, one after the other: those of a hundred runs of 10,000 steps take 30 MB each.
+void each_panel(std::span<const Group> groups, const std::function<void(Panel)>& draw);
 
 }  // namespace tinymp::report

@@ -5,11 +5,9 @@
 #include <lessons/lab/report/html_text.h>
 #include <lessons/lab/report/sentences.h>
 #include <lessons/lab/report/terminal_curves.h>
+#include <lessons/lab/report/write_file.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <set>
 #include <utility>
 
@@ -96,7 +94,13 @@ std::string notes_html(const Panel& panel) {
   return text;
 }
 
-std::string section_html(const ReportSection& given, const PageSection& section, bool live) {
+std::string figure_html(const Panel& panel, bool is_first, bool live) {
+  return "<figure class=\"panel card\">\n" + caption(panel, is_first, live) + still_chart(panel, is_first) +
+         "<div class=\"live\" hidden></div>\n" + notes_html(panel) + "</figure>\n";
+}
+
+/// `figures`: figure_html() of each panel.
+std::string section_html(const ReportSection& given, const PageSection& section, const std::string& figures) {
   const std::string question = given.question.empty() ? "Recorded runs" : given.question;
   std::string text = "<section class=\"question\">\n<h2>" + escape_html(question) + "</h2>\n";
   if (!given.verdict.empty()) text += "<p class=\"verdict\">" + escape_html(given.verdict) + "</p>\n";
@@ -104,14 +108,8 @@ std::string section_html(const ReportSection& given, const PageSection& section,
   text += summary_html(section);
   for (const std::string& finding : finding_lines(section.groups))
     text += "<p class=\"finding\">" + escape_html(finding) + "</p>\n";
-  if (!section.panels.empty()) text += controls_html(section) + "<div class=\"panels\">\n";
-  for (const Panel& panel : section.panels) {
-    const bool is_first = &panel == section.panels.data();
-    text += "<figure class=\"panel card\">\n" + caption(panel, is_first, live) +
-            still_chart(panel, is_first) + "<div class=\"live\" hidden></div>\n" + notes_html(panel) +
-            "</figure>\n";
-  }
-  if (!section.panels.empty()) text += "</div>\n";
+  if (!section.panels.empty())
+    text += controls_html(section) + "<div class=\"panels\">\n" + figures + "</div>\n";
   return text + sizes_html(section.groups) + provenance_html(section.groups) + "</section>\n";
 }
 
@@ -162,9 +160,13 @@ std::string html_report(const std::string& title, std::span<const ReportSection>
   std::vector<PageSection> pages;
   std::string body;
   for (const ReportSection& section : sections) {
-    PageSection page{group_by_recipe(section.runs), {}};
-    page.panels = make_panels(page.groups);
-    body += section_html(section, page, live);
+    PageSection page{groups_of(section.runs, section.view), {}};
+    std::string figures;
+    each_panel(page.groups, [&](const Panel& panel) {
+      figures += figure_html(panel, page.panels.empty(), live);
+      page.panels.push_back(thin_for_page(panel));
+    });
+    body += section_html(section, page, figures);
     pages.push_back(std::move(page));
   }
   std::string text = head_html(title, live) + "<body>\n<div class=\"page\">\n<header><h1>" +
@@ -182,20 +184,7 @@ std::string html_report(const std::string& title, std::span<const ReportSection>
 
 void write_report(const std::string& path, const std::string& title, std::span<const ReportSection> sections,
                   HtmlOptions options) {
-  const std::string page = html_report(title, sections, options);
-  const std::string part = path + ".part";
-  const auto fail = [&](int reason) {
-    std::remove(part.c_str());
-    throw Error(train::write_failure("the report", path, reason));
-  };
-  std::FILE* file = std::fopen(part.c_str(), "wb");
-  if (file == nullptr) fail(errno);
-  const bool written =
-      std::fwrite(page.data(), 1, page.size(), file) == page.size() && std::fflush(file) == 0;
-  const int reason = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed) fail(written ? errno : reason);
-  if (std::rename(part.c_str(), path.c_str()) != 0) fail(errno);
+  write_whole(path, html_report(title, sections, options), "the report");
 }
 
 }  // namespace tinymp::report

@@ -15,8 +15,11 @@ struct PageSection {
   std::vector<Panel> panels;
 };
 
-/// What page.js draws from: JSON, not yet escaped for a <script>. Values keep 6 digits; null: not finite. At
-/// most 4000 points a curve.
+/// A panel with as many points as a page takes: at most 4000 a curve, and where there are many curves fewer, so
+/// that those of a hundred runs stay below 5 MB.
+Panel thin_for_page(const Panel& panel);
+
+/// What page.js draws from: JSON, not yet escaped for a <script>. Values keep 6 digits; null: not finite.
 std::string page_data(std::span<const PageSection> sections);
 
 /// A table of a page. Its header is text; the cells of its rows are HTML, the first of a row names it.

@@ -50,6 +50,16 @@ std::string scale_text(double scale) {
   return short_number(scale, 6);
 }
 
+std::string bytes_text(double bytes) {
+  if (!std::isfinite(bytes) || bytes < 0) return "?";
+  if (bytes < 1000) return fmt::format("{:.0f} B", bytes);
+  for (const char* const unit : {"kB", "MB", "GB"}) {
+    bytes /= 1000;
+    if (bytes < 1000) return fmt::format("{:.3g} {}", bytes, unit);
+  }
+  return fmt::format("{:.3g} TB", bytes / 1000);
+}
+
 std::string duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "?";
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);

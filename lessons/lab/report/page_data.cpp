@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_points = 4000;
+constexpr std::size_t most_points = 4000, fewest_points = 200, points_of_a_panel = 30'000;
 
 const char* name_of(Scale scale) {
   switch (scale) {
@@ -38,9 +38,13 @@ const char* name_of(Quantity quantity) {
     case Quantity::lost:
       return "lost";
     case Quantity::flushed:
+      return "flushed";
+    case Quantity::grad_norm:
+      return "grad_norm";
+    case Quantity::metric:
       break;
   }
-  return "flushed";
+  return "metric";
 }
 
 /// Six digits are more than a screen can show and keep the page small; a whole number has no ".0".
@@ -74,7 +78,7 @@ Json styles() {
 }
 
 Json series_json(const Panel& panel, std::size_t which) {
-  const Curve curve = thin(panel.curves[which], panel.quantity, most_points);
+  const Curve& curve = panel.curves[which];
   Json json = {{"curve", panel.group[which]}, {"step", numbers(curve.step)}, {"mean", numbers(curve.mean)}};
   if (curve.seeds > 1) {
     json["low"] = numbers(curve.low);
@@ -105,6 +109,14 @@ Json section_json(const PageSection& section) {
 }
 
 }  // namespace
+
+Panel thin_for_page(const Panel& panel) {
+  Panel thinned{.quantity = panel.quantity, .title = panel.title, .scale = panel.scale, .group = panel.group};
+  const std::size_t share = points_of_a_panel / std::max<std::size_t>(1, panel.curves.size());
+  for (const Curve& curve : panel.curves)
+    thinned.curves.push_back(thin(curve, panel.quantity, std::clamp(share, fewest_points, most_points)));
+  return thinned;
+}
 
 std::string page_data(std::span<const PageSection> sections) {
   Json json = {{"styles", styles()}, {"cross", cross_path}, {"sections", Json::array()}};

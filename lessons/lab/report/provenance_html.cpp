@@ -53,8 +53,10 @@ std::string facts(std::span<const Group> groups) {
 }
 
 std::vector<std::string> run_row(const Group& group, std::size_t index, const Run& run) {
-  std::vector<std::string> row{swatch(index) + escape_html(group.name),
-                               escape_html(describe(run.header.recipe)), concat(run.header.seed)};
+  std::vector<std::string> row{
+      swatch(index) + escape_html(group.name),
+      escape_html(run.foreign_recipe.empty() ? describe(run.header.recipe) : run.foreign_recipe),
+      run.has_seed ? concat(run.header.seed) : "-"};
   if (run.result) {
     for (const std::string& text : {short_number(run.result->value, 6), concat(run.result->taken),
                                     concat(run.result->skipped), duration(run.result->seconds)})

@@ -38,6 +38,10 @@ double skips(const Run& run) {
 double final_scale(const Run& run) { return run.steps.empty() ? nan : run.steps.back().scale; }
 double seconds(const Run& run) { return run.result ? run.result->seconds : nan; }
 
+double peak_bytes(const Run& run) {
+  return run.result && run.result->peak_bytes > 0 ? static_cast<double>(run.result->peak_bytes) : nan;
+}
+
 std::string metric_text(double value) { return fixed_digits(value, std::abs(value) < 10 ? 3 : 4); }
 
 /// "93.88" or "93.88 (93.61..94.02)"; a NaN among the seeds makes the mean NaN, as it should.
@@ -132,6 +136,12 @@ std::vector<Column> columns_for(std::span<const Group> groups) {
        [](const Group& g) {
          const double value = mean(figures(g, seconds));
          return std::isnan(value) ? std::string("-") : duration(value);
+       },
+       "-"},
+      {"peak", Align::right,
+       [](const Group& g) {
+         const double value = mean(figures(g, peak_bytes));
+         return std::isnan(value) ? std::string("-") : bytes_text(value);
        },
        "-"},
       {"state", Align::left, state_cell, ""}};

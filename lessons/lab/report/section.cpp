@@ -1,3 +1,4 @@
+#include <lessons/lab/report/comparison.h>
 #include <lessons/lab/report/gradient_sizes_terminal.h>
 #include <lessons/lab/report/section.h>
 #include <lessons/lab/report/sentences.h>
@@ -7,24 +8,62 @@
 #include <utility>
 
 namespace tinymp::report {
+namespace {
 
-void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style) {
+void print_text(std::ostream& out, const std::string& text, const TerminalStyle& style) {
+  for (const std::string& line : wrap(printable(text, style.unicode), style.width)) out << line << "\n";
+}
+
+void print_curves(std::ostream& out, std::span<const Group> groups, const RunsView& view,
+                  const TerminalStyle& style) {
+  const bool band = !view.by.empty() || !view.metric.empty();
+  const std::vector<std::string> missing = draw_view(groups, view, [&](const Panel& panel) {
+    const bool is_first = panel.quantity == Quantity::loss || !view.metric.empty();
+    out << terminal_chart(panel, style, {.height = is_first ? 14 : 7, .band = band && is_first}) << "\n";
+  });
+  for (const std::string& sentence : missing) {
+    print_text(out, sentence, style);
+    out << "\n";
+  }
+}
+
+/// Final and best values where they say more than the table of groups, and the differences to a baseline.
+void print_comparison(std::ostream& out, std::span<const Group> groups, const RunsView& view,
+                      const TerminalStyle& style) {
+  const Comparison comparison = compare_groups(groups, view);
+  const auto has_best = [](const Compared& row) { return row.best.has_value(); };
+  const bool says_more = view.metric == "loss" || std::ranges::any_of(comparison.groups, has_best);
+  if (comparison.baseline.empty() && !says_more) return;
+  const std::string against = comparison.baseline.empty() ? "" : " against " + comparison.baseline;
+  out << "\n"
+      << bold(shorten(printable(comparison.measure + against, style.unicode), style.width, style.unicode),
+              style)
+      << "\n\n"
+      << format_table(comparison_table(comparison), style);
+  if (const std::string note = comparison_note(comparison); !note.empty()) {
+    out << "\n";
+    print_text(out, note, style);
+  }
+}
+
+}  // namespace
+
+void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style,
+                   bool with_verdict) {
   const std::string question = section.question.empty() ? "Recorded runs" : section.question;
   out << bold(printable(question, style.unicode), style) << "\n\n";
-  const std::vector<Group> groups = group_by_recipe(section.runs);
-  for (const Panel& panel : make_panels(groups)) {
-    out << terminal_chart(panel, style, {.height = panel.quantity == Quantity::loss ? 14 : 7}) << "\n";
-  }
+  const std::vector<Group> groups = groups_of(section.runs, section.view);
+  print_curves(out, groups, section.view, style);
   out << terminal_sizes(groups, style);
   if (!groups.empty()) out << format_table(groups_table(groups), style);
   for (const std::string& finding : finding_lines(groups)) {
     out << "\n";
-    for (const std::string& line : wrap(printable(finding, style.unicode), style.width)) out << line << "\n";
+    print_text(out, finding, style);
   }
-  if (section.verdict.empty()) return;
+  print_comparison(out, groups, section.view, style);
+  if (section.verdict.empty() || !with_verdict) return;
   out << "\n";
-  for (const std::string& line : wrap(printable(section.verdict, style.unicode), style.width))
-    out << line << "\n";
+  print_text(out, section.verdict, style);
 }
 
 std::vector<ReportSection> sections_by_question(std::vector<Run> runs) {

@@ -2,6 +2,7 @@
 
 #include <lessons/lab/report/curves.h>
 #include <lessons/lab/report/terminal.h>
+#include <lessons/lab/report/view.h>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -13,11 +14,13 @@ struct ReportSection {
   std::string question;  ///< RunHeader::question of its runs
   std::string verdict;   ///< one line, computed from what was measured
   std::vector<Run> runs;
+  RunsView view{};
 };
 
 /// Question, curves of the loss and (where they tell something) of the scale and the shares, table, what
-/// became infinite or NaN first and where, verdict.
-void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style);
+/// became infinite or NaN first and where, the differences to the view's baseline, verdict.
+void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style,
+                   bool with_verdict = true);
 
 /// One section for each question, runs and sections in the order in which they were made (RunHeader::date);
 /// verdicts are left empty.

@@ -9,6 +9,7 @@ int train_command(int argc, char** argv);
 int explain_command(int argc, char** argv);
 int verify_all(int argc, char** argv);
 int compare(int argc, char** argv);
+int runs_command(int argc, char** argv);
 int tensor_core_command(int argc, char** argv);
 
 }  // namespace tinymp::lab

@@ -1,13 +1,14 @@
-#include <unistd.h>
-
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/commands.h>
-#include <lessons/lab/learn/words.h>
+#include <lessons/lab/learn/find_runs.h>
+#include <lessons/lab/report/comparison.h>
+#include <lessons/lab/report/csv_runs.h>
+#include <lessons/lab/report/run_fields.h>
+#include <lessons/lab/report/write_file.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <set>
 #include <span>
 
 // ./learn compare: runs from disk, as if they had just been trained.
@@ -16,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_runs = 10'000;  // a page of more could not be read
 constexpr Lesson lesson{"compare", "Recorded runs side by side",
                         "Table, curves and page over runs that were recorded."};
 
@@ -27,31 +27,15 @@ const char* const fields_of_a_log =
     "               optimizer, steps, batch, metric, higher_is_better, command, date,\n"
     "               commit, compiler, device, threads, pieces\n"
     "  a step       step, loss (of the batch, unscaled), scale (S), skipped, skips\n"
-    "               (so far), lr; shares from 0 to 1: zero and subnormal of the\n"
-    "               gradients, flushed of those that FP32 keeps, underflowed and\n"
-    "               absorbed of the updates\n"
+    "               (so far), lr, grad_norm, epoch, seconds, metric (on the way); shares\n"
+    "               from 0 to 1: zero and subnormal of the gradients, flushed of those\n"
+    "               that FP32 keeps, underflowed and absorbed of the updates\n"
     "  sizes        how many gradients and updates of each size, for each parameter\n"
     "  finding      where the first infinity or NaN came from\n"
     "  result       value (of metric, on the test set), taken, skipped,\n"
-    "               first_nonfinite_step (0: none), seconds,\n"
+    "               first_nonfinite_step (0: none), seconds, peak_bytes,\n"
     "               weights (a hash, see ./learn train --hash)\n"
     "More of each: tinymp/train/run_log.h";
-
-/// Every *.jsonl in a folder and below, by name.
-std::vector<fs::path> logs_below(const std::string& folder) {
-  std::vector<fs::path> found;
-  try {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.is_regular_file() && entry.path().extension() == ".jsonl") found.push_back(entry.path());
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(concat("cannot read the folder ", folder, ": ", error.code().message()));
-  }
-  std::ranges::sort(found);
-  if (found.empty())
-    throw Error(concat("no recorded run (*.jsonl) in ", folder, "; ./learn run 6 records some"));
-  return found;
-}
 
 /// The newest folders of runs, as a hint.
 std::string recorded_here(const std::string& folder) {
@@ -69,66 +53,128 @@ std::string recorded_here(const std::string& folder) {
   return text;
 }
 
-/// Reads runs, each once however often it was named.
-class Reader {
- public:
-  /// A file that was named must be a run; in a folder what is none is left out, and said so.
-  void read(const std::string& path) {
-    std::error_code ignored;
-    if (!fs::exists(path, ignored))
-      throw UsageError(concat("there is no file or folder ", path, "; what was recorded lies in runs/"));
-    if (!fs::is_directory(path, ignored)) return add(path);
-    const std::size_t before = runs_.size() + again_;
-    for (const fs::path& log : logs_below(path)) {
-      try {
-        add(log.string());
-      } catch (const UsageError&) {
-        throw;
-      } catch (const Error& error) {
-        std::cerr << fitted_for_errors(concat("left out: ", error.what())) << "\n";
-      }
-    }
-    expect(runs_.size() + again_ > before, "none of the files in ", path, " is a recorded run");
-  }
-  std::vector<train::Run> take() { return std::move(runs_); }
-
- private:
-  void add(const std::string& path) {
-    std::error_code ignored;
-    const fs::path real = fs::weakly_canonical(path, ignored);
-    if (seen_.contains(real)) {
-      ++again_;
-      return;
-    }
-    if (runs_.size() == most_runs)
-      throw UsageError(concat("more than ", most_runs, " runs; name a folder that holds fewer"));
-    runs_.push_back(train::load_run(path));
-    seen_.insert(real);
-  }
-
-  std::vector<train::Run> runs_;
-  std::set<fs::path> seen_;
-  std::size_t again_ = 0;
+struct Flags {
+  Options options;
+  report::RunsView view;
+  std::vector<std::string> paths, where;
+  std::string x = "step", csv, json;
 };
+
+void add_choice_flags(CLI::App& app, Flags& flags) {
+  const char* const group = "Which runs, in which groups";
+  app.add_option("--where", flags.where, "Only runs with these fields: recipe=fp16_dynamic,model=mlp")
+      ->type_name("FIELD=VALUE,...")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--by", flags.view.by, "A group for each value of a field: recipe, model, seed, lr, run")
+      ->type_name("FIELD")
+      ->group(group);
+  app.add_option("--against", flags.view.against, "The baseline: a group, a run, a recipe or FIELD=VALUE")
+      ->type_name("RUN|GROUP")
+      ->group(group);
+}
+
+void add_curve_flags(CLI::App& app, Flags& flags) {
+  const char* const group = "Curves in the terminal";
+  std::string all;
+  for (const std::string& name : report::curve_names()) all += (all.empty() ? "" : ", ") + name;
+  app.add_option("--metric", flags.view.metric, all)
+      ->type_name("NAME")
+      ->check(CLI::IsMember(report::curve_names()).description(""))
+      ->group(group);
+  app.add_option("--x", flags.x, "step, epoch or seconds")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"step", "epoch", "seconds"}).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--smooth", flags.view.smooth, "Weight of a moving average, 0 (none) up to 1")
+      ->type_name("W")
+      ->check(not_negative())
+      ->group(group);
+  app.add_flag("--log", flags.view.logarithmic, "Logarithmic values")->group(group);
+}
+
+void add_export_flags(CLI::App& app, Flags& flags) {
+  const char* const group = "Figures for other programs, a row a group (--by run: a row a run)";
+  app.add_option("--csv", flags.csv, "A table: run, recipe, model, ... peak_bytes")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--json", flags.json, "The same as JSON")->type_name("FILE")->group(group);
+}
+
+void check(Flags& flags) {
+  if (flags.paths.empty()) throw UsageError("compare which runs? " + recorded_here(flags.options.out));
+  if (!(flags.view.smooth < 1))
+    throw UsageError("--smooth takes a weight from 0 up to, but not including, 1");
+  if (!flags.view.by.empty()) report::expect_run_field(flags.view.by);
+  flags.view.x = flags.x == "epoch"     ? report::XAxis::epoch
+                 : flags.x == "seconds" ? report::XAxis::seconds
+                                        : report::XAxis::step;
+}
+
+std::vector<train::Run> chosen(const Flags& flags) {
+  std::vector<report::Condition> conditions;
+  for (const std::string& text : flags.where)
+    std::ranges::move(report::conditions_from(text), std::back_inserter(conditions));
+  const bool is_metric =
+      flags.view.metric == "accuracy" || flags.view.metric == "mse" || flags.view.metric == "perplexity";
+  std::vector<train::Run> runs =
+      report::select(find_runs(flags.paths, is_metric ? flags.view.metric : ""), conditions);
+  // A question is about one model and one set of data: groups by these are of several questions.
+  if (flags.view.by == "model" || flags.view.by == "data" || flags.view.by == "lesson")
+    for (train::Run& run : runs) run.header.question = "Recorded runs by " + flags.view.by;
+  return runs;
+}
+
+/// The figures of each question; throws UsageError when --against means nothing in any.
+std::vector<report::Comparison> figures_of(std::span<const report::ReportSection> sections,
+                                           const report::RunsView& view) {
+  std::vector<std::vector<report::Group>> questions;
+  for (const report::ReportSection& section : sections)
+    questions.push_back(report::groups_of(section.runs, view));
+  report::expect_baseline(questions, view);
+  std::vector<report::Comparison> figures;
+  for (const std::vector<report::Group>& groups : questions)
+    figures.push_back(report::compare_groups(groups, view));
+  return figures;
+}
+
+void write_exports(const Flags& flags, std::span<const report::Comparison> figures) {
+  if (!flags.csv.empty()) {
+    report::write_whole(flags.csv, report::comparison_csv(figures), "the table", "--csv FILE");
+    std::cout << "Table:  " << flags.csv << "\n";
+  }
+  if (!flags.json.empty()) {
+    report::write_whole(flags.json, report::comparison_json(figures), "the figures", "--json FILE");
+    std::cout << "JSON:   " << flags.json << "\n";
+  }
+}
 
 }  // namespace
 
 int compare(int argc, char** argv) {
-  Options options;
-  std::vector<std::string> paths;
+  Flags flags;
   CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn compare");
-  app.add_option("RUN", paths, "Files (*.jsonl), or folders of them: runs/06_loss_scaling-001");
-  add_output_flags(app, options);
-  app.footer(fields_of_a_log);
+  app.add_option("RUN", flags.paths,
+                 "Run logs (*.jsonl), folders of them, tables (*.csv), patterns: 'runs/*/fp16*.jsonl'");
+  add_choice_flags(app, flags);
+  add_curve_flags(app, flags);
+  add_export_flags(app, flags);
+  add_output_flags(app, flags.options);
+  app.footer(concat(report::columns_of_a_table, "\n\n", fields_of_a_log));
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
-  if (paths.empty()) throw UsageError("compare which runs? " + recorded_here(options.out));
-  options.command = typed(command_of(lesson), argc, argv);
+  check(flags);
+  flags.options.command = typed(command_of(lesson), argc, argv);
 
-  Reader reader;
-  for (const std::string& path : paths) reader.read(path);
-  Lab lab(lesson, options);
-  for (train::Run& run : reader.take()) lab.add(std::move(run));
-  return lab.finish();
+  std::vector<report::ReportSection> sections = report::sections_by_question(chosen(flags));
+  const std::vector<report::Comparison> figures = figures_of(sections, flags.view);
+  Lab lab(lesson, flags.options);
+  lab.look(flags.view);
+  for (report::ReportSection& section : sections)
+    for (train::Run& run : section.runs) lab.add(std::move(run));
+  const int code = lab.finish();
+  write_exports(flags, figures);
+  return code;
 }
 
 }  // namespace tinymp::lab

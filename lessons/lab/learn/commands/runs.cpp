@@ -1,0 +1,52 @@
+#include <unistd.h>
+
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/find_runs.h>
+#include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/recorded_table.h>
+#include <CLI/CLI.hpp>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+
+// ./learn runs: what is recorded.
+namespace tinymp::lab {
+namespace {
+
+constexpr Lesson lesson{"runs", "What is recorded", "The runs in a folder, the newest first."};
+
+}  // namespace
+
+int runs_command(int argc, char** argv) {
+  Options options;
+  CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn runs");
+  app.add_option("--out", options.out, "The folder where runs are recorded")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_flag("--plain", options.plain, "ASCII only, no colour");
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+
+  std::error_code ignored;
+  const bool is_there = std::filesystem::is_directory(options.out, ignored);
+  const std::vector<std::string> paths = is_there ? logs_below(options.out) : std::vector<std::string>{};
+  std::vector<std::string> why;
+  std::vector<train::Run> runs;
+  for (std::vector<train::Run>& read : read_runs(paths, "", why))
+    for (train::Run& run : read) runs.push_back(std::move(run));
+  for (const std::string& reason : why)
+    if (!reason.empty()) std::cerr << fitted_for_errors(concat("left out: ", reason)) << "\n";
+  if (runs.empty()) {
+    std::cout << "Nothing is recorded in " << options.out << "/ yet; ./learn quickstart records some.\n";
+    return 0;
+  }
+  const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO, options.plain);
+  const std::size_t count = runs.size();
+  std::cout << report::format_table(report::recorded_table(std::move(runs), std::time(nullptr)), style)
+            << "\n"
+            << count << (count == 1 ? " run" : " runs") << " in " << options.out << "; ./learn compare "
+            << options.out << "/NAME shows one again.\n";
+  return 0;
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <lessons/lab/report/comparison.h>
+#include <lessons/lab/report/csv.h>
+#include <lessons/lab/report/number.h>
+#include <tinymp/base/error.h>
+#include <tinymp/train/log_json.h>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+// A comparison as a table for the terminal, as CSV and as JSON.
+namespace tinymp::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string short_text(double value) { return fixed_digits(value, std::abs(value) < 10 ? 3 : 4); }
+
+/// "93.88 (93.61..94.02)"; "-" where nothing is known.
+std::string final_cell(const Compared& row) {
+  if (!row.final) return "-";
+  const std::string middle = short_text(*row.final);
+  if (!row.smallest || *row.smallest == *row.largest) return middle;
+  return concat(middle, " (", short_text(*row.smallest), "..", short_text(*row.largest), ")");
+}
+
+std::string cell(const std::optional<double>& value) { return value ? short_text(*value) : "-"; }
+
+std::string with_sign(double value) {
+  const std::string text = short_number(value, 3);
+  return value > 0 ? "+" + text : text;
+}
+
+std::string difference_cell(const Compared& row) {
+  if (row.is_baseline) return "baseline";
+  return row.difference ? with_sign(row.difference->mean) : "-";
+}
+
+std::string interval_cell(const Compared& row) {
+  if (!row.difference || !row.difference->low) return row.is_baseline ? "" : "-";
+  return concat(with_sign(*row.difference->low), "..", with_sign(*row.difference->high));
+}
+
+std::string pairs_cell(const Compared& row) {
+  if (row.is_baseline) return "";
+  return concat(row.difference ? row.difference->pairs : 0);
+}
+
+struct Column {
+  const char* name;
+  std::function<std::optional<double>(const Compared&)> number;  ///< empty function: a text
+  std::function<std::string(const Compared&)> text;
+};
+
+const std::vector<Column>& columns() {
+  const auto difference = [](std::optional<double> (*part)(const Difference&)) {
+    return [part](const Compared& row) { return row.difference ? part(*row.difference) : std::nullopt; };
+  };
+  static const std::vector<Column> all = {
+      {"run", {}, [](const Compared& row) { return row.name; }},
+      {"recipe", {}, [](const Compared& row) { return row.recipe; }},
+      {"model", {}, [](const Compared& row) { return row.model; }},
+      {"data", {}, [](const Compared& row) { return row.data; }},
+      {"seed", {}, [](const Compared& row) { return row.seeds; }},
+      {"lr", {}, [](const Compared& row) { return row.lr; }},
+      {"final", [](const Compared& row) { return row.final; }, {}},
+      {"best", [](const Compared& row) { return row.best; }, {}},
+      {"diff", difference([](const Difference& d) { return std::optional(d.mean); }), {}},
+      {"low", difference([](const Difference& d) { return d.low; }), {}},
+      {"high", difference([](const Difference& d) { return d.high; }), {}},
+      {"skips", [](const Compared& row) { return row.skips; }, {}},
+      {"lost", [](const Compared& row) { return row.lost; }, {}},
+      {"flushed", [](const Compared& row) { return row.flushed; }, {}},
+      {"seconds", [](const Compared& row) { return row.seconds; }, {}},
+      {"peak_bytes", [](const Compared& row) { return row.peak_bytes; }, {}}};
+  return all;
+}
+
+/// As few digits as read back to the same double.
+std::string exact(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  const bool whole = std::abs(value) < 0x1p53 && value == std::floor(value);
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+}
+
+Json json_of(const Column& column, const Compared& row) {
+  if (column.text) {
+    const std::string text = column.text(row);
+    return text.empty() ? Json(nullptr) : Json(text);
+  }
+  const std::optional<double> value = column.number(row);
+  return value ? train::json_number(*value) : Json(nullptr);
+}
+
+}  // namespace
+
+Table comparison_table(const Comparison& comparison) {
+  constexpr Align left = Align::left, right = Align::right;
+  const auto& groups = comparison.groups;
+  const bool has_best = std::ranges::any_of(groups, [](const Compared& row) { return row.best.has_value(); });
+  Table table{{"run", "final"}, {left, right}, {}};
+  if (has_best) {
+    table.header.emplace_back("best");
+    table.align.push_back(right);
+  }
+  if (!comparison.baseline.empty()) {
+    table.header.insert(table.header.end(), {"diff", "95 % interval", "n"});
+    table.align.insert(table.align.end(), {right, right, right});
+  }
+  for (const Compared& row : groups) {
+    std::vector<std::string>& cells =
+        table.rows.emplace_back(std::vector<std::string>{row.name, final_cell(row)});
+    if (has_best) cells.push_back(cell(row.best));
+    if (!comparison.baseline.empty())
+      cells.insert(cells.end(), {difference_cell(row), interval_cell(row), pairs_cell(row)});
+  }
+  return table;
+}
+
+std::string comparison_note(const Comparison& comparison) {
+  if (comparison.baseline.empty()) return "";
+  return concat(
+      "diff: ", comparison.measure, " minus that of ", comparison.baseline,
+      " with the same seed, the mean over n pairs. Its interval is Student's: where it contains 0, these "
+      "runs show no difference.");
+}
+
+std::string comparison_csv(std::span<const Comparison> comparisons) {
+  std::string text;
+  for (const Column& column : columns()) text += concat(text.empty() ? "" : ",", column.name);
+  text += "\r\n";
+  for (const Comparison& comparison : comparisons) {
+    for (const Compared& row : comparison.groups) {
+      std::string line;
+      for (const Column& column : columns()) {
+        if (&column != columns().data()) line += ',';
+        if (column.text)
+          line += csv_field(column.text(row));
+        else if (const std::optional<double> value = column.number(row))
+          line += exact(*value);
+      }
+      text += line + "\r\n";
+    }
+  }
+  return text;
+}
+
+std::string comparison_json(std::span<const Comparison> comparisons) {
+  Json rows = Json::array();
+  for (const Comparison& comparison : comparisons) {
+    for (const Compared& row : comparison.groups) {
+      Json& json = rows.emplace_back(Json::object());
+      for (const Column& column : columns()) json[column.name] = json_of(column, row);
+    }
+  }
+  return rows.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tinymp::report

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <lessons/lab/report/table.h>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// The list of what is recorded.
+namespace tinymp::report {
+
+/// "finished", "interrupted", or "diverged" when the last loss or the result is not finite.
+std::string state_of(const Run& run);
+
+/// Seconds since 1970 of "2026-05-04T09:30:00Z"; -1 for another text.
+std::int64_t seconds_of(const std::string& utc);
+
+/// "12 s", "5 min", "3 h", "12 d", "2 y" between two times; "" when either is not known.
+std::string age_text(std::int64_t then, std::int64_t now);
+
+/// One row a run, the newest first: name, recipe, model, data, seed, result, state, age. 80 columns hold it. `now` is
+/// in seconds since 1970.
+Table recorded_table(std::vector<Run> runs, std::int64_t now);
+
+}  // namespace tinymp::report
