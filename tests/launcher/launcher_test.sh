@@ -428,6 +428,15 @@ learn run 6 --mine
 rm "$work/no_pieces"
 check 'run 6 --mine, without any piece: ends' ends_with 1
 check 'run 6 --mine, without any piece: builds nothing with them' not_called 'lesson_06'
+learn check 1.1
+: >"$work/calls"
+learn run 6 --mine
+check 'run 6 --mine, where check compiled the emulation: with it, as the objects are' \
+  [ "$(grep -- "-B $build/release-g++-mine" "$work/calls" | grep -c -- '-DTINYMP_EMULATION=ON')" = 1 ]
+echo "undefined reference to what is not there" >"$work/build_fails"
+learn run 6 --mine
+rm "$work/build_fails"
+check 'run 6 --mine, where the build fails: no word of two names' is_silent_about 'same name'
 : >"$work/calls"
 mv "$tree" "$work/moved"
 tree=$work/moved learn quickstart

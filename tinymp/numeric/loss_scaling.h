@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/base/host_device.h>
+#include <cmath>  // exercise 7.1 may use std::isfinite
 #include <concepts>
 #include <cstdint>
 #include <limits>

@@ -106,12 +106,16 @@ optional_parts() { # what tinymp does without, and takes when it was installed s
 
 is_on() { grep -q "^$1:BOOL=ON" "$build/CMakeCache.txt" 2>/dev/null; } # OPTION, in this folder
 
+has_wanted_emulation() { # a build may have it unasked; that of --mine has what the ordinary one has, whose objects it links
+  if is_on TINYMP_EMULATION; then [ "$emulation" = ON ] || [ -z "$overlay" ]; else [ "$emulation" = OFF ]; fi
+}
+
 configured() {
   [ -e "$build/CMakeCache.txt" ] && { [ -e "$build/build.ninja" ] || [ -e "$build/Makefile" ] || [ -n "${CMAKE_GENERATOR:-}" ]; } &&
     [ "$(cat "$build/configured" 2>/dev/null)" = "$signature" ] && command -v cmake >/dev/null &&
     [ "$(cat "$build/configured.parts" 2>/dev/null)" = "$(optional_parts)" ] &&
     { [ "$tests" = OFF ] || is_on TINYMP_TESTS; } &&
-    { [ "$emulation" = OFF ] || is_on TINYMP_EMULATION; } &&
+    has_wanted_emulation &&
     { [ "$microbench" = OFF ] || is_on TINYMP_MICROBENCH; }
 }
 
@@ -134,7 +138,7 @@ configure() {
     if [ -z "${CMAKE_GENERATOR:-}" ] && command -v ninja >/dev/null; then first+=(-G Ninja); fi
     if command -v ccache >/dev/null; then first+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   fi
-  if is_on TINYMP_EMULATION; then emulation=ON; fi # else all that has it would be linked anew
+  if [ -z "$overlay" ] && is_on TINYMP_EMULATION; then emulation=ON; fi # else all that has it would be linked anew
   rm -f "$build/configured"
   say "configuring tinymp in $build ..."
   if ! CXX=$CXX cmake -S "$root" -B "$build" ${first[@]+"${first[@]}"} "${cmake_args[@]}" "-DTINYMP_TESTS=$tests" \
@@ -171,8 +175,10 @@ compile() { # TARGET...
     if grep -qE 'Killed|[Cc]annot allocate memory|virtual memory exhausted' "$log"; then
       say "The compiler ran out of memory: fewer at once may do, ./learn --jobs 1 ..."
     fi
-    if [ -n "$overlay" ]; then
+    if [ -n "$overlay" ] && grep -qE 'redefinition|multiple definition' "$log"; then
       say "Each piece of yours passed alone. Together they fail where two of them give a helper the same name."
+    elif [ -n "$overlay" ]; then
+      say "Each piece of yours passed alone, so this may be a fault of tinymp. Try once more after: rm -r '$build'"
     fi
     die 1 "the build failed; the whole log: $log"
   fi
