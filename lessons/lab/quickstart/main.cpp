@@ -52,7 +52,8 @@ int quickstart(int argc, char** argv) {
   lab.say(lesson.title);
   lab.data();
   lab.say_data();
-  lab.say(concat("\n1. ", small_updates, " An MLP is fine-tuned with small steps."));
+  lab.say(concat("\n1. ", small_updates,
+                 " An MLP is fine-tuned with small steps, on the same images transposed."));
   run_small_updates(lab);
   lab.say_answer();
   lab.say(concat("\n2. ", small_gradients, " An autoencoder averages over a large batch."));

@@ -42,7 +42,9 @@ std::string recorded_here(const std::string& folder) {
   std::vector<std::pair<fs::file_time_type, std::string>> found;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.is_directory(ignored))
+    const fs::directory_iterator inside(entry.path(), ignored);
+    if (std::any_of(begin(inside), end(inside),
+                    [](const auto& file) { return file.path().extension() == ".jsonl"; }))
       found.emplace_back(entry.last_write_time(ignored), entry.path().string());
   }
   if (found.empty()) return "None is recorded in " + folder + "/ yet; ./learn quickstart records some";
