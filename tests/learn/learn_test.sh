@@ -246,7 +246,7 @@ compares_figures() { # groups, a baseline, exports; in runs/quickstart-001 each 
   learn 0 compare other.csv --against theirs --csv figures.csv --out elsewhere
   prints '^mine  *83.50 (83.00..84.00)  *83.50  *-9.5  *-15.9..-3.15  *2$'
   grep -q '^mine,mine,,,0 1,,83.5,83.5,-9.5,-15.85' figures.csv || fail 'figures.csv does not have the difference'
-  learn 0 runs && prints '^quickstart-001/.*  *finished  ' && prints '^[0-9]* runs in runs; ./learn compare runs/NAME'
+  learn 0 runs && prints '^quickstart-001.*  *finished  ' && prints '^[0-9]* runs in runs; ./learn compare runs/NAME'
   learn 0 runs --plain
   if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under --plain'; fi
 }

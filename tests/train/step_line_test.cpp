@@ -174,9 +174,9 @@ TEST_CASE("a log with spaces in its lines reads as the same without") {
   }
 }
 
-TEST_CASE("what was not measured is not written; what was reads back") {
+TEST_CASE("what was not measured is not written, and what was measured reads back") {
   files::Folder folder;
-  RunLog log(folder / "run.jsonl", {});
+  RunLog log(folder / "run.jsonl", RunHeader{});
   log.write({.step = 1, .loss = 2});
   log.write({.step = 2, .loss = 1, .grad_norm = 0.1, .epoch = 0.5, .seconds = 3, .metric = 93.25});
   log.finish({.value = 1, .peak_bytes = 123456789012});
@@ -191,7 +191,7 @@ TEST_CASE("what was not measured is not written; what was reads back") {
   CHECK(run.steps[1].seconds == 3);
   CHECK(run.steps[1].metric == 93.25);
   CHECK(run.result->peak_bytes == 123456789012);
-  RunLog plain(folder / "plain.jsonl", {});
+  RunLog plain(folder / "plain.jsonl", RunHeader{});
   plain.finish({.value = 1});
   CHECK(lines_of(plain.path())[1].find("peak_bytes") == std::string::npos);
 }

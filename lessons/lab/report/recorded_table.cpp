@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <map>
 
 namespace tinymp::report {
 namespace {
@@ -32,7 +34,15 @@ std::string result_cell(const Run& run) {
 }
 
 /// "mnist (55000 train, ...)" -> "mnist"; a long word is cut.
-std::string first_word(const std::string& text) { return shorten(text.substr(0, text.find(' ')), 8, true); }
+std::string first_word(const std::string& text) { return shorten(text.substr(0, text.find(' ')), 7, true); }
+
+std::string folder_of(const Run& run) { return std::filesystem::path(run.path).parent_path().string(); }
+
+/// The folder alone where it holds no other run: "train-001".
+std::string short_name(const Run& run, const std::map<std::string, int>& runs_in) {
+  const std::string name = run_name(run);
+  return runs_in.at(folder_of(run)) == 1 ? name.substr(0, name.find('/')) : name;
+}
 
 }  // namespace
 
@@ -69,10 +79,12 @@ Table recorded_table(std::vector<Run> runs, std::int64_t now) {
   Table table{{"name", "recipe", "model", "data", "seed", "result", "state", "age"},
               {left, left, left, left, right, right, left, right},
               {}};
+  std::map<std::string, int> runs_in;
+  for (const Run& run : runs) ++runs_in[folder_of(run)];
   for (const Run& run : runs)
-    table.rows.push_back({run_name(run), run_field(run, "recipe"), first_word(run.header.model),
-                          first_word(run.header.data), run_field(run, "seed"), result_cell(run),
-                          state_of(run), age_text(seconds_of(run.header.date), now)});
+    table.rows.push_back({short_name(run, runs_in), shorten(run_field(run, "recipe"), 12, true),
+                          first_word(run.header.model), first_word(run.header.data), run_field(run, "seed"),
+                          result_cell(run), state_of(run), age_text(seconds_of(run.header.date), now)});
   return table;
 }
 
