@@ -6,7 +6,8 @@
 
 /// The format in which each op runs under autocast. The lists are data, so a lesson can put an op on the
 /// wrong list on purpose. Every framework has such lists; PyTorch's are in aten/src/ATen/autocast_mode.h. Two
-/// rules differ from PyTorch's for CUDA: there add_bias is an addition (widest), and mean has no rule (given).
+/// rules differ from PyTorch's for CUDA. add_bias is narrow; PyTorch treats it as an addition (widest). mean is
+/// wide; PyTorch has no rule for it (given).
 namespace tinymp {
 
 enum class RunsIn : std::uint8_t {

@@ -11,7 +11,7 @@
 namespace tinymp {
 
 struct ExplainedOp {
-  std::string op;           ///< "linear"; "batch_norm: mean" is a part of batch_norm, which follows
+  std::string op;           ///< "linear"; "batch_norm: mean" is a part of the batch_norm further down
   std::string names{};      ///< the named tensors among the inputs: "layer 1 weight, layer 1 bias"
   std::vector<DType> in{};  ///< the format of each input
   DType out = DType::f32;

@@ -40,7 +40,7 @@ Allocator& host() {
 
 Allocator& no_allocator() {
   throw MissingError(
-      "this program has no kernels for the device cuda: link it with the library tinymp, or stay on the "
+      "this program has no kernels for the device 'cuda': link it with the library tinymp, or stay on the "
       "device cpu");
 }
 

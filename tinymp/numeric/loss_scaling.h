@@ -20,8 +20,8 @@
 ///   first_scale()            S before the first step
 ///   skips_nonfinite()        a step is skipped when a gradient is not finite
 ///   fields(policy, visit)    calls visit(about, member) for each field
-/// To add one, write its struct below, declare and name it in LossScaling, and give describe() in
-/// loss_scaling.cpp a sentence for it. The concept ScalingPolicy refuses a struct that lacks a line of this
+/// To add one, declare its struct above LossScaling, add it to that list, and write the struct below. Then
+/// write a function sentence() for it in loss_scaling.cpp; describe() calls it. The concept ScalingPolicy refuses a struct that lacks a line of this
 /// table.
 namespace tinymp {
 
@@ -135,8 +135,8 @@ struct DynamicScaling {
 
 // <exercise move_scale>
 ///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
-///   good  after growth_interval in a row S = S x growth, and the count starts again; S stays where the product
-///         would be infinite
+///   good  after growth_interval in a row S = S x growth, and the count starts again; if the product
+///         would be infinite, S does not change
 TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
   if (s.bad) {
     s.scale = static_cast<float>(static_cast<double>(s.scale) * policy.backoff);

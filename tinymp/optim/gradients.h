@@ -12,9 +12,9 @@
 /// gradient by it in FP32. No gradient is copied. No call waits for the device unless its comment says so:
 /// the counts of a step stay on the device until a program reads them.
 ///
-/// Micro-batches: backward may run several times before unscale. The gradients add up in the arena, one block
-/// of memory for all gradients of an optimizer, whose format is recipe.gradient. FP16 recipes have f16 there,
-/// where small addends vanish. For micro-batches set gradient = f32 (two more bytes a parameter).
+/// Micro-batches: backward may run several times before unscale. The gradients add up in the arena: one block
+/// of memory for all gradients of an optimizer. Its format is recipe.gradient. FP16 recipes set it to f16, and
+/// a sum in f16 loses small addends. For micro-batches set gradient = f32 (two more bytes a parameter).
 namespace tinymp {
 
 class LossScaler;
@@ -46,8 +46,8 @@ class Gradients {
   friend class UnscaleResult;
   friend Tensor clip_norm(Gradients& gradients, float max_norm);
 
-  /// One step of one optimizer. zero_grad() begins the next; by the stage a handle knows that its
-  /// step is over.
+  /// One step of one optimizer. zero_grad() begins the next one. A handle reads the stage to see
+  /// that its own step is over.
   struct Step;
   explicit Gradients(std::shared_ptr<Step> step) : step_(std::move(step)) {}
   void expect_current(const char* caller) const;

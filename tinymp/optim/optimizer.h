@@ -73,8 +73,8 @@ class Optimizer {
 
  protected:
   /// `recipe` sets the formats of the gradients, the master and the moments; the format of the parameters is
-  /// recipe.compute. With fp32_norm_parameters a parameter of batch norm has the master's format and is its
-  /// own master. Throws Error for f64: updates are computed in FP32.
+  /// recipe.compute. With fp32_norm_parameters a parameter of a norm has the master's format and is its own
+  /// master. Throws Error for f64: updates are computed in FP32.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   virtual kernels::UpdateRule rule() const = 0;

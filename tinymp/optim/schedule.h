@@ -22,8 +22,8 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
   float lr = 0;            ///< the highest rate
   std::int64_t steps = 1;  ///< the steps of the whole run, warm-up included
-  /// The rate climbs over the first `warmup` steps: with warmup = 3, 1/4, 2/4, 3/4 of lr (Goyal et al. 2017,
-  /// arXiv 1706.02677, section 2.2). The cosine begins after them. After the warm-up the other kinds have
+  /// The rate climbs over the first `warmup` steps. If warmup is 3, their rates are 1/4, 2/4 and 3/4 of lr
+  /// (Goyal et al. 2017, arXiv 1706.02677, section 2.2). The cosine begins after them. After the warm-up the other kinds have
   /// the same rates as without it.
   std::int64_t warmup = 0;
 
