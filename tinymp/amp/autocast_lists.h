@@ -5,15 +5,20 @@
 #include <string_view>
 
 /// The format in which each op runs under autocast. The lists are data, so a lesson can put an op on the
-/// wrong one. Every framework has such lists; PyTorch's are in torch/csrc, autocast_mode. Its CUDA lists
-/// treat add_bias as an addition (widest) and do not name mean (given).
+/// wrong list on purpose. Every framework has such lists; PyTorch's are in aten/src/ATen/autocast_mode.h.
+/// Two rules differ from PyTorch's for CUDA:
+///   add_bias   narrow here, so that matmul and add_bias give the bits of linear; PyTorch adds in the widest
+///              format
+///   mean       wide here; PyTorch's lists do not name it, so it runs in the format given
 namespace tinymp {
 
 enum class RunsIn : std::uint8_t {
   narrow,  ///< the format of the region, for products with a long sum: tensor cores keep the sum in FP32
   wide,    ///< FP32, for ops that sum many values or leave the range of FP16
-  widest,  ///< the widest format of the inputs, for ops whose inputs must have one format: nothing is rounded
-  given,   ///< the formats of the inputs: nothing is cast
+  /// The format that holds all inputs without rounding: theirs if they have one format, else FP32 (for f16
+  /// with bf16, too). For ops whose inputs must have one format.
+  widest,
+  given,  ///< the formats of the inputs: nothing is cast
 };
 
 struct AutocastRule {

@@ -4,8 +4,9 @@
 #include <tinymp/nn/module.h>
 #include <tinymp/optim/optimizer.h>
 
-/// Mixed precision written out, as in MXNet (docs: "Using AMP in MXNet", and before it net.cast). The program
-/// casts the layers and multiplies the loss by a weight; the optimizer divides the gradients by that weight.
+/// Mixed precision written out, as in MXNet: net.cast, and later its AMP (docs: "Using AMP in MXNet"). The
+/// program casts the layers and multiplies the loss by S, which MXNet calls the weight of the loss. The
+/// optimizer divides the gradients by S.
 ///
 ///   cast_layers(net, DType::f16);                                     net.cast("float16")
 ///   Sgd sgd(tensors(net.parameters()), {.lr = 0.1f}, recipes::fp16_master);    multi_precision=True
@@ -18,13 +19,13 @@
 /// autocast.h has the same program as PyTorch writes it, mixed_optimizer.h as TensorFlow does.
 namespace tinymp {
 
-/// Rounds every parameter to `format`. The gamma and beta of a norm stay FP32 in a narrow format, as in
-/// MXNet; an optimizer of such a model needs fp32_norm_parameters in its recipe. Throws Error when an
-/// optimizer owns the parameters already: its masters would not follow.
+/// Rounds the parameters to `format`. If `format` is narrow, the gamma and beta of a norm stay FP32, as in
+/// MXNet. The recipe of an optimizer for such a model must set fp32_norm_parameters. Throws Error when an
+/// optimizer owns the parameters already, because its masters would not follow.
 void cast_layers(const nn::Model& model, DType format);
 
-/// Takes optimizer steps with the gradients multiplied by `rescale_grad`. It skips no step: an infinite
-/// gradient goes into the weights. Choose a power of two for S, so that 1 / S is exact.
+/// Takes optimizer steps with the gradients multiplied by `rescale_grad`, which is 1 / S. No step is skipped:
+/// an infinite gradient goes into the weights. Choose a power of two for S, so that 1 / S is exact.
 class RescaledGrad {
  public:
   RescaledGrad(Optimizer& optimizer, float rescale_grad);

@@ -11,7 +11,7 @@
 namespace tinymp {
 
 struct ExplainedOp {
-  std::string op;           ///< "linear"; "batch_norm: mean" is a part of the batch_norm after it
+  std::string op;           ///< "linear"; "batch_norm: mean" is a part of the op batch_norm that follows
   std::string names{};      ///< the named tensors among the inputs: "layer 1 weight, layer 1 bias"
   std::vector<DType> in{};  ///< the format of each input
   DType out = DType::f32;
@@ -20,7 +20,7 @@ struct ExplainedOp {
   std::int64_t bytes = 0;       ///< the size of the result; 0 when it shares the memory of an input
 };
 
-/// Runs `program` once under a tape of its own. `name` returns the name of a parameter, "" for other tensors.
+/// Runs `program` once under a new tape. `name` returns the name of a parameter and "" for other tensors.
 std::vector<ExplainedOp> explain(const std::function<Tensor()>& program,
                                  const std::function<std::string(const Tensor&)>& name = {});
 

@@ -10,38 +10,41 @@
 ///
 ///   loss x S -> backward: every gradient is S times too large, and fewer of them underflow
 ///            -> unscale: counts gradients that are not finite, sets factor = 1/S
-///            -> step, or skip when there are any -> update S
+///            -> step, or skip if there are such gradients and the policy skips them
+///            -> update S
 ///
-/// Several optimizers may share one scaler. A GAN needs it: its generator and its discriminator have an
-/// optimizer each, and S backs off once when the gradients of either overflow.
+/// Several optimizers may share one scaler. A GAN (two networks that are trained against each other) needs
+/// this: generator and discriminator have an optimizer each. S backs off once when the gradients of either
+/// network overflow.
 namespace tinymp {
 
 class LossScaler {
  public:
-  /// Throws Error unless every number of the policy is finite and within its bounds: an S above 0, growth
-  /// above 1, backoff between 0 and 1, an interval of at least 1.
+  /// Throws Error unless every number of the policy is finite and within bounds: an S above 0, growth above
+  /// 1, backoff above 0 and below 1, an interval of at least 1.
   explicit LossScaler(const LossScaling& policy);
   LossScaler(const LossScaler&) = delete;
   LossScaler& operator=(const LossScaler&) = delete;
 
   float factor() const { return state_.read().scale; }  ///< S; waits for the device
 
-  /// loss x S, recorded on the tape. The loss must be an FP32 scalar: a classifier's first loss, 2.3, times
-  /// 65536 is infinite in FP16.
+  /// Returns loss x S, recorded on the tape. Throws Error unless the loss is an FP32 scalar: a classifier's
+  /// first loss, 2.3, times 65536 is infinite in FP16.
   Tensor scale(const Tensor& loss);
 
   /// Returns the S that the last scale() multiplied by: an f32 scalar on the device of that loss. update()
-  /// does not change it; its item() waits. Throws Error before the first scale().
+  /// does not change this scalar. The scalar's item() waits. Throws Error before the first scale().
   Tensor last_factor() const;
 
   /// Counts the non-finite, zero and subnormal gradients in one pass over what backward left. Sets the factor
   /// of the gradients to 1/S (computed in double, then rounded). Throws Error on a second call for the same
-  /// gradients, and when an earlier step was taken and update() did not end it. After an exception between
-  /// unscale() and step(), call zero_grad(): it drops the step.
+  /// gradients, for gradients from before zero_grad(), and when step() was called in an earlier step and
+  /// update() did not follow. After an exception between unscale() and step(), call zero_grad(): it drops
+  /// the step.
   UnscaleResult unscale(Gradients& gradients);
 
   /// Ends the step and moves S by the policy. The arguments are the checks of all optimizers that share this
-  /// scale; one bad check makes the step bad.
+  /// scaler; one bad check makes the step bad.
   /// Throws Error, and changes nothing, when a check is missing, was passed before or is another scaler's.
   template <std::same_as<UnscaleResult>... Checks>
   requires(sizeof...(Checks) > 0) void update(Checks&&... checks) {
@@ -49,11 +52,12 @@ class LossScaler {
     end_step(all);
   }
 
-  /// Returns what a run needs to continue where it stopped, without the policy: the recipe holds that. Waits
-  /// for the device.
+  /// Returns the state that a run needs to continue where it stopped. The policy is not in it: the recipe
+  /// holds the policy. Waits for the device.
   ScaleState state() const { return state_.read(); }
-  /// Throws Error during a step, and for a state that is not valid. Under a policy that moves S, S must be
-  /// finite and neither number negative; under any other, only the first state is valid.
+  /// Throws Error between unscale() and update(), and for a state that is not valid. If the policy moves S, a
+  /// state is valid when S is finite and not negative, growth_tracker is between 0 and 2^30 - 1, and bad is
+  /// false. If the policy never moves S, only its first state is valid.
   void restore(const ScaleState& state);
 
  private:

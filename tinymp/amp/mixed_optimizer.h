@@ -5,16 +5,16 @@
 #include <tinymp/optim/optimizer.h>
 #include <functional>
 
-/// Mixed precision through a wrapper around the optimizer, as in TensorFlow 1.14: one
-/// line of the FP32 program changes.
+/// Mixed precision through a wrapper around the optimizer, as in TensorFlow 1.14. There the wrapper is the
+/// only line of the FP32 program that changes.
 ///
 ///   Sgd sgd(tensors(model.parameters()), {.lr = 0.1f});
 ///   MixedOptimizer optimizer(sgd);                     tf...enable_mixed_precision_graph_rewrite(sgd)
 ///   ...
 ///   optimizer.minimize([&] { return cross_entropy(model(images), labels); });
 ///
-/// TensorFlow's rewrite finds the ops in a graph. tinymp has no graph, so minimize() takes the loss as a
-/// function. by_hand.h has the same program as MXNet writes it, autocast.h as PyTorch does.
+/// TensorFlow's rewrite finds the ops in a graph. tinymp has no graph, so minimize() takes a function that
+/// computes the loss. by_hand.h has the same program as MXNet writes it, autocast.h as PyTorch does.
 namespace tinymp {
 
 class MixedOptimizer {
@@ -27,7 +27,8 @@ class MixedOptimizer {
     Tensor loss;
     DeviceValue<kernels::StepOutcome> result;
   };
-  /// Computes the loss under autocast, scales it, and takes the step unless a gradient was not finite.
+  /// Computes the loss under autocast, multiplies it by S and takes the step. It skips the step if a gradient
+  /// is not finite and the policy skips such steps (DynamicScaling does).
   Step minimize(const std::function<Tensor()>& loss_of);
 
   float factor() const { return scaler_.factor(); }  ///< S; waits for the device

@@ -14,14 +14,14 @@
 
 /// The policies of loss scaling: which S multiplies the loss, and how S moves. One text for CPU and GPU.
 ///
-/// A policy is a struct that describes itself. Only LossScaling below lists the policies.
-///   name                     in run logs, and what --scaling takes
-///   moves                    S changes during a run; then move_scale(policy, state) says how
+/// A policy is a struct with the members below. Only LossScaling lists the policies.
+///   name                     the policy's name in run logs and for --scaling
+///   moves                    true when S changes during a run; move_scale(policy, state) says how
 ///   first_scale()            S before the first step
-///   skips_nonfinite()        a step is skipped when a gradient is not finite
+///   skips_nonfinite()        true when a step with a gradient that is not finite is skipped
 ///   fields(policy, visit)    calls visit(about, member) for each field
 /// To add one, write its struct below, name it in LossScaling, and give describe() in loss_scaling.cpp a
-/// sentence for it. The concept ScalingPolicy refuses a struct that lacks one of these.
+/// sentence for it. The concept ScalingPolicy refuses a struct that lacks a member of the table above.
 namespace tinymp {
 
 struct NoScaling;
@@ -30,7 +30,7 @@ struct DynamicScaling;
 
 using LossScaling = std::variant<NoScaling, StaticScaling, DynamicScaling>;
 
-/// The current S of a run, and what its policy counts. It lies on the device of the gradients.
+/// The current S of a run, and what the policy counts. A LossScaler keeps it on the device of the gradients.
 struct ScaleState {
   float scale = 1;
   std::int32_t growth_tracker = 0;  ///< good steps in a row
@@ -47,7 +47,7 @@ struct ScalingField {
   double above = 0, below = std::numeric_limits<double>::infinity();  ///< a number lies between these
 };
 
-/// A visitor that takes every field.
+/// A visitor that accepts every field and does nothing. The concept ScalingPolicy needs one.
 struct AnyField {
   template <class T>
   void operator()(const ScalingField&, T&) const {}
@@ -134,7 +134,8 @@ struct DynamicScaling {
 
 // <exercise move_scale>
 ///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
-///   good  after growth_interval in a row S = S x growth, unless that is infinite, and the count starts again
+///   good  after growth_interval in a row S = S x growth (S stays if the product is infinite), and in both
+///         cases the count starts again
 TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
   if (s.bad) {
     s.scale = static_cast<float>(static_cast<double>(s.scale) * policy.backoff);
@@ -157,7 +158,7 @@ std::string_view name_of(const LossScaling& scaling);
 bool moves(const LossScaling& scaling);
 bool skips_nonfinite(const LossScaling& scaling);
 ScaleState first_state(const LossScaling& scaling);
-/// Returns the state after a step; state.bad tells whether the step was bad.
+/// Returns the state after a step. In the argument, state.bad tells whether the step was bad.
 ScaleState next_state(const LossScaling& scaling, ScaleState state);
 
 /// Calls visit(about, member) for each field, in the order of run logs and --help.
@@ -173,7 +174,7 @@ std::vector<std::string> scaling_names();
 /// "dynamic" -> DynamicScaling{}; nothing when no policy has this name.
 std::optional<LossScaling> scaling_named(std::string_view name);
 
-/// "S dynamic from 65536"; empty when S is always 1.
+/// "S dynamic from 65536"; empty for NoScaling.
 std::string describe(const LossScaling& scaling);
 
 }  // namespace tinymp

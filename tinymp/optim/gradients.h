@@ -9,12 +9,13 @@
 /// The gradients of one optimizer's parameters, and the order of the calls in a training step:
 ///   backward -> unscale (checks; factor = 1/S) -> clip -> step -> update the scale -> zero_grad
 /// Unscaling and clipping change no gradient. They change one factor, and the optimizer multiplies each
-/// gradient by it in FP32. No gradient is copied. No call waits for the device unless its comment says so:
-/// the counts of a step stay on the device until a program reads them.
+/// gradient by this factor in FP32. No gradient is copied. No call waits for the device unless its comment
+/// says so: the counts of a step stay on the device until a program reads them.
 ///
-/// Micro-batches: several calls of backward before unscale add up in the arena, in recipe.gradient. FP16
-/// recipes keep the arena in f16, where small addends vanish. Set gradient = f32 (two more bytes a parameter)
-/// to add micro-batches up.
+/// Micro-batches: you may call backward several times before unscale. The gradients add up in the arena (one
+/// block of memory for all gradients of an optimizer), whose format is recipe.gradient. FP16 recipes keep the
+/// arena in f16, where small addends vanish. If you use micro-batches, set gradient = f32 (two more bytes a
+/// parameter).
 namespace tinymp {
 
 class LossScaler;
@@ -46,7 +47,8 @@ class Gradients {
   friend class UnscaleResult;
   friend Tensor clip_norm(Gradients& gradients, float max_norm);
 
-  /// One step of one optimizer. zero_grad() begins the next; the stage tells handles that theirs is old.
+  /// One step of one optimizer. zero_grad() begins the next step. From the stage a handle knows that its
+  /// step is over.
   struct Step;
   explicit Gradients(std::shared_ptr<Step> step) : step_(std::move(step)) {}
   void expect_current(const char* caller) const;
@@ -61,9 +63,10 @@ class [[nodiscard]] UnscaleResult {
   UnscaleResult(UnscaleResult&&) = default;
   UnscaleResult& operator=(UnscaleResult&&) = default;
 
-  bool finite() const { return counts().nonfinite == 0; }           ///< waits
-  bool skips() const { return skip_nonfinite_ && !finite(); }       ///< step() changes nothing; waits
-  kernels::GradientCounts counts() const { return found_.read(); }  ///< exact; waits
+  bool finite() const { return counts().nonfinite == 0; }  ///< waits
+  /// True when step() changes nothing. Waits.
+  bool skips() const { return skip_nonfinite_ && !finite(); }
+  kernels::GradientCounts counts() const { return found_.read(); }  ///< waits
   /// The same counts on the device, to be read later.
   const DeviceValue<kernels::GradientCounts>& found() const { return found_; }
 
@@ -78,13 +81,15 @@ class [[nodiscard]] UnscaleResult {
   std::shared_ptr<Gradients::Step> step_;  ///< empty after a move, and after update()
 };
 
-/// Limits the L2 norm of all (unscaled) gradients to max_norm. A larger norm makes the factor smaller:
-/// factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_. The squares are summed in f64.
-/// PyTorch sums them in FP32, where a norm above 1.8e19 becomes infinite and turns all gradients to 0.
-/// Returns the norm before clipping, an f32 scalar whose item() waits. A norm that is not finite changes
-/// nothing: UnscaleResult reports it, and the scaling policy decides whether step() skips.
+/// Limits the L2 norm of all gradients together (after the division by S) to max_norm. A larger norm makes
+/// the factor smaller: factor *= max_norm / (norm + 1e-6), as in PyTorch's clip_grad_norm_. The squares are
+/// summed in f64. PyTorch sums them in FP32. There a norm above 1.8e19 becomes infinite, and clipping turns
+/// all gradients to 0.
+/// Returns the norm before clipping, an f32 scalar whose item() waits. If a gradient is not finite, the
+/// factor stays as it is. UnscaleResult reports such gradients, and the scaling policy decides whether step()
+/// skips.
 /// Throws Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first, then
-/// clip), and unless max_norm is positive.
+/// clip), when they are from before zero_grad(), or when max_norm is not above 0.
 Tensor clip_norm(Gradients& gradients, float max_norm);
 
 }  // namespace tinymp

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-/// What all optimizers share: flat arenas, the two passes over them, and the master copies.
+/// What all optimizers share: flat arenas, the two passes over the arenas, and the master copies.
 namespace tinymp {
 
 /// One step of one optimizer, from zero_grad() to zero_grad().
@@ -18,9 +18,9 @@ struct Gradients::Step {
   Stage stage = Stage::scaled;
 };
 
-/// Lays out its parameters, their gradients, the master copy and the moments in flat arenas. So a step is two
-/// passes: LossScaler::unscale() reads the gradients once (clip_norm() once more, if called), then step()
-/// multiplies them by the factor, updates the weights and casts.
+/// Lays out the parameters, the gradients, the master copy and the moments in flat arenas. So a step is two
+/// passes. LossScaler::unscale() reads the gradients once; clip_norm() reads them once more, if called. Then
+/// step() multiplies the gradients by the factor, updates the masters and rounds them into the weights.
 class Optimizer {
  public:
   virtual ~Optimizer();  ///< the parameters keep their values, and another optimizer may take them
@@ -28,26 +28,27 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Returns the gradients that backward has left since zero_grad(). A parameter without a gradient gets
-  /// zeros: its momentum, moments and weight decay go on. (PyTorch leaves such a parameter out of the step.)
+  /// zeros, so its momentum, moments and weight decay go on. (PyTorch leaves such a parameter out of the
+  /// step.)
   /// Throws Error when backward has left no gradient at all.
   Gradients gradients();
 
   /// Updates every parameter, or skips the step. It skips when the check found a gradient that is not finite
-  /// and the scaling policy skips such steps. Then weights, masters, moments, batch norm's running averages
-  /// and the step counter keep their bits.
+  /// and the scaling policy skips such steps. In a skipped step weights, masters, moments, batch norm's
+  /// running averages and the step counter keep their bits.
   /// The outcome lies on the device and counts the updates that changed no weight; its read() waits.
-  /// Throws Error when the gradients were not unscaled, the check belongs to other gradients, or this step
-  /// was taken already.
+  /// Throws Error when the gradients were not unscaled or are another optimizer's, when the check belongs to
+  /// other gradients, or when step() was called for these gradients before.
   DeviceValue<kernels::StepOutcome> step(const Gradients& gradients, const UnscaleResult& check);
 
-  /// For meters: returns the updates of the last step in FP32, before they were rounded to the master's
-  /// format. `before` is what master() held before the step. Computes the updates again on the CPU; waits.
-  /// Throws Error when there was no step since zero_grad(), and when the step was skipped.
+  /// For programs that measure: returns the updates of the last step in FP32, before they were rounded to the
+  /// master's format. `before` is what master() held before the step. Computes the updates again on the CPU;
+  /// waits. Throws Error when there was no step since zero_grad(), and when the step was skipped.
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
   /// Forgets the gradients, so that the next backward writes new ones. Also forgets what waits for the step
-  /// (Tensor::on_step): if you call it between forward and step, batch norm's running averages do not include
-  /// that batch.
+  /// (Tensor::on_step). So if you call zero_grad() between forward and step, batch norm's running averages do
+  /// not include that batch.
   void zero_grad();
 
   float learning_rate() const { return learning_rate_; }
@@ -60,8 +61,8 @@ class Optimizer {
   const Tensor& master() const { return master_; }
   const std::vector<Tensor>& moments() const { return moments_; }
 
-  /// Everything that training needs to continue. The tensors are copies, on the CPU, so they take no memory
-  /// from the device that trains.
+  /// Everything of this optimizer that training needs to continue. (S is in LossScaler::state().) The tensors
+  /// are copies on the CPU, so they take no memory from the device that trains.
   struct State {
     std::int64_t steps = 0;
     float learning_rate = 0;
@@ -69,12 +70,16 @@ class Optimizer {
     std::vector<Tensor> moments;
   };
   State state() const;
-  void restore(const State& state);  ///< throws Error when shapes or formats differ
+  /// Throws Error, and changes nothing, when shapes, formats or the number of moments differ, when steps is
+  /// negative, or when learning_rate is negative or not finite.
+  void restore(const State& state);
 
  protected:
-  /// `recipe` sets the formats of the gradients, the master and the moments; the parameters have
-  /// recipe.compute. A parameter in the master's format (one of batch norm, with fp32_norm_parameters) is its
-  /// own master. Throws Error for f64: updates are computed in FP32.
+  /// `recipe` sets the formats of the gradients, the master and the moments; the parameters have the format
+  /// recipe.compute. With fp32_norm_parameters a parameter of batch norm has the master's format and is its
+  /// own master. Throws Error when the recipe asks for f64, because updates are computed in FP32. Also throws
+  /// Error when there are no parameters, when they lie on several devices, and when one of them has another
+  /// format, needs no gradient, belongs to another optimizer or is given twice.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   virtual kernels::UpdateRule rule() const = 0;

@@ -11,20 +11,21 @@ enum class ScheduleKind : std::uint8_t {
   /// (arXiv 1512.03385), section 4.2.
   step,
   /// Half a cosine wave down to zero: Loshchilov and Hutter 2017 (arXiv 1608.03983), equation 5, without
-  /// restarts. The last step still moves the weights; the rate would be 0 one step later.
+  /// restarts. The last step still moves the weights, because the rate would be 0 only one step later.
   cosine,
 };
 
-/// The rate of each step. Skipped steps count too: the schedule follows the run, not the weights.
+/// The learning rate of each step. Skipped steps count too: the schedule counts the steps of the run, not the
+/// updates of the weights.
 ///
 ///   optimizer.set_learning_rate(schedule.at(t));      // before step t; does not wait for the device
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
   float lr = 0;            ///< the highest rate
   std::int64_t steps = 1;  ///< the steps of the whole run, warm-up included
-  /// The rate climbs over the first `warmup` steps: with warmup = 3, 1/4, 2/4, 3/4 of lr (Goyal et al. 2017,
-  /// arXiv 1706.02677, section 2.2). The cosine begins after them; the other kinds are the same as without
-  /// warm-up.
+  /// The rate climbs over the first `warmup` steps. With warmup = 3 these steps have 1/4, 2/4 and 3/4 of lr
+  /// (Goyal et al. 2017, arXiv 1706.02677, section 2.2). The cosine begins after them. After the warm-up the
+  /// other kinds have the same rates as without it.
   std::int64_t warmup = 0;
 
   float at(std::int64_t step) const;  ///< the rate of step 1 .. steps; throws Error for any other
