@@ -131,8 +131,9 @@ class ReadmeReader {
     } else if (text.starts_with("given:")) {
       for (const Shown& number : numbers_in(text)) readme_.given.push_back({first + number.line, number});
     } else {
-      fault("a comment that nobody reads; there are results:, printed, other seeds, program:, "
-            "output: and given:");
+      fault(
+          "a comment that nobody reads; there are results:, printed, other seeds, program:, "
+          "output: and given:");
     }
   }
 
