@@ -7,7 +7,7 @@
 #include <vector>
 
 /// Mixed precision without a change to the model. Inside a region every op gets its operands in the format
-/// that autocast_lists.h names for it. The parameters stay FP32.
+/// that autocast_lists.h names for the op. The parameters stay FP32.
 ///
 ///   Tape tape;
 ///   const Tensor loss = [&] {
@@ -20,10 +20,10 @@
 /// A region of DType::f32 casts nothing: ops take their operands as they are and refuse mixed formats.
 /// Autocast never casts f64, which is for gradient checks.
 ///
-/// Autocast casts a parameter once, however often the model uses it. The copy lasts until an optimizer steps,
-/// another tape begins or the region ends. A region directly inside another of the same format uses the
-/// outer region's copies. The gradients of all uses are summed in the parameter's own format and flow back
-/// through the one cast.
+/// Autocast casts a parameter once, even if the model uses it several times. The copy lasts until an
+/// optimizer steps, another tape begins or the region ends. If a region lies directly inside another region
+/// of the same format, both share their copies. The gradients of all uses are summed in the format of the
+/// parameter and flow back through the one cast.
 namespace tinymp {
 
 class Autocast final : public CastPolicy {

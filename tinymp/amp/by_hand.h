@@ -24,8 +24,8 @@ namespace tinymp {
 /// optimizer owns the parameters already: its masters would not follow.
 void cast_layers(const nn::Model& model, DType format);
 
-/// Takes optimizer steps with the gradients multiplied by `rescale_grad`. It skips no step: an infinite
-/// gradient goes into the weights. Choose a power of two for S, so that 1 / S is exact.
+/// Takes optimizer steps with the gradients multiplied by `rescale_grad`, which is 1 / S. No step is skipped:
+/// an infinite gradient goes into the weights. Choose a power of two for S, so that 1 / S is exact.
 class RescaledGrad {
  public:
   RescaledGrad(Optimizer& optimizer, float rescale_grad);

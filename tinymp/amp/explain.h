@@ -20,7 +20,7 @@ struct ExplainedOp {
   std::int64_t bytes = 0;       ///< the size of the result; 0 when it shares the memory of an input
 };
 
-/// Runs `program` once under a tape of its own. `name` returns the name of a parameter, "" for other tensors.
+/// Runs `program` once under a new tape. `name` returns the name of a parameter and "" for other tensors.
 std::vector<ExplainedOp> explain(const std::function<Tensor()>& program,
                                  const std::function<std::string(const Tensor&)>& name = {});
 

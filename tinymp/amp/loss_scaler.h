@@ -18,16 +18,16 @@ namespace tinymp {
 
 class LossScaler {
  public:
-  /// Throws Error unless every number of the policy is finite and within its bounds: an S above 0, growth
-  /// above 1, backoff between 0 and 1, an interval of at least 1.
+  /// Throws Error unless every number of the policy is finite and within bounds: an S above 0, growth above
+  /// 1, backoff above 0 and below 1, an interval of at least 1.
   explicit LossScaler(const LossScaling& policy);
   LossScaler(const LossScaler&) = delete;
   LossScaler& operator=(const LossScaler&) = delete;
 
   float factor() const { return state_.read().scale; }  ///< S; waits for the device
 
-  /// loss x S, recorded on the tape. The loss must be an FP32 scalar: a classifier's first loss, 2.3, times
-  /// 65536 is infinite in FP16.
+  /// Returns loss x S, recorded on the tape. Throws Error unless the loss is an FP32 scalar: a classifier's
+  /// first loss, 2.3, times 65536 is infinite in FP16.
   Tensor scale(const Tensor& loss);
 
   /// Returns the S that the last scale() multiplied by: an f32 scalar on the device of that loss. update()
@@ -36,12 +36,13 @@ class LossScaler {
 
   /// Counts the non-finite, zero and subnormal gradients in one pass over what backward left. Sets the factor
   /// of the gradients to 1/S (computed in double, then rounded). Throws Error on a second call for the same
-  /// gradients, and when an earlier step was taken and update() did not end it. After an exception between
-  /// unscale() and step(), call zero_grad(): it drops the step.
+  /// gradients, for gradients from before zero_grad(), and when step() was called in an earlier step and
+  /// update() did not follow. After an exception between unscale() and step(), call zero_grad(): it drops
+  /// the step.
   UnscaleResult unscale(Gradients& gradients);
 
   /// Ends the step and moves S by the policy. The arguments are the checks of all optimizers that share this
-  /// scale; one bad check makes the step bad.
+  /// scaler; one bad check makes the step bad.
   /// Throws Error, and changes nothing, when a check is missing, was passed before or is another scaler's.
   template <std::same_as<UnscaleResult>... Checks>
   requires(sizeof...(Checks) > 0) void update(Checks&&... checks) {

@@ -13,8 +13,8 @@
 ///   ...
 ///   optimizer.minimize([&] { return cross_entropy(model(images), labels); });
 ///
-/// TensorFlow's rewrite finds the ops in a graph. tinymp has no graph, so minimize() takes the loss as a
-/// function. by_hand.h has the same program as MXNet writes it, autocast.h as PyTorch does.
+/// TensorFlow's rewrite finds the ops in a graph. tinymp has no graph, so minimize() takes a function that
+/// computes the loss. by_hand.h has the same program as MXNet writes it, autocast.h as PyTorch does.
 namespace tinymp {
 
 class MixedOptimizer {

@@ -14,11 +14,11 @@
 
 /// The policies of loss scaling: which S multiplies the loss, and how S moves. One text for CPU and GPU.
 ///
-/// A policy is a struct that describes itself. Only LossScaling below lists the policies.
-///   name                     in run logs, and what --scaling takes
-///   moves                    S changes during a run; then move_scale(policy, state) says how
+/// A policy is a struct with the members below. Only LossScaling lists the policies.
+///   name                     the policy's name in run logs and for --scaling
+///   moves                    true when S changes during a run; move_scale(policy, state) says how
 ///   first_scale()            S before the first step
-///   skips_nonfinite()        a step is skipped when a gradient is not finite
+///   skips_nonfinite()        true when a step with a gradient that is not finite is skipped
 ///   fields(policy, visit)    calls visit(about, member) for each field
 /// To add one, declare its struct above LossScaling, add it to that list, and write the struct below. Then
 /// write a function sentence() for it in loss_scaling.cpp; describe() calls it. The concept ScalingPolicy refuses a struct that lacks a line of this
@@ -31,7 +31,7 @@ struct DynamicScaling;
 
 using LossScaling = std::variant<NoScaling, StaticScaling, DynamicScaling>;
 
-/// The current S of a run, and what its policy counts. It lies on the device of the gradients.
+/// The current S of a run, and what the policy counts. A LossScaler keeps it on the device of the gradients.
 struct ScaleState {
   float scale = 1;
   std::int32_t growth_tracker = 0;  ///< good steps in a row
@@ -48,7 +48,7 @@ struct ScalingField {
   double above = 0, below = std::numeric_limits<double>::infinity();  ///< a number lies between these
 };
 
-/// A visitor that takes every field.
+/// A visitor that accepts every field and does nothing. The concept ScalingPolicy needs one.
 struct AnyField {
   template <class T>
   void operator()(const ScalingField&, T&) const {}

@@ -9,8 +9,8 @@
 /// The gradients of one optimizer's parameters, and the order of the calls in a training step:
 ///   backward -> unscale (checks; factor = 1/S) -> clip -> step -> update the scale -> zero_grad
 /// Unscaling and clipping change no gradient. They change one factor, and the optimizer multiplies each
-/// gradient by it in FP32. No gradient is copied. No call waits for the device unless its comment says so:
-/// the counts of a step stay on the device until a program reads them.
+/// gradient by this factor in FP32. No gradient is copied. No call waits for the device unless its comment
+/// says so: the counts of a step stay on the device until a program reads them.
 ///
 /// Micro-batches: backward may run several times before unscale. The gradients add up in the arena: one block
 /// of memory for all gradients of an optimizer. Its format is recipe.gradient. FP16 recipes set it to f16, and

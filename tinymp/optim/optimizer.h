@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-/// What all optimizers share: flat arenas, the two passes over them, and the master copies.
+/// What all optimizers share: flat arenas, the two passes over the arenas, and the master copies.
 namespace tinymp {
 
 /// One step of one optimizer, from zero_grad() to zero_grad().
@@ -28,16 +28,17 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Returns the gradients that backward has left since zero_grad(). A parameter without a gradient gets
-  /// zeros: its momentum, moments and weight decay go on. (PyTorch leaves such a parameter out of the step.)
+  /// zeros, so its momentum, moments and weight decay go on. (PyTorch leaves such a parameter out of the
+  /// step.)
   /// Throws Error when backward has left no gradient at all.
   Gradients gradients();
 
   /// Updates every parameter, or skips the step. It skips when the check found a gradient that is not finite
-  /// and the scaling policy skips such steps. Then weights, masters, moments, batch norm's running averages
-  /// and the step counter keep their bits.
+  /// and the scaling policy skips such steps. In a skipped step weights, masters, moments, batch norm's
+  /// running averages and the step counter keep their bits.
   /// The outcome lies on the device and counts the updates that changed no weight; its read() waits.
-  /// Throws Error when the gradients were not unscaled, the check belongs to other gradients, or this step
-  /// was taken already.
+  /// Throws Error when the gradients were not unscaled or are another optimizer's, when the check belongs to
+  /// other gradients, or when step() was called for these gradients before.
   DeviceValue<kernels::StepOutcome> step(const Gradients& gradients, const UnscaleResult& check);
 
   /// For programs that measure: returns the updates of the last step in FP32, before they were rounded to the master's
@@ -46,8 +47,8 @@ class Optimizer {
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
   /// Forgets the gradients, so that the next backward writes new ones. Also forgets what waits for the step
-  /// (Tensor::on_step): if you call it between forward and step, batch norm's running averages do not include
-  /// that batch.
+  /// (Tensor::on_step). So if you call zero_grad() between forward and step, batch norm's running averages do
+  /// not include that batch.
   void zero_grad();
 
   float learning_rate() const { return learning_rate_; }
@@ -69,7 +70,9 @@ class Optimizer {
     std::vector<Tensor> moments;
   };
   State state() const;
-  void restore(const State& state);  ///< throws Error when shapes or formats differ
+  /// Throws Error, and changes nothing, when shapes, formats or the number of moments differ, when steps is
+  /// negative, or when learning_rate is negative or not finite.
+  void restore(const State& state);
 
  protected:
   /// `recipe` sets the formats of the gradients, the master and the moments; the format of the parameters is

@@ -11,11 +11,12 @@ enum class ScheduleKind : std::uint8_t {
   /// (arXiv 1512.03385), section 4.2.
   step,
   /// Half a cosine wave down to zero: Loshchilov and Hutter 2017 (arXiv 1608.03983), equation 5, without
-  /// restarts. The last step still moves the weights; the rate would be 0 one step later.
+  /// restarts. The last step still moves the weights, because the rate would be 0 only one step later.
   cosine,
 };
 
-/// The rate of each step. Skipped steps count too: the schedule follows the run, not the weights.
+/// The learning rate of each step. Skipped steps count too: the schedule counts the steps of the run, not the
+/// updates of the weights.
 ///
 ///   optimizer.set_learning_rate(schedule.at(t));      // before step t; does not wait for the device
 struct Schedule {
