@@ -1,8 +1,9 @@
 # The library. CMake finds a new file by itself. Kernels for the GPU go into kernels/cuda/*.cuh. The files
 # that a build without nvcc needs in place of *.cu go into kernels/no_cuda/*.cpp. Each group of sources is
-# compiled once; two archives are made of the groups:
+# compiled once; three archives are made of the groups:
 #   tinymp        everything, for most programs and for projects on top of tinymp
-#   tinymp_small  without the larger models and pictures: all that ./learn quickstart needs and waits for
+#   tinymp_course without pictures and checkpoints: all that a lesson needs
+#   tinymp_small  without the larger models, too: all that ./learn quickstart needs and waits for
 option(TINYMP_EMULATION "Device::cuda may run on the CPU: the CUDA kernels are compiled for it, too (kernels/emu)" ON)
 
 file(GLOB_RECURSE core RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*.cpp kernels/*.cpp)
@@ -17,8 +18,9 @@ function(take out pattern)
   set(${out} ${taken} PARENT_SCOPE)
   set(core ${core} PARENT_SCOPE)
 endfunction()
-take(no_pictures "^tinymp/data/no_pictures/")    # what tinymp_small has in their place
-take(models "^tinymp/(data/(picture|resize|digit)|nn/(language_model|lenet|resnet|layers|norm|deep_mlp)|amp/explain|autograd/finite_differences)")
+take(stubs "^tinymp/(data/no_pictures|train/no_checkpoints)/")  # they stand for the next group
+take(files "^tinymp/(data/(picture|resize|digit)|train/(checkpoint|safetensors|load_weights|run_state|predict)|nn/torch_layout)")
+take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|norm|deep_mlp)|amp/explain|autograd/finite_differences)")
 take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
 take(machine "^kernels/emu/")                    # that emulated kernels run on
 
@@ -80,7 +82,9 @@ function(tinymp_objects group)
     list(APPEND objects $<TARGET_OBJECTS:tinymp_${group}>)
     if(NOT group STREQUAL "cuda")
       target_link_libraries(tinymp_${group} PRIVATE tinymp_build)
-      target_precompile_headers(tinymp_${group} PRIVATE ${TINYMP_STANDARD_HEADERS})
+      if(NOT group STREQUAL "stubs")  # two small files
+        target_precompile_headers(tinymp_${group} PRIVATE ${TINYMP_STANDARD_HEADERS})
+      endif()
     endif()
   endif()
   set(${group}_objects ${objects} PARENT_SCOPE)
@@ -114,7 +118,7 @@ add_custom_target(tinymp_commit BYPRODUCTS ${commit_source} COMMENT "" VERBATIM
           -P ${PROJECT_SOURCE_DIR}/cmake/Commit.cmake)
 list(APPEND core ${commit_source})
 
-set(groups core no_pictures models simulator machine ladder emulation)
+set(groups core stubs files models simulator machine ladder emulation)
 if(TINYMP_HAS_CUDA)  # compiled apart, so that programs go on being linked as C++
   file(GLOB memory RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
   list(APPEND cuda ${cuda_ladder} ${memory})
@@ -139,11 +143,12 @@ if(TINYMP_EMULATION)
 else()
   list(APPEND models_objects ${simulator_objects})
 endif()
-set(TINYMP_OBJECTS ${core_objects} ${models_objects})  # of the library, for the classroom
-add_library(tinymp_small STATIC EXCLUDE_FROM_ALL ${core_objects} ${no_pictures_objects})
+set(TINYMP_OBJECTS ${core_objects} ${models_objects} ${files_objects})  # of the library, for the classroom
+add_library(tinymp_small STATIC EXCLUDE_FROM_ALL ${core_objects} ${stubs_objects})
+add_library(tinymp_course STATIC EXCLUDE_FROM_ALL ${core_objects} ${models_objects} ${stubs_objects})
 add_library(tinymp STATIC ${TINYMP_OBJECTS})
 add_library(tinymp::tinymp ALIAS tinymp)
-foreach(archive tinymp tinymp_small)
+foreach(archive tinymp tinymp_course tinymp_small)
   set_target_properties(${archive} PROPERTIES LINKER_LANGUAGE CXX)
   target_include_directories(${archive} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   target_compile_features(${archive} PUBLIC cxx_std_20)
