@@ -3,7 +3,7 @@
 # Overlay.cmake. It copies because the ordinary build may go on while the overlay links. Unchanged objects
 # stay untouched, so nothing is linked again.
 file(GLOB_RECURSE objects RELATIVE "${FROM}" "${FROM}/CMakeFiles/*.o" "${FROM}/lessons/*.o")
-list(FILTER objects INCLUDE REGEX "^CMakeFiles/tinymp[a-z_]*\\.dir/|/(tinymp_lab|tinymp_report|tinymp_lesson|tinymp_experiments|learn|lesson_[0-9]+|race_02)\\.dir/")
+list(FILTER objects INCLUDE REGEX "^CMakeFiles/tinymp[a-z_]*\\.dir/|/(tinymp_lab|tinymp_report|tinymp_recorded|tinymp_lesson|tinymp_experiments|learn|lesson_[0-9]+|race_02)\\.dir/")
 foreach(object IN LISTS objects)
   cmake_path(GET object PARENT_PATH folder)
   file(MAKE_DIRECTORY "${TO}/built/${folder}")
