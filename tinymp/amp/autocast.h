@@ -49,7 +49,7 @@ class Autocast final : public CastPolicy {
   /// Copies of parameters. They are valid under one tape and for one set of parameter values.
   struct Copies {
     struct Copy {
-      Tensor parameter, copy;  ///< holding the parameter keeps its id from being used again
+      Tensor parameter, copy;  ///< while it holds the parameter no other tensor gets that id
     };
     std::map<const void*, Copy> by_id;
     std::uint64_t tape = 0, changes = 0;

@@ -11,7 +11,7 @@
 namespace tinymp {
 
 enum class RunsIn : std::uint8_t {
-  narrow,  ///< the format of the region, for products with a long sum: tensor cores keep the sum in FP32
+  narrow,  ///< the format of the region, for matrix products: tensor cores keep their sums in FP32
   wide,    ///< FP32, for ops that sum many values or leave the range of FP16
   widest,  ///< a format that holds all inputs (f32 for f16 with bf16), for ops whose inputs must agree
   given,   ///< the formats of the inputs: nothing is cast

@@ -36,8 +36,8 @@ class LossScaler {
 
   /// Counts the non-finite, zero and subnormal gradients in one pass over what backward left. Sets the factor
   /// of the gradients to 1/S (computed in double, then rounded). Throws Error on a second call for the same
-  /// gradients, for gradients from before zero_grad(), and when step() was called in an earlier step and
-  /// update() did not follow. After an exception between unscale() and step(), call zero_grad(): it drops
+  /// gradients, for gradients from before zero_grad(), and when the training step before this
+  /// one called step() but not update(). After an exception between unscale() and step(), call zero_grad(): it drops
   /// the step.
   UnscaleResult unscale(Gradients& gradients);
 

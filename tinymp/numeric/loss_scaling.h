@@ -14,7 +14,7 @@
 
 /// The policies of loss scaling: which S multiplies the loss, and how S moves. One text for CPU and GPU.
 ///
-/// A policy is a struct with the members below. Only LossScaling lists the policies.
+/// A policy is a struct with the members below. The type LossScaling is the one list of policies.
 ///   name                     the policy's name in run logs and for --scaling
 ///   moves                    true when S changes during a run; move_scale(policy, state) says how
 ///   first_scale()            S before the first step

@@ -46,8 +46,8 @@ class Optimizer {
   /// Throws Error when there was no step since zero_grad(), and when the step was skipped.
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
-  /// Forgets the gradients, so that the next backward writes new ones. Also forgets what waits for the step
-  /// (Tensor::on_step). So if you call zero_grad() between forward and step, batch norm's running averages do
+  /// Forgets the gradients, so that the next backward writes new ones. Also drops changes that are put off until
+  /// step(), such as the new running averages of batch norm (Tensor::on_step). So if you call zero_grad() between forward and step, batch norm's running averages do
   /// not include that batch.
   void zero_grad();
 

@@ -11,7 +11,7 @@ enum class ScheduleKind : std::uint8_t {
   /// (arXiv 1512.03385), section 4.2.
   step,
   /// Half a cosine wave down to zero: Loshchilov and Hutter 2017 (arXiv 1608.03983), equation 5, without
-  /// restarts. The last step still moves the weights, because the rate would be 0 only one step later.
+  /// restarts. The rate reaches 0 one step after the last.
   cosine,
 };
 
@@ -24,8 +24,8 @@ struct Schedule {
   float lr = 0;            ///< the highest rate
   std::int64_t steps = 1;  ///< the steps of the whole run, warm-up included
   /// The rate climbs over the first `warmup` steps. If warmup is 3, their rates are 1/4, 2/4 and 3/4 of lr
-  /// (Goyal et al. 2017, arXiv 1706.02677, section 2.2). The cosine begins after them. After the warm-up the other kinds have
-  /// the same rates as without it.
+  /// (Goyal et al. 2017, arXiv 1706.02677, section 2.2). The cosine begins after the warm-up. For the
+  /// other kinds every later step has the rate that it has without a warm-up.
   std::int64_t warmup = 0;
 
   float at(std::int64_t step) const;  ///< the rate of step 1 .. steps; throws Error for any other
