@@ -392,7 +392,7 @@ what_of() {  # NAME: what a folder must hold, in words
 
 give_up() {  # NAME FILE
   local package="" code=3 way="connect to a network"
-  case $reasons in *"neither curl nor wget"*) way="install curl or wget" ;; esac
+  case $reasons in *"neither curl nor wget"*) way="install curl (Debian, Ubuntu: sudo apt-get install curl) or wget" ;; esac
   if [ "$1" = fashion ]; then package=", or install Debian's package dataset-fashion-mnist"; fi
   if [ -n "$from" ]; then
     if [ "$wrong_bytes" = yes ]; then code=1; fi

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 namespace tinymp::kernels {
 namespace {
@@ -15,8 +16,8 @@ struct Total {
   Clock::duration time{};
 };
 
-std::mutex mutex;  ///< two threads may train at once
-std::map<std::pair<std::string, std::string>, Total> totals;
+std::mutex mutex;                                                           ///< two threads may train at once
+std::map<std::tuple<std::string, std::string, std::string>, Total> totals;  ///< by kernel, operands, way
 
 /// "(64,784) (784,128) (64,128)" -> "(64,784) (784,128) -> (64,128)"
 void mark_result(std::string& operands) {
@@ -39,7 +40,8 @@ std::vector<ProfileLine> Profile::lines() const {
   const std::lock_guard lock(mutex);
   std::vector<ProfileLine> lines;
   for (const auto& [key, total] : totals) {
-    lines.push_back({key.first, key.second, total.calls, std::chrono::duration<double>(total.time).count()});
+    const auto& [kernel, operands, way] = key;
+    lines.push_back({kernel, operands, way, total.calls, std::chrono::duration<double>(total.time).count()});
     mark_result(lines.back().operands);
   }
   std::ranges::stable_sort(lines,
@@ -70,7 +72,7 @@ void TimedCall::end() noexcept {
   const Clock::duration time = Clock::now() - start_;
   const std::lock_guard lock(mutex);
   try {
-    Total& total = totals[{kernel_, operands_}];
+    Total& total = totals[{kernel_, operands_, way}];
     ++total.calls;
     total.time += time;
   } catch (const std::bad_alloc&) {  // one call less in the table; the step itself goes on

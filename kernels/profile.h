@@ -15,8 +15,9 @@ struct Epilogue;
 
 /// All calls of one kernel on operands of the same shapes.
 struct ProfileLine {
-  std::string kernel;    ///< "gemm"
-  std::string operands;  ///< "(784,64):f16^T (64,128):f16 -> (784,128):f16": what is last is written
+  std::string kernel{};    ///< "gemm"
+  std::string operands{};  ///< "(784,64):f16^T (64,128):f16 -> (784,128):f16": what is last is written
+  std::string way{};       ///< which of several kernels ran: a rung of the GEMM ladder; "" where there is one
   std::int64_t calls = 0;
   double seconds = 0;  ///< of all calls together
 };
@@ -36,6 +37,10 @@ class Profile {
 namespace detail {
 
 inline std::atomic<bool> profiling = false;
+inline thread_local const char* way = "";  ///< of the call that this thread is in
+
+/// A function that chooses between kernels says here which one it launches. `name` is never freed.
+inline void tell_way(const char* name) { way = name; }
 
 /// How one argument reads in `operands`; most say nothing.
 void describe(std::string& text, const View& view);
@@ -52,6 +57,7 @@ class TimedCall {
     if (!profiling.load(std::memory_order_relaxed)) return;
     (describe(operands_, arguments), ...);
     kernel_ = kernel;
+    way = "";
     start_ = std::chrono::steady_clock::now();
   }
   ~TimedCall() {

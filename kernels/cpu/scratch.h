@@ -15,7 +15,8 @@ class Scratch {
 
  public:
   explicit Scratch(std::int64_t count) {
-    if (count > 0) storage_.emplace(static_cast<std::size_t>(count) * sizeof(T), Device::cpu);
+    if (count > 0)
+      storage_.emplace(static_cast<std::size_t>(count) * sizeof(T), Device::cpu, MemoryKind::workspace);
   }
   T* data() const { return storage_ ? reinterpret_cast<T*>(storage_->data()) : nullptr; }
 

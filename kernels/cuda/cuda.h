@@ -23,6 +23,7 @@
 
 #include <kernels/emu/emu.h>
 #define TINYMP_EXECUTOR emu
+#define TINYMP_UNROLL
 
 #else
 
@@ -33,8 +34,11 @@
 #include <kernels/cuda/check.h>
 #include <kernels/emu/kernel_name.h>
 #include <mma.h>
+#include <atomic>
 #include <cstddef>
 #define TINYMP_EXECUTOR cuda
+#define TINYMP_UNROLL \
+  _Pragma("unroll")  ///< before a loop whose turns are known; other compilers do not know it
 
 /// DYNAMIC_SHARED(float, tile);  a pointer to the shared memory whose bytes the launch asked for, aligned to 128.
 #define DYNAMIC_SHARED(T, name)                                     \
@@ -68,10 +72,13 @@ namespace tinymp::kernels::cuda {
 /// is refused.
 template <auto kernel, class... Arguments>
 void launch(dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream, const Arguments&... arguments) {
-  if (shared_bytes > 48 * 1024) {  // more has to be asked for: CUDA C++ Programming Guide, "Shared Memory"
+  // More than 48 KB have to be asked for, once: CUDA C++ Programming Guide, "Shared Memory".
+  static std::atomic<std::size_t> granted = 48 * 1024;
+  if (shared_bytes > granted) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)),
           emu::machine::short_kernel_name(emu::machine::kernel_name<kernel>()));
+    granted = shared_bytes;
   }
   kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream)>>>(arguments...);
   const cudaError_t status = cudaGetLastError();

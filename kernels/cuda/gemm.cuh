@@ -3,6 +3,7 @@
 #include <kernels/cuda/gemm/types.h>
 #include <kernels/cuda/values.h>
 #include <kernels/formulas/conv.h>
+#include <kernels/profile.h>
 #include <limits>
 #include <optional>
 
@@ -73,6 +74,7 @@ __global__ void gemm_of_values(AnyOperand a, AnyOperand b, std::int64_t K, Value
 
 void run_by_definition(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
   if (c.size() == 0) return;
+  detail::tell_way("by definition");
   with_compute_type(c.dtype, [&]<class C> {
     launch<gemm_of_values<C>>(blocks_for(c.size()), block_threads, 0, stream(), any_operand(a, ta),
                               any_operand(b, tb), ta == Trans::no ? a.cols() : a.rows(), values(c), c.cols(),

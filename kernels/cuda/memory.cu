@@ -61,8 +61,10 @@ class DeviceMemory : public Allocator {
 
   static const Staging& ready(Staging& staging) {
     if (staging.memory == nullptr) {
+      // The event first: memory without one would be taken for ready.
+      if (staging.copied == nullptr)
+        check(cudaEventCreateWithFlags(&staging.copied, cudaEventDisableTiming), "event");
       check(cudaMallocHost(&staging.memory, piece), "memory that the GPU reads");
-      check(cudaEventCreateWithFlags(&staging.copied, cudaEventDisableTiming), "event");
     } else {
       check(cudaEventSynchronize(staging.copied), "copy to the GPU");
     }

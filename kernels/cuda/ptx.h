@@ -3,7 +3,7 @@
 #include <kernels/cuda/cuda.h>
 #include <cstdint>
 
-/// PTX instructions that CUDA C++ has no name for. kernels/emu/ptx.h says what each of them does, lane by
+/// PTX instructions that CUDA C++ has no name for, or turns into more than one. kernels/emu/ptx.h says what each of them does, lane by
 /// lane.
 #if !defined(__CUDACC__)
 #include <kernels/emu/ptx.h>
@@ -72,6 +72,12 @@ __device__ inline void cp_async_16(void* shared, const void* global, int bytes =
                "r"(bytes)
                : "memory");
 }
+/// The same for 4 bytes, at multiples of 4.
+__device__ inline void cp_async_4(void* shared, const void* global, int bytes = 4) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)), "l"(global),
+               "r"(bytes)
+               : "memory");
+}
 __device__ inline void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /// Until at most `keep` of this thread's groups are under way.
 template <int keep>
@@ -86,6 +92,7 @@ __device__ inline void mma_m16n8k16(D&, const std::uint32_t (&)[4], const std::u
   __trap();
 }
 __device__ inline void cp_async_16(void*, const void*, int = 16) { __trap(); }
+__device__ inline void cp_async_4(void*, const void*, int = 4) { __trap(); }
 __device__ inline void cp_async_commit() { __trap(); }
 template <int keep>
 __device__ inline void cp_async_wait() {

@@ -134,6 +134,10 @@ inline void cp_async_16(void* shared, const void* global, int bytes = 16,
                         machine::Where where = machine::Where::here()) {
   __pipeline_memcpy_async(shared, global, 16, static_cast<std::size_t>(16 - bytes), where);
 }
+inline void cp_async_4(void* shared, const void* global, int bytes = 4,
+                       machine::Where where = machine::Where::here()) {
+  __pipeline_memcpy_async(shared, global, 4, static_cast<std::size_t>(4 - bytes), where);
+}
 inline void cp_async_commit() { __pipeline_commit(); }
 template <int keep>
 void cp_async_wait() {

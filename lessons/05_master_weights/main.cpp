@@ -1,8 +1,8 @@
 // Lesson 05 - Master weights: do small updates survive?
 //
 // A digit reader is trained in FP32 and then fine-tuned, with the small steps that fine-tuning takes, on
-// transposed digits. An FP16 weight near 1 has its neighbours 2^-10 away: an update smaller than
-// half of that is absorbed, every time. Expected: with FP16 weights the model stalls far below FP32; with an
+// transposed digits. The next half below 1 is 2^-11 away: an update of 1 that is smaller than half
+// of that is absorbed, every time. Expected: with FP16 weights the model stalls far below FP32; with an
 // FP32 master copy that takes the updates, and is rounded into the FP16 model after each of them, it learns
 // just as well. Loss scaling is no cure: gradients are not what gets lost here.
 //
@@ -35,9 +35,9 @@ void print_lost(Lab& lab, const std::vector<Contender>& contenders) {
   const double weights = lost["FP16 weights"], master = lost["FP16 + FP32 master"];
   lab.claim(
       master <= weights / 2,
-      fmt::format("with a master {} % of the updates move nothing, with FP16 weights {} % (at most half "
-                  "of that)",
-                  fixed(master, 1), fixed(weights, 1)),
+      fmt::format("with FP16 weights {} % of the updates move nothing, with a master {} % (half as many "
+                  "allowed)",
+                  fixed(weights, 1), fixed(master, 1)),
       Lab::Judged::in_smoke_too);
 }
 
@@ -74,8 +74,8 @@ void experiment(Lab& lab) {
   lab.claim(weights >= asked, fmt::format("FP16 weights end at least {} points below FP32 ({} asked)",
                                           fixed(weights, 1), asked));
   lab.claim(largest(master) <= 0.5 && smallest(master) >= -0.5,
-            fmt::format("an FP32 master ends {} points below FP32 (0.5 allowed)",
-                        range(smallest(master), largest(master), 2)));
+            fmt::format("an FP32 master ends within {} points of FP32 (0.5 allowed)",
+                        fixed(std::max(largest(master), -smallest(master)), 2)));
   lab.claim(scaling >= asked,
             fmt::format("loss scaling does not help: still at least {} points below", fixed(scaling, 1)));
   ask_about_averages(lab);

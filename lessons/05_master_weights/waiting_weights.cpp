@@ -42,7 +42,7 @@ Course first_steps(Lab& lab, const nn::Model& start, const Recipe& recipe) {
 }
 
 void print_course(Lab& lab, const Course& course, std::size_t weight) {
-  lab.say(fmt::format("\nThe weight whose master goes farthest in {} steps before its half moves", steps));
+  lab.say(fmt::format("\nThe master that moves farthest while its half stays the same for {} steps", steps));
   lab.say("  step   master in FP32      the model's half");
   constexpr std::size_t shown[] = {0, 1, 2, 5, 10, steps};
   for (const std::size_t step : shown) {
@@ -74,10 +74,10 @@ void show_waiting_weights(Lab& lab, const nn::Model& start, const Recipe& recipe
   lab.say(fmt::format("  {} of {} weights: the master moves, its half keeps every bit for {} steps", waiting,
                       course.halves.front().size(), steps));
   lab.number("masters that move under a half that does not (%)", 100 * share);
-  lab.claim(waiting > 0,
-            fmt::format("masters collect what their halves cannot show: {} weights wait for {} steps",
-                        waiting, steps),
-            Lab::Judged::in_smoke_too);
+  lab.claim(
+      waiting > 0,
+      fmt::format("masters move while their halves stay the same for {} steps: {} weights", steps, waiting),
+      Lab::Judged::in_smoke_too);
 }
 
 }  // namespace tinymp::lab

@@ -4,8 +4,10 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/text.h>
 #include <tinymp/optim/optimizers.h>
+#include <tinymp/train/memory.h>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace tinymp::lab {
 namespace {
@@ -27,6 +29,10 @@ train::RunHeader header_of(Lab& lab, const Contender& contender, std::uint64_t s
   header.metric = "validation perplexity";
   header.higher_is_better = false;
   return header;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// What only the log has.
@@ -54,6 +60,8 @@ train::LogRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer,
   }
   Gradients gradients = optimizer.gradients();
   UnscaleResult check = scaler.unscale(gradients);
+  if (errors != nullptr && check.finite())
+    record.grad_norm = clip_norm(gradients, std::numeric_limits<float>::infinity()).item();
   const DeviceValue<kernels::StepOutcome> result = optimizer.step(gradients, check);
   record.skipped = !result.read().taken;
   if (errors != nullptr) add_details(*errors, check.counts(), result, record);
@@ -78,13 +86,17 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   train::RunLog log(path, header);
   std::vector<Left> left;
   train::Run run{path, log.header(), {}, train::RunResult{.value = 0}};
-  RunProgress progress(header.name, header.steps, path, lab.options());
+  RunProgress progress(header, path, lab.options(), lab.live());
+  const train::MemoryMeter memory(model, optimizer);
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t t = 1; t <= header.steps; ++t) {
     const bool logged = train::is_due(t, 10) || t == header.steps;
     const data::TextBlock block = loader.next();
     LogitErrors errors;
-    train::LogRecord record = take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
+    train::LogRecord record = [&] {
+      const MemoryRegion counted(logged ? nullptr : memory.account());
+      return take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
+    }();
     record.step = t;
     (record.skipped ? run.result->skipped : run.result->taken) += 1;
     record.skips = run.result->skipped;
@@ -92,6 +104,8 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
       run.result->first_nonfinite_step = t;
     progress.update(record);
     if (!logged) continue;
+    record.epoch = static_cast<double>(t * rows * length) / static_cast<double>(text.train.size());
+    record.seconds = seconds_since(start);
     log.write(record);
     run.steps.push_back(record);
     left.push_back({t, errors.flushed(), errors.down_kept()});
@@ -103,7 +117,8 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
     log.write_sizes(run.sizes.back());
   }
   progress.finish();
-  run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.result->seconds = seconds_since(start);
+  memory.tell(*run.result);
   const Answers answers = ask(lab, model, text.validation);
   run.result->value = answers.perplexity;
   log.finish(*run.result);

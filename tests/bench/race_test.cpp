@@ -36,7 +36,8 @@ TEST_CASE("bench race: contenders take turns, and medians and minima are theirs"
 }
 
 TEST_CASE(
-    "bench race: who is slow gets fewer samples, at least three, evenly spread, and who has no end, one") {
+    "bench race: a slow contender gets fewer samples, at least three, evenly spread, one without end gets "
+    "one") {
   std::vector<std::string> turns;
   const std::vector<Contender> contenders = {pretended("fast", {0.001}, turns), pretended("slow", {7}, turns),
                                              pretended("slower", {15}, turns),

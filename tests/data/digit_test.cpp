@@ -172,3 +172,49 @@ TEST_CASE("input_from: what a network sees of a picture") {
   CHECK(data::InOrder(colour.image, 1, colour.options)[0].images.shape()[1] == 3072);
   CHECK_THROWS_AS(data::input_from(picture, {16, 16, 1}, "2.png"), Error);
 }
+
+TEST_CASE("input_from: a sentence tells what may surprise") {
+  const Picture dark = data::read_picture(drawn(3));
+  const auto notes = [](const Picture& picture, const data::ImageShape& shape = {}) {
+    std::string all;
+    for (const std::string& note : data::input_from(picture, shape, "a.png").notes) all += note + "\n";
+    return all;
+  };
+  const auto says = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(says(notes(dark), "Inverted: the ink is dark"));
+  CHECK(says(notes(dark), "Cropped: the digit takes "));
+  CHECK(!says(notes(dark), "contrast"));
+  CHECK(!says(notes(dark), "pieces"));
+  const Picture chalk =
+      changed(data::to_grey(dark), [](double level, double, double) { return 255 - level; });
+  CHECK(!says(notes(chalk), "Inverted"));
+  const Picture pale =
+      changed(data::to_grey(dark), [](double level, double, double) { return 200 + level / 8; });
+  CHECK(says(notes(pale), "Low contrast: the ink differs from its paper by "));
+  Picture two{{60, 100, 1}, Bytes(6000, 255)};
+  for (std::size_t r = 10; r < 50; ++r)
+    for (const std::size_t c : {20u, 21u, 22u, 23u, 70u, 71u, 72u, 73u}) two.pixels[r * 100 + c] = 0;
+  CHECK(says(notes(two), "2 pieces of ink that do not touch are read as one digit"));
+  const data::ImageShape colour{32, 32, 3};
+  CHECK(says(notes(dark, colour), "Cropped: only the square in the middle of the 260 x 200 pixels"));
+  CHECK(notes({{40, 40, 3}, Bytes(4800, 90)}, colour).empty());
+}
+
+TEST_CASE("input_from: garments lie on black, pictures of a folder stay as they are") {
+  Picture shirt{{56, 28, 1}, Bytes(56 * 28, 250)};
+  for (std::size_t r = 8; r < 48; ++r)
+    for (std::size_t c = 6; c < 22; ++c) shirt.pixels[r * 28 + c] = 100;
+  const Bytes whole = data::input_from(shirt, {}, "a.png", data::PictureStyle::whole).image.images;
+  CHECK(whole == data::grey_28x28(shirt).pixels);
+  CHECK(whole[14 * 28 + 14] == 100);
+  const data::PictureInput garment = data::input_from(shirt, {}, "a.png", data::PictureStyle::garment);
+  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(garment.image.images[i] == 255 - whole[i]);
+  REQUIRE(garment.notes.size() == 1);
+  CHECK(garment.notes[0].starts_with("Inverted: the ground is light"));
+  const Picture on_black = changed(shirt, [](double level, double, double) { return 255 - level; });
+  const data::PictureInput as_is = data::input_from(on_black, {}, "a.png", data::PictureStyle::garment);
+  CHECK(as_is.image.images == garment.image.images);
+  CHECK(as_is.notes.empty());
+}

@@ -495,7 +495,7 @@ for tools in "wget shasum" "wget openssl"; do
 done
 scene "neither curl nor wget" good good
 few_tools sha256sum && PATH=$tmp/bin run 3 mnist && says "neither curl nor wget is installed" &&
-  says "three ways: install curl or wget and run ./learn data mnist again"
+  says "three ways: install curl (Debian, Ubuntu: sudo apt-get install curl) or wget and run ./learn data mnist again"
 scene "no SHA-256" good good
 few_tools curl && PATH=$tmp/bin run 3 mnist && says "nothing here can compute SHA-256"
 

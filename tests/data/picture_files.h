@@ -90,8 +90,9 @@ inline Bytes bmp(std::uint32_t rows, std::uint32_t cols, const Bytes& pixels) {
   return out;
 }
 
-// JPEG: blocks of 8 x 8 pixels of one level each. A block is its DC coefficient and an end of block; quantised by 8, the
-// coefficient is the level - 128. Codes: a category of DC differences is four bits, the end of block one.
+// JPEG: blocks of 8 x 8 pixels of one level each. A block is its DC coefficient and an end of block;
+// quantised by 8, the coefficient is the level - 128. Codes: a category of DC differences is four bits, the
+// end of block one.
 // --------------------------------------------------------------
 
 struct Jpeg {

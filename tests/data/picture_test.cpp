@@ -2,6 +2,7 @@
 #include <tests/data/picture_files.h>
 #include <tinymp/base/error.h>
 #include <tinymp/data/picture.h>
+#include <algorithm>
 
 using namespace tinymp;
 using data::decode_picture;
@@ -112,20 +113,44 @@ TEST_CASE("picture: what is not read, and why") {
   using Catch::Matchers::Contains;
   const auto text = [](const std::string& bytes) { return refusal(Bytes(bytes.begin(), bytes.end())); };
   CHECK(text("") == "a: an empty file; save it again as PNG, JPEG, BMP or PGM");
-  CHECK(text("hello") == "a: not a picture that is read: PNG, JPEG, BMP and PGM are");
+  CHECK(text("hello") == "a: not a picture that is read: PNG, JPEG, BMP, PGM and PPM are");
   CHECK(text("GIF89a") == "a: a GIF, which is not read; save it again as PNG, JPEG, BMP or PGM");
   CHECK_THAT(text(std::string("RIFF\0\0\0\0WEBPVP8 ", 16)), Contains("a WebP"));
   CHECK_THAT(text(std::string("\0\0\0\x18"
                               "ftypheic",
                               12)),
              Contains("a HEIC or AVIF"));
-  CHECK_THAT(text("P2 2 2 255 1 2 3 4"), Contains("another kind than P5 and P6"));
+  CHECK_THAT(text("P2 2 2 255 1 2 3 4"), Contains("a PGM or PPM as text"));
   CHECK_THAT(text("P5 1 1 65535 ab"), Contains("its levels go up to 65535"));
   CHECK_THAT(refusal(picture_files::jpeg({.components = 4})), Contains("in CMYK, for printing"));
   CHECK_THAT(refusal(picture_files::png({.cols = 1, .rows = 1, .lines = {0}, .is_animated = true})),
              Contains("an animation"));
   CHECK(files::message<MissingError>([] { data::read_picture("/no/such.png"); }) ==
         "/no/such.png: no such file; give a PNG, JPEG, BMP or PGM");
+}
+
+TEST_CASE("picture: a JPEG whose pixels want a Huffman table that is not there") {
+  using Catch::Matchers::Contains;
+  const Bytes whole = picture_files::jpeg({.rows = 8, .cols = 16, .levels = {40, 200}});
+  const auto place_of = [&](const Bytes& bytes) {
+    return static_cast<std::size_t>(std::search(whole.begin(), whole.end(), bytes.begin(), bytes.end()) -
+                                    whole.begin());
+  };
+  const std::size_t scan =
+      place_of({0xff, 0xda, 0, 8, 1, 1, 0});  // ... of one component: DC table 0, AC table 0
+  for (const int tables : {0x01, 0x10, 0x11, 0xff}) {
+    Bytes file = whole;
+    file[scan + 6] = static_cast<std::uint8_t>(tables);
+    CHECK_THAT(refusal(file), Contains("its pixels want a Huffman table that it lacks"));
+  }
+  Bytes progressive = whole;  // its first scan wants no AC table
+  progressive[place_of({0xff, 0xc0}) + 1] = 0xc2;
+  progressive[scan + 6] = 0x0f;
+  progressive[scan + 8] = 0;
+  CHECK_THAT(refusal(progressive), !Contains("Huffman"));
+  Bytes longer = whole;
+  longer[scan + 4] = 2;
+  CHECK_THAT(refusal(longer), Contains("the header of a scan is wrong"));
 }
 
 TEST_CASE("picture: a header that promises more than there is, or than is read") {

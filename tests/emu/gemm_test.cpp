@@ -51,12 +51,17 @@ double rounding(Sums sums) { return sums == Sums::f32 ? 0x1p-24 : 0x1p-11; }
 /// A matrix of rows x cols in GPU memory, `ld` apart; what lies between the rows is NaN.
 template <class T>
 struct Matrix {
-  int rows, cols, ld;
+  int rows, cols, ld, first;
   Array<T> memory;
 
-  Matrix(int rows_, int cols_, int ld_)
-      : rows(rows_), cols(cols_), ld(ld_), memory(static_cast<std::size_t>((rows - 1) * ld + cols)) {}
-  T& at(int row, int col) const { return memory.data()[row * ld + col]; }
+  Matrix(int rows_, int cols_, int ld_, int first_ = 0)
+      : rows(rows_),
+        cols(cols_),
+        ld(ld_),
+        first(first_),
+        memory(static_cast<std::size_t>(first + (rows - 1) * ld + cols)) {}
+  T* data() const { return memory.data() + first; }
+  T& at(int row, int col) const { return data()[row * ld + col]; }
   void draw(std::uint64_t seed) {
     Rng rng(seed);
     for (int row = 0; row < rows; ++row) {
@@ -69,7 +74,8 @@ struct Case {
   int M, N, K;
   Trans ta = Trans::no, tb = Trans::no;
   Types types;
-  int extra;  ///< elements between rows, beyond what alignment asks for
+  int extra;            ///< elements between rows, beyond what alignment asks for
+  bool narrow = false;  ///< for mma: rows of a and b begin at multiples of 4 bytes, not 16
 };
 
 int up_to(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
@@ -80,18 +86,19 @@ template <class T>
 std::string fault(Rung rung, const Case& c) {
   const int a_rows = c.ta == Trans::no ? c.M : c.K, a_cols = c.ta == Trans::no ? c.K : c.M;
   const int b_rows = c.tb == Trans::no ? c.K : c.N, b_cols = c.tb == Trans::no ? c.N : c.K;
-  const int unit = rung >= Rung::wmma_naive && rung != Rung::wmma_tiled ? 8 : 1;
-  Matrix<T> a(a_rows, a_cols, up_to(a_cols + c.extra, unit)),
-      b(b_rows, b_cols, up_to(b_cols + c.extra, unit));
+  const int unit = c.narrow ? 2 : rung >= Rung::wmma_naive && rung != Rung::wmma_tiled ? 8 : 1;
+  const int first = c.narrow ? 2 : 0;  // 4 bytes, as amid an arena
+  Matrix<T> a(a_rows, a_cols, up_to(a_cols + c.extra, unit), first),
+      b(b_rows, b_cols, up_to(b_cols + c.extra, unit), first);
   const Matrix<T> result(c.M, c.N, c.N + c.extra);
   a.draw(1);
   b.draw(2);
   const GemmProblem problem{.M = c.M,
                             .N = c.N,
                             .K = c.K,
-                            .a = a.memory.data(),
-                            .b = b.memory.data(),
-                            .c = result.memory.data(),
+                            .a = a.data(),
+                            .b = b.data(),
+                            .c = result.data(),
                             .lda = a.ld,
                             .ldb = b.ld,
                             .ldc = result.ld,
@@ -186,6 +193,13 @@ TEST_CASE("gemm: tiled") { check(Rung::tiled, ragged()); }
 TEST_CASE("gemm: wmma-tiled") { check(Rung::wmma_tiled, ragged()); }
 TEST_CASE("gemm: wmma-stages") { check(Rung::wmma_stages, ragged()); }
 TEST_CASE("gemm: mma") { check(Rung::mma, ragged()); }
+TEST_CASE("gemm: mma, rows of any even number of elements") {
+  std::vector<Case> narrow = ragged();
+  for (Case& c : narrow) c.narrow = true;
+  narrow.push_back(
+      {.M = 64, .N = 10, .K = 128, .types = {}, .extra = 0, .narrow = true});  // a classifier's head
+  check(Rung::mma, narrow);
+}
 TEST_CASE("gemm: wmma-naive") {
   check(Rung::wmma_naive, {{.M = 16, .N = 16, .K = 16, .types = {}, .extra = 0},
                            {.M = 32, .N = 48, .K = 80, .types = {}, .extra = 5},
@@ -302,6 +316,9 @@ TEST_CASE("ladder: sizes and strides that a rung does not take go to the next be
   CHECK(rung_for(Rung::mma, p, 90) == Rung::wmma_tiled);
   CHECK(rung_for(Rung::wmma_stages, p, 90) == Rung::wmma_tiled);
   CHECK(rung_for(Rung::wmma_naive, p, 90) == Rung::tiled);
+  p.lda = 34;  // 68 bytes
+  CHECK(rung_for(Rung::mma, p, 90) == Rung::mma);
+  CHECK(rung_for(Rung::wmma_stages, p, 90) == Rung::wmma_tiled);
   p = good;
   p.K = 31;
   CHECK(rung_for(Rung::mma, p, 90) == Rung::mma);
@@ -310,6 +327,9 @@ TEST_CASE("ladder: sizes and strides that a rung does not take go to the next be
   p.b = static_cast<const char*>(good.b) + 16;
   CHECK(rung_for(Rung::mma, p, 90) == Rung::mma);
   CHECK(rung_for(Rung::wmma_naive, p, 90) == Rung::tiled);
+  p.b = static_cast<const char*>(good.b) + 4;
+  CHECK(rung_for(Rung::mma, p, 90) == Rung::mma);
+  CHECK(rung_for(Rung::wmma_stages, p, 90) == Rung::wmma_tiled);
   p.b = static_cast<const char*>(good.b) + 2;
   CHECK(rung_for(Rung::mma, p, 90) == Rung::wmma_tiled);
   CHECK(rung_for(Rung::naive, p, 90) == Rung::naive);

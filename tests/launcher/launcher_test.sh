@@ -331,6 +331,11 @@ mkdir -p "$tree/tests/numeric" && : >"$tree/tests/numeric/half_test.cpp"
 learn test --only numeric
 check 'test --only: builds that program alone' called '--target tinymp test_numeric'
 check 'test --only: runs its tests alone' called '-L ^(numeric)$'
+: >"$work/calls"
+learn test --only numeric --filter half
+check 'test --only with --filter: builds those' called '--target tinymp test_numeric'
+check 'test --only with --filter: runs what matches' called '-R half'
+check 'test --only with --filter: whatever its folder' not_called '-L '
 learn test --only numeric,nowhere
 check 'test --only of a folder without tests' says 'tests/nowhere has no tests'
 for none in '' ','; do

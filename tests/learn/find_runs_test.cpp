@@ -56,6 +56,13 @@ TEST_CASE("files, folders, patterns and tables, in the order of their names, eac
   set_threads(before);
 }
 
+TEST_CASE("a run answers to its name without .jsonl, and a link that leads nowhere hides none") {
+  const Recorded recorded;
+  CHECK(recorded.found({"a/one"}) == "a/one ");
+  std::filesystem::create_symlink("loop.jsonl", recorded.folder.path / "a/loop.jsonl");
+  CHECK(recorded.found({"a"}) == "a/one a/three a/two ");
+}
+
 TEST_CASE("a name that has the letters of a pattern is a name first") {
   const Recorded recorded;
   recorded.log("c/[x]");

@@ -1,9 +1,13 @@
+#include <fcntl.h>
 #include <lessons/06_loss_scaling/autoencoder.h>
 #include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/interrupt.h>
+#include <sys/wait.h>
 #include <tests/catch.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -415,6 +419,37 @@ TEST_CASE("seeds, steps, a device that is not there") {
   CHECK(lab.steps(400, 6) == 400);
   CHECK(Lab(lesson, {.smoke = true}).steps(400, 6) == 6);
   REQUIRE_THROWS_AS(Lab(lesson, {.device = "tpu"}), UsageError);
+}
+
+TEST_CASE("a closed terminal is noted as Ctrl-C is, but not under nohup") {
+  const auto before = std::signal(SIGHUP, SIG_DFL);
+  {
+    const InterruptNote note;
+    std::raise(SIGHUP);
+    CHECK(InterruptNote::seen());
+    CHECK(InterruptNote::exit_code() == 129);
+  }
+  std::signal(SIGHUP, SIG_IGN);
+  {
+    const InterruptNote note;
+    std::raise(SIGHUP);
+    CHECK_FALSE(InterruptNote::seen());
+  }
+  CHECK(std::signal(SIGHUP, before) == SIG_IGN);
+}
+
+TEST_CASE("a program that was started without its standard files opens others in their place") {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(file);
+    int opened = -1;
+    guarded([&] { return opened = open("/dev/null", O_RDONLY); });
+    _exit(opened > STDERR_FILENO ? 0 : 9);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("exceptions become exit codes") {

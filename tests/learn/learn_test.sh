@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# usage: learn_test.sh PROGRAM use|runs|resumed|limits|disks
+# usage: learn_test.sh PROGRAM use|runs|resumed|sweep|limits|disks
 # PROGRAM is bin/learn; the programs of other commands lie beside it.
 #   use    wrong words, flags and values: one message, the right exit code, nothing written
 #   runs   train, compare, a lesson and quickstart, a few steps each, on the images that come with tinymp
 #   resumed  trainings that are interrupted or killed, and go on
+#   sweep  grids of trainings: what is trained, kept, refused, interrupted
 #   limits files that may not grow (ulimit -f)
 #   disks  full and read-only disks, on small tmpfs mounts; exits 77 (skipped) where they cannot be mounted
 set -u
-program=${1:?usage: learn_test.sh PROGRAM use|runs|resumed|limits|disks}
-part=${2:?usage: learn_test.sh PROGRAM use|runs|resumed|limits|disks}
+program=${1:?usage: learn_test.sh PROGRAM use|runs|resumed|sweep|limits|disks}
+part=${2:?usage: learn_test.sh PROGRAM use|runs|resumed|sweep|limits|disks}
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 export BIN=${program%/*}
 program=$source_folder/tests/learn/start.sh
@@ -110,7 +111,7 @@ use() {
   learn 2 xyzzy && complains "no command 'xyzzy' (see ./learn --help)"
   learn 2 --frobnicate && complains 'no command'
   learn 0 run --help && prints 'usage: ./learn run N' && prints '^  06_loss_scaling  Loss scaling: do small gradients survive?$'
-  for command in quickstart train explain verify-all compare runs 'run 6'; do
+  for command in quickstart train explain verify-all compare runs predict 'run 6'; do
     # shellcheck disable=SC2086
     learn 0 $command --help && prints 'Usage: ./learn'
   done
@@ -235,18 +236,28 @@ compares_figures() { # groups, a baseline, exports; in runs/quickstart-001 each 
   grep -q '^run,recipe,model,data,seed,lr,final,best,diff,low,high,skips,lost,flushed,seconds,peak_bytes.$' figures.csv ||
     fail 'figures.csv does not have its columns'
   grep -q '^lr 0.*,fp32,.*,0,0\.' figures.csv || fail 'figures.csv does not have FP32'
-  grep -q '"peak_bytes": null' figures.json || fail 'figures.json does not have peak_bytes'
+  grep -q '"peak_bytes": [1-9]' figures.json || fail 'figures.json does not have peak_bytes'
   learn 0 compare runs/quickstart-001 --against fp32 --metric flushed --x epoch --smooth 0.5 --log --out elsewhere
   prints 'Gradients flushed to zero against epoch, smoothed 0.5' && prints ' against FP32$' && prints '95 % interval'
-  learn 0 compare runs/quickstart-001 --metric grad_norm --out elsewhere && prints 'These logs do not have grad_norm.'
+  learn 0 compare runs/quickstart-001 --metric validation_loss --out elsewhere && prints 'These logs do not have validation_loss.'
   {
     echo 'step,loss,accuracy,seed,recipe'
     for seed in 0 1; do for step in 1 2 3; do echo "$step,1,$((90 + step)),$seed,theirs" && echo "$step,2,$((80 + step + seed)),$seed,mine"; done; done
   } >other.csv
+  # Beside the runs, where they are of one question.
+  learn 0 compare other.csv runs/quickstart-001/fp32-seed0.jsonl --by recipe --against fp32 --out elsewhere
+  [ "$(grep -c '95 % interval' out)" = 1 ] || fail 'the table of another program is not beside the runs'
+  prints '^mine ' && prints '^fp32 '
+  mkdir -p elsewhere/page && : >elsewhere/page/report.html # of an earlier comparison, and met by a pattern of the shell
+  learn 0 compare elsewhere/page other.csv --out elsewhere && learn 1 compare elsewhere/page
+  complains 'no recorded run'
+  learn 2 compare other.csv --csv other.csv --out elsewhere && complains 'this file is read'
+  learn 2 compare runs/quickstart-001 --json "$(echo runs/quickstart-001/*.jsonl | cut -d' ' -f1)" --out elsewhere
+  complains 'this file is read'
   learn 0 compare other.csv --against theirs --csv figures.csv --out elsewhere
-  prints '^mine  *83.50 (83.00..84.00)  *83.50  *-9.5  *-15.9..-3.15  *2$'
+  prints '^mine  *83.50 (83.00..84.00)  *83.50  *-9.5  *-15.9..-3.1  *2$'
   grep -q '^mine,mine,,,0 1,,83.5,83.5,-9.5,-15.85' figures.csv || fail 'figures.csv does not have the difference'
-  learn 0 runs && prints '^quickstart-001.*  *finished  ' && prints '^[0-9]* runs in runs; ./learn compare runs/NAME'
+  learn 0 runs && prints '^quickstart-001.*  *finished  *[0-9]' && prints '^[0-9]* runs in runs; ./learn compare runs/NAME'
   learn 0 runs --plain
   if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under --plain'; fi
 }
@@ -405,11 +416,11 @@ runs() {
 
 resumed() { # a training that Ctrl-C or kill -9 ends goes on to the same weights, log and checkpoint
   local flags='--data cut --steps 700 --batch 16 --recipe fp16_dynamic --optimizer adam --save-every 20 --shadow-every 0'
-  local hash signal pid
+  local hash signal pid wanted
   # shellcheck disable=SC2086
   learn 0 train $flags --hash --out whole && prints '^weights [0-9a-f]\{16\}$'
   hash=$(tail -n 1 out)
-  for signal in INT KILL; do
+  for signal in INT TERM KILL; do
     # shellcheck disable=SC2086
     "$program" train $flags --name "it's cut" --out $signal >out 2>err &
     pid=$!
@@ -420,28 +431,145 @@ resumed() { # a training that Ctrl-C or kill -9 ends goes on to the same weights
     kill -$signal $pid
     wait $pid 2>/dev/null
     code=$? what="train, ended by SIG$signal"
-    if [ $signal = INT ]; then
-      [ $code = 130 ] || fail "exit code $code, not 130"
-      grep -q '^Interrupted; log and checkpoint are kept' err || fail 'Ctrl-C says nothing'
-      grep -q '^  ./learn train --resume INT/train-001$' err || fail 'does not say how to go on'
+    if [ $signal != KILL ]; then
+      wanted=130
+      if [ $signal = TERM ]; then wanted=143; fi
+      [ $code = $wanted ] || fail "exit code $code, not $wanted"
+      grep -q '^Interrupted before step [0-9]*; log and checkpoint are kept' err || fail 'says nothing'
+      grep -q "^  ./learn train --resume $signal/train-001\$" err || fail 'does not say how to go on'
     fi
     grep -q '"result"' $signal/train-001/*.jsonl && fail 'ended before the signal'
     learn 2 train --resume $signal/train-001 --lr 0.1 && complains '--lr would make another run'
     learn 0 train --resume $signal/train-001 --hash --threads 1 && prints "it's cut"
+    prints '^Goes on after step [1-9][0-9]* of 700[.]$'
     [ "$(tail -n 1 out)" = "$hash" ] || fail "$(tail -n 1 out) after SIG$signal, not $hash"
     cmp -s whole/train-001/checkpoint.safetensors $signal/train-001/checkpoint.safetensors || fail 'another checkpoint'
-    diff <(tail -n +2 whole/train-001/*.jsonl | sed 's/"seconds":[^,]*//') \
-      <(tail -n +2 $signal/train-001/*.jsonl | sed 's/"seconds":[^,]*//') >/dev/null || fail 'another log'
-    learn 0 train --resume $signal/train-001 --hash
+    diff <(tail -n +2 whole/train-001/*.jsonl | sed 's/"seconds":[^,]*//; s/,"peak_bytes".*//') \
+      <(tail -n +2 $signal/train-001/*.jsonl | sed 's/"seconds":[^,]*//; s/,"peak_bytes".*//') >/dev/null || fail 'another log'
+    learn 0 train --resume $signal/train-001 --hash && prints '^All 700 steps are done[.]$'
     [ "$(tail -n 1 out)" = "$hash" ] || fail 'a finished run is not what it was'
   done
   learn 1 train --resume INT/train-001/report.html && complains 'report.html: no safetensors file'
   learn 0 train --data cut --steps 5 --widths 784,64,32,10 --resume INT/train-001 --weights-only --out tuned
   prints 'Weights: 2 tensors of INT/train-001/checkpoint.safetensors'
   prints "left there: 2.weight (10, 64): the model's is (32, 64)" && prints 'begins anew: 4.bias (10)'
+  cp -r whole/train-001 damaged && printf '\377' | dd of=damaged/checkpoint.safetensors bs=1 seek=20000 conv=notrunc 2>/dev/null
+  learn 1 train --resume damaged && complains 'damaged/checkpoint.safetensors: a damaged file'
+  learn 1 train --data cut --steps 5 --resume damaged --weights-only --out tuned && complains 'a damaged file'
   cp -r whole/train-001 two && cp two/*.jsonl two/other.jsonl
   learn 2 train --resume two && complains 'several logs'
-  rm -rf whole INT KILL tuned two
+  rm -rf whole INT TERM KILL tuned two damaged
+}
+
+wait_for_file() { # PATH
+  for _ in {1..3000}; do
+    if [ -e "$1" ]; then return; fi
+    sleep 0.02
+  done
+}
+
+grids() { # what a sweep trains, keeps and compares
+  local grid='--data cut --steps 20 --recipe fp32,fp16_dynamic --lr 0.1,1e-2 --out grid' before
+  # shellcheck disable=SC2086
+  learn 0 train $grid --seeds 2
+  prints '^Sweep of 8 cells in grid/: 2 recipes x 2 learning rates x 2 seeds$' && prints '^7 cells to go, about ' && prints '^1 cell to go'
+  prints 'against fp32' && prints 'mean of 2 seeds' && prints '^Page:  *.*/grid/compare-001/report.html'
+  for cell in fp32-lr0.1-s0 fp32-lr0.01-s1 fp16_dynamic-lr0.1-s1 fp16_dynamic-lr0.01-s0; do
+    grep -q '"result"' grid/$cell/*.jsonl || fail "no result in $cell"
+  done
+  [ "$(find grid -name '*.jsonl' | wc -l)" = 8 ] || fail 'wanted eight logs'
+  # The command of a cell repeats it.
+  grep -q '"command":"./learn train --recipe fp16_dynamic --lr 0.01 --seed 1 --data cut --steps 20 --out grid"' \
+    grid/fp16_dynamic-lr0.01-s1/*.jsonl || fail 'another command in the log of a cell'
+  learn 0 train --recipe fp16_dynamic --lr 0.01 --seed 1 --data cut --steps 20 --out one
+  cmp -s one/train-001/checkpoint.safetensors grid/fp16_dynamic-lr0.01-s1/checkpoint.safetensors || fail 'another cell'
+  # What is there is kept; a seed more trains its cells alone.
+  before=$(snapshot grid | grep jsonl)
+  # shellcheck disable=SC2086
+  learn 0 train $grid --seeds 2 && prints '^8 recorded before$' && prints '^fp32-lr0.01-s0: recorded before$'
+  [ "$(snapshot grid | grep jsonl)" = "$before" ] || fail 'a recorded cell was trained again'
+  # shellcheck disable=SC2086
+  learn 0 train $grid --seeds 3 && prints ' x 3 seeds$' && prints '^8 recorded before$'
+  [ "$(find grid -name '*.jsonl' | wc -l)" = 12 ] || fail 'wanted four logs more'
+  # Another request is refused before anything trains.
+  before=$(snapshot grid)
+  local other
+  for other in '--steps 30:number of steps is 20, and here it is 30' '--steps 20 --batch 32:batch is 64, and here it is 32' \
+    '--steps 20 --model lenet:model is mlp 784-64-10' '--steps 20 --momentum 0.5:optimizer is sgd lr=0.1, and' '--steps 20 --augment:--augment is off' \
+    '--steps 20 --validate-every 0:--validate-every is 1, and here it is 0' '--steps 20 --log-every 7:--log-every is 10' \
+    '--steps 20 --shadow-every 1:--shadow-every is 50' '--steps 20 --resume one/train-001 --weights-only:beginning is new weights'; do
+    # shellcheck disable=SC2086
+    learn 2 train ${grid/--steps 20/} --seeds 4 ${other%%:*} && complains "was recorded by another request: its ${other#*:}"
+  done
+  [ "$(snapshot grid)" = "$before" ] || fail 'a refused sweep left something'
+  cp -r grid/fp32-lr0.1-s0 mixed && cp mixed/*.jsonl mixed/other.jsonl && mkdir many && mv mixed many/fp32-s0
+  learn 2 train --data cut --steps 20 --seeds 1 --out many && complains 'fp32-s0 has several logs'
+  learn 0 runs --out grid && prints 'fp16_dynamic'
+  [ "$(wc -L <out)" -le 80 ] || fail 'the list is wider than 80 columns'
+  rm -rf grid one many
+}
+
+refusals() {
+  learn 2 train --data cut --recipe fp32,fp61 && complains "fp61" && complains 'fp16_weights'
+  learn 2 train --data cut --recipe fp32,,o1 && complains 'a name is missing'
+  learn 2 train --data cut --recipe fp32,o1,fp32 && complains 'fp32 stands there twice'
+  learn 2 train --data cut --lr 0.1,1e-1 && complains '0.1 stands there twice'
+  learn 2 train --data cut --lr 0.1,nan && complains '--lr: takes a finite number'
+  learn 2 train --data cut --seeds 0 && complains 'whole number from 1'
+  learn 2 train --data cut --seeds 2 --name x && complains '--name names one curve'
+  learn 2 train --data cut --seeds 2 --hash && complains '--hash is for one run'
+  learn 2 train --data cut --seeds 2 --resume runs && complains 'a sweep goes on when its own command'
+  learn 2 train --data cut --recipe fp32,fp16_static --loss-scale 8 && complains 'the cell fp32-s0: --loss-scale has no meaning'
+  [ ! -e runs ] || fail 'a refused sweep left something'
+}
+
+stopped_sweeps() { # Ctrl-C and SIGTERM in the second cell; the same command goes on
+  local flags='--data cut --steps 600 --batch 16 --recipe fp32,fp16_dynamic --seed 3 --seeds 1 --save-every 20 --shadow-every 0'
+  local signal wanted pid
+  # shellcheck disable=SC2086
+  learn 0 train $flags --out whole && prints '^Sweep of 2 cells'
+  for signal in INT TERM; do
+    if [ $signal = INT ]; then wanted=130; else wanted=143; fi
+    # shellcheck disable=SC2086
+    "$program" train $flags --out $signal >out 2>err &
+    pid=$!
+    wait_for_file $signal/fp16_dynamic-s3/checkpoint.safetensors
+    if [ $signal = INT ]; then
+      "$program" runs --out INT >listed 2>&1
+      grep -q 'running' listed || { cat listed && fail 'a run that trains is not called running'; }
+      # shellcheck disable=SC2086
+      "$program" train $flags --out INT >/dev/null 2>listed
+      grep -q 'another program is training this cell' listed || { cat listed && fail 'two programs train one cell'; }
+    fi
+    kill -$signal $pid
+    wait $pid 2>/dev/null
+    code=$? what="sweep, ended by SIG$signal"
+    [ $code = $wanted ] || fail "exit code $code, not $wanted"
+    grep -q '^Interrupted; all logs and checkpoints are kept (1 of 2 cells' err || fail 'says nothing'
+    grep -qx "  ./learn train $flags --out $signal" err || fail 'does not say how to go on'
+    learn 0 runs --out $signal && prints 'interrupted' && prints 'finished'
+    # shellcheck disable=SC2086
+    learn 0 train $flags --out $signal && prints '^1 recorded before, 1 goes on$'
+    cmp -s whole/fp16_dynamic-s3/checkpoint.safetensors $signal/fp16_dynamic-s3/checkpoint.safetensors || fail 'another checkpoint'
+  done
+  rm -rf whole INT TERM
+}
+
+sweep() {
+  refusals
+  grids
+  stopped_sweeps
+  learn 0 train --data cut --steps 5 --seeds 2 --seed 5 --out named && prints 'mlp 784-64-10 on fashion-mnist-cut'
+  [ "$(ls named)" = "$(printf '%s\n' compare-001 fp32-s5 fp32-s6)" ] || fail 'other folders'
+  if grep -q 'against' out; then fail 'a baseline without anything to compare'; fi
+  learn 0 train --data cut --steps 30 --lr 1e38,0.1 --momentum 0.9 --out diverged && prints 'NaN' # a result
+  learn 0 runs --out diverged && prints 'diverged' && prints 'finished'
+  learn 0 train --data cut --steps 5 --recipe o1 --lr 0.1 --out plain
+  [ "$(ls plain)" = train-001 ] || fail 'one value is no sweep'
+  learn 2 train --data cut --recipe fp32,o1 --lr 1,2,3,4,5,6 --seeds 1000 --out plain && complains 'sweep over fewer'
+  learn 0 train --data cut --steps 5 --live --out plain
+  grep -q '^fp32, seed 0: test' err || fail 'lines with --live'
+  rm -rf named diverged plain
 }
 
 limits() { # files of 16 KB at most
@@ -498,6 +626,7 @@ case $part in
   use) use ;;
   runs) runs ;;
   resumed) resumed ;;
+  sweep) sweep ;;
   limits) limits ;;
   disks) disks ;;
   *) echo "no part '$part'" && exit 2 ;;

@@ -29,7 +29,7 @@ draw() { # LESSON FIGURE CSS: what the style leaves of the page, without the tab
   case " ${wanted:-$1} " in *" $1 "*) ;; *) return 0 ;; esac
   {
     cat "$(page "$1")"
-    printf '<style>h1, .lede, .table, .glossary, .tools, footer, details, .sizes p { display: none !important }
+    printf '<style>h1, .lede, .table, .glossary, .tools, .readings, .compared, .memory, .heat-maps, footer, details, .sizes p { display: none !important }
       .page { padding-top: 1px } %s</style>\n' "$3"
     echo '<script>addEventListener("load", () => setTimeout(() =>
       { document.title = "height " + Math.ceil(document.querySelector(".page").getBoundingClientRect().height) }, 2000))</script>'

@@ -119,6 +119,32 @@ TEST_CASE("runs pair by their seeds, and where several share one by what else th
   CHECK_FALSE(compared(runs, {.against = "FP32"}).groups[1].difference);
 }
 
+TEST_CASE("a run that is repeated with its seed and its result is no further pair") {
+  std::vector<Run> runs = two_recipes({90, 92}, {89, 90});
+  for (int i = 0; i < 2; ++i) {
+    runs.push_back(run_of("FP32", recipes::fp32, 0, 90));
+    runs.push_back(run_of("FP16", recipes::fp16_dynamic, 0, 89));
+  }
+  const Comparison found = compared(runs, {.against = "FP32"});
+  CHECK(found.repeats == 4);
+  REQUIRE(found.groups[1].difference);
+  CHECK(found.groups[1].difference->pairs == 2);
+  CHECK(found.groups[1].difference->mean == -1.5);
+  CHECK_THAT(comparison_note(found), Catch::Matchers::Contains("no further pair: 4 left out"));
+  runs.push_back(run_of("FP16", recipes::fp16_dynamic, 1, 91));  // another result: on a GPU, say
+  CHECK(compared(runs, {.against = "FP32"}).repeats == 4);
+}
+
+TEST_CASE("the bound of an interval shows on which side of 0 it lies") {
+  std::vector<Run> runs = two_recipes({90, 90, 90}, {89.2, 89.5, 89.8});
+  const Comparison found = compared(runs, {.against = "FP32"});
+  CHECK(*found.groups[1].difference->high > 0.2);
+  Comparison close = found;
+  close.groups[1].difference->low = -1.0044;
+  close.groups[1].difference->high = 0.0044;
+  CHECK(comparison_table(close).rows[1][3] == "-1.004..+0.004");
+}
+
 TEST_CASE("a baseline is a group, a run, a recipe or a condition") {
   const std::vector<Run> runs = two_recipes({90, 91}, {80, 81});
   for (const char* const name : {"FP32", "fp32", "recipe=fp32", "o0"})
@@ -134,6 +160,23 @@ TEST_CASE("a baseline is a group, a run, a recipe or a condition") {
   }
 }
 
+TEST_CASE("a baseline of several groups is not compared with itself, and each group with the likest") {
+  std::vector<Run> runs = two_recipes({90, 91}, {80, 81});
+  for (Run run : two_recipes({60, 61}, {55, 57})) {
+    run.header.optimizer = "sgd lr=0.5";
+    runs.push_back(run);
+  }
+  const Comparison found = compared(runs, {.against = "recipe=fp32"});
+  REQUIRE(found.groups.size() == 4);
+  CHECK(found.baseline == "recipe=fp32");
+  for (const std::size_t i : {0u, 2u}) {
+    CHECK(found.groups[i].is_baseline);
+    CHECK_FALSE(found.groups[i].difference);
+  }
+  CHECK(found.groups[1].difference->mean == -10);
+  CHECK(found.groups[3].difference->mean == -4.5);
+}
+
 TEST_CASE("final and best, of the metric or of the loss") {
   std::vector<Run> runs = two_recipes({90, 92}, {80, 80});
   const Comparison metric = compared(runs, {});
@@ -146,10 +189,20 @@ TEST_CASE("final and best, of the metric or of the loss") {
   CHECK(loss.measure == "training loss");
   CHECK(loss.groups[0].final == (1.8 + 1.84) / 2);
   CHECK(loss.groups[0].best == (0.9 + 0.92) / 2);
-  runs[0].steps[1].metric = 95;
-  CHECK(compared(runs, {}).groups[0].best == 95.0);
+  CHECK(comparison_note(metric).empty());
+  CHECK(comparison_note(loss) == "best: the smallest training loss on the way.");
+  // On the way the metric is of the validation data: the result, which is of the test set, is no part of the best.
+  runs[0].steps[0].metric = 85;
+  CHECK_FALSE(compared(runs, {}).groups[0].best);  // one value
+  runs[0].steps[1].metric = 87;
+  const Comparison validated = compared(runs, {.against = "FP32"});
+  CHECK(validated.groups[0].best == 87.0);
+  CHECK(validated.groups[0].final == 91.0);
+  CHECK(comparison_note(validated).find(
+            "measures on the validation data; final: at the end, on the test set. diff:") !=
+        std::string::npos);
   runs[0].header.higher_is_better = false;
-  CHECK(compared(runs, {}).groups[0].best == 90.0);
+  CHECK(compared(runs, {}).groups[0].best == 85.0);
   CHECK(metric.groups[0].seeds == "0 1");
   CHECK(metric.groups[0].skips == 1.0);
   CHECK(metric.groups[0].seconds == 2.5);
@@ -198,7 +251,7 @@ TEST_CASE("the export has its columns, empty where unknown, and reads back to th
   const auto json = nlohmann::json::parse(comparison_json(found));
   REQUIRE(json.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {
-    CHECK(json[i].size() == rows[0].size());
+    CHECK(json[i].size() == rows[0].size() + 1);  // and "memory"
     for (std::size_t column = 0; column < rows[0].size(); ++column) {
       const auto& value = json[i].at(rows[0][column]);
       const std::string& cell = rows[i + 1][column];
@@ -234,4 +287,26 @@ TEST_CASE("hostile names and values stay text in the table and the export") {
   REQUIRE(rows.size() == names.size() + 1);
   for (std::size_t i = 0; i < names.size(); ++i) CHECK(rows[i + 1][0] == names[i]);
   CHECK(nlohmann::json::parse(comparison_json(all)).size() == names.size());
+}
+
+TEST_CASE("what rounding leaves of equal values is no difference") {
+  const std::vector<Run> runs = two_recipes({78.6, 81.3}, {78.6 + 1.5e-14, 81.3 + 1.5e-14});
+  const Table table = comparison_table(compared(runs, {.against = "FP32"}));
+  CHECK(table.rows[1][2] == "0");
+  CHECK(table.rows[1][3] == "0..0");
+  const std::vector<Run> apart = two_recipes({78.6, 81.3}, {78.6 + 1e-9, 81.3 + 1e-9});
+  CHECK(comparison_table(compared(apart, {.against = "FP32"})).rows[1][2] == "+1e-09");
+}
+
+TEST_CASE("a group of runs that differ in more than the seed says so") {
+  std::vector<Run> runs = two_recipes({90, 91}, {80, 81});
+  CHECK(comparison_note(compared(runs, {.against = "FP32"})).find("mixes") == std::string::npos);
+  runs[1].header.optimizer = "sgd lr=0.5";
+  runs[1].header.steps = 7;
+  const Comparison found = compared(runs, {.by = "recipe", .against = "fp32"});
+  CHECK(found.groups[0].mixed == "optimizer, steps");
+  CHECK(found.groups[1].mixed.empty());
+  CHECK_THAT(
+      comparison_note(found),
+      Catch::Matchers::Contains("fp32 mixes runs that differ in more than the seed: optimizer, steps."));
 }

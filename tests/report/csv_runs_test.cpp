@@ -43,6 +43,25 @@ TEST_CASE("a table of steps and losses is a run") {
   CHECK(std::isnan(run.result->seconds));
 }
 
+TEST_CASE("a metric that ends as NaN is the result, and one that is left out at the end is not") {
+  const std::vector<Run> lost = Table("step,loss,accuracy\n1,2.5,80\n2,nan,nan\n").runs();
+  REQUIRE(lost.size() == 1);
+  CHECK(std::isnan(lost[0].result->value));
+  const std::vector<Run> sparse = Table("step,loss,accuracy\n1,2.5,80\n2,2,\n").runs();
+  REQUIRE(sparse.size() == 1);
+  CHECK(sparse[0].result->value == 80);
+}
+
+TEST_CASE("an empty loss is NaN where the row measures nothing else") {
+  const Run lost = Table("step,epoch,loss,accuracy\n1,0,2.5,80\n2,0,,\n3,1,,\n").runs()[0];
+  REQUIRE(lost.steps.size() == 3);
+  CHECK(std::isnan(lost.steps[1].loss));
+  CHECK(lost.result->first_nonfinite_step == 2);
+  const Run rated = Table("step,loss,lr\n1,2.5,\n1,,0.1\n2,2,\n").runs()[0];
+  REQUIRE(rated.steps.size() == 2);
+  CHECK(rated.steps[0].lr == 0.1);
+}
+
 TEST_CASE("every column has its place, and rows of several runs may be mixed") {
   const Table table(
       "\xEF\xBB\xBFStep,Loss,accuracy,scale,skipped,lr,flushed,underflowed,absorbed,zero,subnormal,grad_norm,"
@@ -87,6 +106,10 @@ TEST_CASE("the words of other programs, and an epoch in place of a step") {
   const Run keras = Table("epoch,accuracy,loss,val_accuracy\n0,0.5,2,0.4\n1,0.6,1,0.5\n").runs()[0];
   CHECK(keras.steps[1].step == 1);
   CHECK(keras.steps[1].epoch == 1);
+  CHECK(keras.steps[1].metric == 0.5);  // that of the validation, not of the training batches
+  CHECK(Table("step,loss,val_loss\n1,2,3\n").runs()[0].steps[0].validation_loss == 3);
+  const Run other = Table("step,loss,metric\n1,2,auc\n").runs()[0];  // a word of ours, a column of theirs
+  CHECK(other.header.metric == "training loss");
   const Run lightning = Table("epoch,step,train_loss,val_acc\n0,9,2,\n0,9,,0.4\n1,19,1,\n").runs()[0];
   CHECK(lightning.steps[0].metric == 0.4);
   CHECK(lightning.steps[1].loss == 1);

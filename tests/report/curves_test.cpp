@@ -1,5 +1,4 @@
 #include <lessons/lab/report/curves.h>
-#include <lessons/lab/report/html_parts.h>
 #include <tests/catch.h>
 #include <tests/report/sample_runs.h>
 #include <algorithm>
@@ -108,22 +107,6 @@ TEST_CASE("the middle of loss scales is taken on the powers of two") {
   CHECK(curve_of({low, high}, Quantity::scale).mean[0] == 1024);
 }
 
-TEST_CASE("thinning keeps ends, extremes and gaps") {
-  Run run = run_of("a", 0, std::vector<double>(1000, 1.0));
-  run.steps[500].loss = 9;
-  for (std::size_t i = 900; i < 1000; ++i) run.steps[i].loss = not_a_number;
-  const Curve curve = curve_of({run}, Quantity::loss);
-  const Curve thinned = thin(curve, Quantity::loss, 100);
-  CHECK(thinned.step.size() == 100);
-  CHECK(thinned.mean[50] == Approx(1.8));
-  CHECK(thinned.high[50] == 9);
-  CHECK(std::isnan(thinned.mean[95]));
-  CHECK(std::isnan(thinned.low[95]));
-  CHECK(std::isnan(thinned.high[95]));
-  CHECK(thinned.ends.size() == 1);
-  CHECK(thin(curve, Quantity::loss, 1000).step == curve.step);
-}
-
 TEST_CASE("panels are drawn where there is something to see") {
   const auto titles = [](const ReportSection& section) {
     const std::vector<Group> groups = group_by_recipe(section.runs);
@@ -137,6 +120,9 @@ TEST_CASE("panels are drawn where there is something to see") {
         std::vector<std::string>{"Training loss", "Loss scale S", "Gradients flushed to zero"});
   CHECK(titles(sample::hostile()) ==
         std::vector<std::string>{"Training loss"});  // constant scales: in the table
+  CHECK(titles(sample::trained()) ==
+        std::vector<std::string>{"Training loss", "Validation loss", "Validation accuracy (%)",
+                                 "Loss scale S", "Updates that moved nothing", "Gradients flushed to zero"});
   CHECK(titles({"", "", {}}).empty());
   CHECK(titles({"", "", {run_of("a", 0, {})}}).empty());  // interrupted before its first step
 
@@ -207,20 +193,38 @@ TEST_CASE("runs whose steps interleave become points in order, each the mean of 
   }
 }
 
-TEST_CASE("a page keeps fewer points of each curve where there are many curves") {
-  const auto points_of = [](std::size_t curves) {
-    Panel panel{.quantity = Quantity::loss, .title = ""};
-    for (std::size_t i = 0; i < curves; ++i) {
-      Curve& curve = panel.curves.emplace_back();
-      for (int step = 1; step <= 10'000; ++step) {
-        for (std::vector<double>* values : {&curve.step, &curve.mean, &curve.low, &curve.high})
-          values->push_back(step);
-      }
-    }
-    return thin_for_page(panel).curves.back().step.size();
+TEST_CASE("a page draws skips, norms and learning rates, too, where they say something") {
+  const auto titles = [](const std::vector<Run>& runs) {
+    const std::vector<Group> groups = group_by_recipe(runs);
+    std::string names;
+    each_panel(groups, page_quantities, [&](const Panel& panel) { names += panel.title + "; "; });
+    return names;
   };
-  CHECK(points_of(1) > 3000);
-  CHECK(points_of(1) <= 4000);
-  CHECK(points_of(100) > 250);
-  CHECK(points_of(100) <= 300);
+  CHECK(titles(sample::trained().runs)
+            .ends_with("Steps skipped so far; Norm of the gradients; Learning rate; "));
+  Run a = run_of("a", 0, {3, 2}), b = run_of("b", 0, {3, 2});
+  for (Run* run : {&a, &b})
+    for (LogRecord& record : run->steps) record.lr = 0.1;
+  CHECK(titles({a, b}) == "Training loss; ");
+  b.steps[1].lr = 0.05;
+  CHECK(titles({a, b}) == "Training loss; Learning rate; ");
+  a.steps[1].skips = 1;
+  CHECK(titles({a, b}) == "Training loss; Steps skipped so far; Learning rate; ");
+}
+
+TEST_CASE("on the way a metric is that of the validation data, and two metrics share no panel") {
+  Run a = run_of("a", 0, {3, 2}), b = run_of("b", 0, {3, 2});
+  a.header.metric = "test accuracy (%)";
+  b.header.metric = "perplexity";
+  a.steps[1].metric = 90;
+  b.steps[1].metric = 7;
+  CHECK(title_on_the_way(a) == "Validation accuracy (%)");
+  CHECK(title_on_the_way(b) == "Perplexity");
+  const std::vector<Run> runs = {a, b};
+  const std::vector<Panel> panels = make_panels(group_by_recipe(runs));
+  REQUIRE(panels.size() == 2);
+  CHECK(panels[1].title == "Validation accuracy (%)");
+  CHECK(panels[1].curves.size() == 1);
+  a.foreign_recipe = "theirs";  // what another program measured on the way is what it says
+  CHECK(title_on_the_way(a) == "Test accuracy (%)");
 }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 using namespace tinymp::report;
 using tinymp::Error;
@@ -63,6 +64,16 @@ TEST_CASE("text in a page is escaped") {
   CHECK(pretty_power("2^-10") == "2⁻¹⁰");
   CHECK(pretty_power("2^x") == "2^x");
   CHECK(pretty_power("1024") == "1024");
+  CHECK(pretty_powers("2^-25 or 2^x, 2^3.") == "2⁻²⁵ or 2^x, 2³.");
+  // What turns the direction of writing could let a name look like another one.
+  CHECK(escape_html("a\xE2\x80\xAE"
+                    "b\xE2\x80\x8F"
+                    "c\xE2\x81\xA6"
+                    "d\xE2\x80\xA8") ==
+        "a\xEF\xBF\xBD"
+        "b\xEF\xBF\xBD"
+        "c\xEF\xBF\xBD"
+        "d\xEF\xBF\xBD");
 }
 
 TEST_CASE("hostile names stay names") {
@@ -104,7 +115,9 @@ TEST_CASE("the data of a page: every curve, gaps as null, the band of the seeds"
   CHECK(panels(0).size() == 2);
   CHECK(panels(0)[0]["series"].size() == 3);
   CHECK(panels(0)[1]["quantity"] == "lost");
-  CHECK(panels(1).size() == 3);
+  CHECK(panels(1).size() == 4);
+  CHECK(panels(1)[3]["quantity"] == "skips");
+  CHECK(panels(1)[3]["held"] == true);
   CHECK(panels(1)[0]["series"].size() == 5);
   CHECK(panels(1)[1]["scale"] == "powers of two");
   CHECK(panels(1)[2]["series"].size() == 4);  // FP32 flushes nothing and was not measured
@@ -140,8 +153,8 @@ TEST_CASE("a page says in words what it shows") {
 
 TEST_CASE("every panel is drawn with characters too, for where dygraphs is missing or no script runs") {
   const std::string page = html_report("Report", all_sections(), {.live = false});
-  CHECK(count(page, "<pre class=\"still\" role=\"img\" aria-label=\"") == 6);
-  CHECK(count(page, "<div class=\"live\" hidden>") == 6);
+  CHECK(count(page, "<pre class=\"still\" role=\"img\" aria-label=\"") == 7);
+  CHECK(count(page, "<div class=\"live\" hidden>") == 7);
   const std::string chart = between(page, "<pre class=\"still\"", "</pre>");
   CHECK(chart.find("+---") != std::string::npos);
   CHECK(chart.find("\n  o FP32  ") != std::string::npos);
@@ -153,11 +166,69 @@ TEST_CASE("every panel is drawn with characters too, for where dygraphs is missi
   CHECK(count(page, "<noscript>") == 0);
   if (!dygraphs_js().empty()) {
     const std::string live = html_report("Report", all_sections());
-    CHECK(count(live, "<pre class=\"still\"") == 6);
+    CHECK(count(live, "<pre class=\"still\"") == 7);
     CHECK(count(live, "<noscript>") == 1);
     CHECK(live.find("Install libjs-dygraphs") == std::string::npos);
   }
   CHECK(count(page, ">nan") + count(page, "\"nan") + count(page, "nan,") + count(page, "nan ") == 0);
+}
+
+TEST_CASE(
+    "the data of a training: a grid for all curves that share it, what is held by its changes, findings") {
+  const nlohmann::json section =
+      data_of(html_report("Report", std::vector<ReportSection>{sample::trained()}))["sections"][0];
+  const auto series = [&](const std::string& quantity, std::size_t i) {
+    for (const nlohmann::json& panel : section["panels"])
+      if (panel["quantity"] == quantity) return panel["series"][i];
+    return nlohmann::json();
+  };
+  CHECK(section["panels"].size() == 9);
+  CHECK(series("loss", 0)["grid"] == series("grad_norm", 2)["grid"]);
+  CHECK(section["grids"][series("loss", 0)["grid"].get<std::size_t>()].size() == 400);
+  CHECK(section["grids"][series("validation_loss", 1)["grid"].get<std::size_t>()].size() == 20);
+  CHECK(series("scale", 2)["mean"] == nlohmann::json{16777216, 16777216});  // the first step and the last
+  CHECK(section["findings"].size() == 2);
+  CHECK(section["findings"][0]["curve"] == 2);
+  CHECK(section["findings"][0]["step"] == 150);
+}
+
+TEST_CASE("sixteen hostile names are text, of a page with and without live charts") {
+  const std::vector<ReportSection> sections = {sample::sixteen_hostile()};
+  for (const bool live : {true, false}) {
+    const std::string page = html_report("Report", sections, {.live = live});
+    for (const char* const part :
+         {"<script>throw", "<img", "<svg onload", "<![CDATA", "<!-- -->", "<b>hostile"})
+      CHECK(count(page, part) == 0);
+    for (const std::string& name : sample::hostile_names())
+      CHECK(count(page, ">" + escape_html(name) + "<") >= 3);
+    CHECK(page.find("\xE2\x80\xAE") == std::string::npos);
+    CHECK(data_of(page)["sections"][0]["names"].size() == 16);
+  }
+}
+
+TEST_CASE("pages of many runs stay small: 20 of 2,000 steps below 2 MB, 100 of 10,000 below 5") {
+  for (const auto& [runs, steps, most] :
+       {std::tuple{20, 2000, 2'000'000}, std::tuple{100, 10'000, 5'000'000}}) {
+    ReportSection section{"Many", "", {}};
+    for (int i = 0; i < runs; ++i) {
+      const std::string name = tinymp::concat("technique ", i);
+      Run run = sample::make_run({.name = name,
+                                  .recipe = tinymp::recipes::fp16_dynamic,
+                                  .start = 2,
+                                  .end = 0.1,
+                                  .decay = 0.001,
+                                  .lost = 0.1,
+                                  .flushed = 0.1},
+                                 "Many", 0, steps);
+      sample::measure_all(run, 2, 0.1);
+      section.runs.push_back(std::move(run));
+    }
+    const std::vector<ReportSection> sections = {std::move(section)};
+    const std::string page = html_report("Many", sections);
+    INFO(runs << " runs: " << page.size());
+    CHECK(page.size() < static_cast<std::size_t>(most));
+    CHECK((page.find("Thinned, so that the page stays small") != std::string::npos) == (runs == 100));
+  }
 }
 
 TEST_CASE("what the page draws has a gap where a loss is not a number") {

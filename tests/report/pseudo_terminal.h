@@ -30,10 +30,10 @@ class PseudoTerminal {
   bool open() const { return slave_ >= 0 && isatty(slave_) == 1; }
   int fd() const { return slave_; }
 
-  void resize(int columns) const {
+  void resize(int columns, int rows = 24) const {
     winsize size{};
     size.ws_col = static_cast<unsigned short>(columns);
-    size.ws_row = 24;
+    size.ws_row = static_cast<unsigned short>(rows);
     ioctl(slave_, TIOCSWINSZ, &size);
   }
 

@@ -1,5 +1,6 @@
 #include <lessons/lab/report/recorded_table.h>
 #include <tests/catch.h>
+#include <tests/data/files.h>
 #include <tests/report/sample_runs.h>
 #include <ctime>
 #include <sstream>
@@ -49,6 +50,35 @@ TEST_CASE("a loss that became finite again did not diverge") {
   CHECK(state_of(run) == "interrupted");
 }
 
+TEST_CASE("a run without a result is running while its log is written, and then interrupted") {
+  const files::Folder folder;
+  Run run;
+  run.path = folder / "run.jsonl";
+  {
+    train::RunLog log(run.path, {.name = "x"});
+    CHECK(state_of(run) == "running");
+    run.result.emplace().value = 1;
+    CHECK(state_of(run) == "finished");
+    run.result.reset();
+  }
+  CHECK(state_of(run) == "interrupted");
+}
+
+TEST_CASE("the longest names of a sweep leave the table in 80 columns") {
+  std::vector<Run> runs = sample::small_gradients().runs;
+  for (Run& run : runs) {
+    run.path = concat("runs/fp16_dynamic-lr0.00123-s", run.header.seed + 100, "/fp16_dynamic-seed100.jsonl");
+    run.header.metric = "test accuracy (%)";
+    run.header.seed += 100;
+  }
+  std::istringstream lines(report::format_table(recorded_table(runs, seconds_of("2026-05-04T10:29:30Z")),
+                                                {.unicode = true, .width = 80}));
+  std::string all;
+  for (std::string line; std::getline(lines, line); all += line + "\n") CHECK(display_width(line) <= 80);
+  INFO(all);
+  CHECK(all.find("finished") != std::string::npos);  // no state is broken
+}
+
 TEST_CASE("the newest run stands first, each with what became of it, in 80 columns") {
   std::vector<Run> runs = sample::small_gradients().runs;
   runs.push_back(sample::hostile().runs[1]);  // interrupted
@@ -67,4 +97,22 @@ TEST_CASE("the newest run stands first, each with what became of it, in 80 colum
     CHECK(display_width(line) <= 80);
     CHECK(line.find('\x1b') == std::string::npos);
   }
+}
+
+TEST_CASE("weights stand by their hash, in 80 columns") {
+  std::vector<Run> runs = sample::small_gradients().runs;
+  runs.resize(2);
+  runs[0].result->weights = "0123456789abcdef";
+  runs[1].result->weights = "\x1b[2J and a text that no hash is";
+  runs[1].header.date = "2026-05-05T09:30:00Z";
+  const Table table = recorded_table(runs, seconds_of("2026-05-05T10:30:00Z"), RunColumns::weights);
+  CHECK(table.header[2] == "weights");
+  CHECK(table.rows[1][2] == "0123456789abcdef");
+  std::istringstream lines(report::format_table(table, {.unicode = true, .colour = false, .width = 80}));
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(display_width(line) <= 80);
+    CHECK(line.find('\x1b') == std::string::npos);
+  }
+  runs[0].result.reset();
+  CHECK(recorded_table(runs, 0, RunColumns::weights).rows[1][2] == "-");
 }

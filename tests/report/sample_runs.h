@@ -3,6 +3,7 @@
 #include <lessons/lab/report/section.h>
 #include <tinymp/numeric/exp_log.h>
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -220,6 +221,146 @@ inline ReportSection hostile() {
                         .nan_from = 1,
                         .metric = 1}},
                       1, 60);
+}
+
+/// Adds what `./learn train` measures besides: validation, learning rate, norm of the gradients, sizes, memory.
+inline void measure_all(Run& run, double start, double end) {
+  std::uint64_t state = run.header.seed + 7 * run.header.name.size();
+  const std::int64_t steps = run.header.steps;
+  run.header.metric = "test accuracy (%)";
+  run.header.higher_is_better = true;
+  for (tinymp::train::LogRecord& record : run.steps) {
+    const double t = static_cast<double>(record.step) / static_cast<double>(steps);
+    const double left = tinymp::exp(-6 * t);
+    record.lr = record.step <= steps / 20 ? 0.4 * t : 0.02 * (1.05 - t);
+    record.grad_norm = (0.2 + 4 * left) * (1 + 0.5 * noise(state));
+    record.epoch = 12 * t;
+    record.seconds = 9 * t;
+    if (record.step % (steps / 20) == 0) {
+      record.validation_loss = (end + (start - end) * left) * (1.04 + 0.03 * noise(state));
+      record.metric = 94 - 60 * left - 4 * end + noise(state);
+    }
+    if (record.step % (steps / 40) != 1) continue;
+    tinymp::train::StepSizes look{
+        .step = record.step, .scale = record.scale, .parameters = {{.name = "1 weight"}}};
+    tinymp::train::Histogram& sizes = look.parameters[0].gradients.sizes;
+    sizes.first = -34 - static_cast<int>(8 * t) + std::ilogb(record.scale);  // of g S
+    for (int i = 0; i < 26; ++i)
+      sizes.counts.push_back(1 + static_cast<std::int64_t>(5e4 * tinymp::exp(-0.03 * (i - 15) * (i - 15))));
+    sizes.zeros = 900;
+    run.sizes.push_back(std::move(look));
+  }
+  if (!run.result) return;
+  const bool half = run.header.recipe.compute == tinymp::DType::f16;
+  run.result->memory = {.weights = half ? 203'530 : 407'060,
+                        .masters = half ? 407'060 : 0,
+                        .optimizer = 814'120,
+                        .gradients = half ? 203'530 : 407'060,
+                        .activations = half ? 1'650'000 : 3'200'000,
+                        .workspace = 90'112};
+  run.result->peak_bytes = half ? 3'100'400 : 4'700'200;
+}
+
+/// Three techniques of one training with everything that a log can hold, FP32 being the baseline.
+inline ReportSection trained(std::int64_t steps = 400) {
+  using namespace tinymp;
+  Recipe huge = recipes::fp16_static;
+  huge.scaling = StaticScaling{.factor = 0x1p24f};
+  ReportSection section = make_section("How do formats train an MLP?", "",
+                                       {{.name = "FP32",
+                                         .recipe = recipes::fp32,
+                                         .start = 2.3,
+                                         .end = 0.2,
+                                         .decay = 0.012,
+                                         .lost = 0.01,
+                                         .metric = 93.6},
+                                        {.name = "FP16, dynamic S",
+                                         .recipe = recipes::fp16_dynamic,
+                                         .start = 2.3,
+                                         .end = 0.21,
+                                         .decay = 0.0118,
+                                         .lost = 0.01,
+                                         .flushed = 0.03,
+                                         .metric = 93.5},
+                                        {.name = "FP16, S = 2^24",
+                                         .recipe = huge,
+                                         .start = 2.3,
+                                         .end = 0.9,
+                                         .decay = 0.01,
+                                         .flushed = 0.01,
+                                         .nan_from = 150,
+                                         .metric = 0}},
+                                       3, steps);
+  for (Run& run : section.runs) {
+    run.sizes.clear();
+    measure_all(run, 2.3, run.header.recipe == recipes::fp32 ? 0.2 : 0.21);
+    if (run.header.recipe != huge) continue;
+    run.findings.push_back(
+        {.kind = "first bad",
+         .step = 150 + static_cast<std::int64_t>(run.header.seed),
+         .sentence = "Step 150, backward: the first infinity is in the gradient of layer 2 weight, "
+                     "(64, 10), f16. What it is made of reaches 81920."});
+    run.findings.push_back(
+        {.kind = "passing", .step = 120, .sentence = "Step 120: a gradient overflowed for one step."});
+  }
+  section.view.against = "FP32";
+  return section;
+}
+
+/// Names that end a tag, a script or a string, turn the direction of writing, or are a word to JavaScript or CSV.
+inline std::vector<std::string> hostile_names() {
+  using namespace std::string_literals;
+  return {"</script><script>throw 1</script>",
+          "<img src=x onerror=throw(2)>",
+          "\"><svg onload=throw(3)>",
+          "' onmouseover='throw 4",
+          "<!-- --><![CDATA[ ]]> -->",
+          "&lt;b&gt; &amp; &#x3c;i&#x3e;",
+          "__proto__",
+          "constructor",
+          "NaN",
+          "-inf, 1e308, 2^1024",
+          "bell \x07, escape \x1b[31m, zero \0, delete \x7f"s,
+          "\xE2\x80\xAE"
+          "desrever \xE2\x80\x8F \xE2\x81\xA6 isolate",
+          "line \xE2\x80\xA8 separator \xE2\x80\xA9 end",
+          "bytes \xff\xfe \xC0\x80 \xED\xA0\x80",
+          std::string(500, 'W'),
+          "javascript:throw(16) ${throw 17} {{throw 18}} \\u003cscript>"};
+}
+
+/// Sixteen runs with these names, whose fields and values are as hostile.
+inline ReportSection sixteen_hostile() {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> values = {1e308, -1e308, 5e-324, std::nan(""), infinity, -infinity, 0, -1};
+  const std::vector<std::string> names = hostile_names();
+  ReportSection section{"Sixteen <b>hostile</b> names", "", {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Run run = make_run(
+        {.name = names[i], .recipe = tinymp::recipes::fp16_dynamic, .start = 2, .end = 1, .decay = 0.1},
+        section.question, i, 40);
+    for (std::string* field :
+         {&run.header.model, &run.header.data, &run.header.optimizer, &run.header.metric, &run.header.command,
+          &run.header.commit, &run.header.device, &run.header.pieces})
+      *field = names[(i + 1) % names.size()];
+    run.path = names[(i + 2) % names.size()];
+    for (std::size_t k = 0; k < run.steps.size(); ++k) {
+      tinymp::train::LogRecord& record = run.steps[k];
+      record.validation_loss = values[(i + k) % values.size()];
+      record.metric = values[(i + k + 1) % values.size()];
+      record.grad_norm = values[(i + k + 2) % values.size()];
+      record.lr = values[(i + k + 3) % values.size()];
+      if (k % 4 == i % 4) record.loss = values[(i + k / 4) % values.size()];
+    }
+    run.result->value = values[i % values.size()];
+    run.result->seconds = values[(i + 1) % values.size()];
+    run.result->peak_bytes = std::numeric_limits<std::int64_t>::max();
+    run.result->memory.weights = std::numeric_limits<std::int64_t>::max();
+    run.findings.push_back({.kind = "first bad", .step = static_cast<std::int64_t>(i), .sentence = names[i]});
+    section.runs.push_back(std::move(run));
+  }
+  section.view.against = names[0];
+  return section;
 }
 
 }  // namespace sample

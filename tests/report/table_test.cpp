@@ -65,6 +65,22 @@ TEST_CASE("a table too wide for the terminal wraps its text columns, never its n
         "a run\n");
 }
 
+TEST_CASE("a name keeps a third of the line, and columns move together before the table is too wide") {
+  const Table table{{"name", "recipe", "final S"},
+                    {Align::left, Align::left, Align::right},
+                    {{"quickstart-001/fp16", "fp16_dynamic", "65536..131072"}}};
+  CHECK(format_table(table, {.unicode = false, .colour = false, .width = 44}) ==
+        "name             recipe              final S\n"
+        "---------------  ------------  -------------\n"
+        "quickstart-001/  fp16_dynamic  65536..131072\n"
+        "fp16\n");
+  CHECK(format_table(table, {.unicode = false, .colour = false, .width = 36}) ==
+        "name         recipe         final S\n"
+        "------------ -------- -------------\n"
+        "quickstart-0 fp16_dyn 65536..131072\n"
+        "01/fp16      amic\n");
+}
+
 TEST_CASE("a name cannot move the cursor of the terminal") {
   const Table table{{"run"}, {}, {{"\x1b[2Jboo\r\n\t\xC2\x9B\xE2\x80\xAE\xFF"}}};
   CHECK(format_table(table, wide) == "run\n─────────────\n?[2Jboo??????\n");
@@ -109,6 +125,15 @@ TEST_CASE("what happened to some of the seeds is said of some") {
   CHECK(cell(table, "skips", 0) == "0..5");
   CHECK(cell(table, "final S", 0) == "2^-10..1");
   CHECK(cell(table, "time", 0) == "2.0 s");
+}
+
+TEST_CASE("a step 0, as tables of other programs have it, can be the one that is NaN") {
+  Run run = small_run("table.csv", 0);
+  run.steps = {{.step = 0, .loss = std::nan("")}, {.step = 1, .loss = std::nan("")}};
+  run.result->first_nonfinite_step = 0;
+  CHECK(cell(runs_table(std::vector<Run>{run}), "state", 0) == "NaN at step 0");
+  run.result->first_nonfinite_step = 1;
+  CHECK(cell(runs_table(std::vector<Run>{run}), "state", 0) == "NaN at step 0");
 }
 
 TEST_CASE("an interrupted run has no result, its last NaN is seen all the same") {

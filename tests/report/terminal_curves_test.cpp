@@ -103,7 +103,7 @@ TEST_CASE("a loss scale goes in steps on powers of two, the band is dotted") {
   for (double& value : curve.low) value /= 2;
   for (double& value : curve.high) value *= 2;
   CHECK(terminal_chart(panel, unicode, {.height = 6, .band = true}) ==
-        "Loss scale S, mean of 2 seeds\n"
+        "Loss scale S, mean and band of 2 seeds\n"
         " 2^17 ┤     ⠁\n"
         "      │ ⠠⠤◆⠤⠤⠤⠤⡄            ⠄ ⠄  ⠄    ⠄\n"
         "32768 ┤     ⡀  ⡇ ⡀  ⡀    ⡀⢀⣀⣀⣀◆⣀⣀⣀⣀⣀◆⣀⣀⣀\n"
@@ -275,8 +275,9 @@ TEST_CASE("what became infinite first stands under the table, once for all seeds
   for (Run& run : section.runs)
     std::erase_if(run.findings, [&](const auto&) { return run.header.seed == 0; });
   const std::string page = html_report("Report", std::vector<ReportSection>{section});
-  CHECK(page.find("<p class=\"finding\">FP16, S = 2^28, seed 1 (1 of 3 seeds have one): Step 2, backward: "
-                  "&quot;linear&quot; &lt;overflows&gt;\n.</p>") != std::string::npos);
+  CHECK(page.find(
+            "<p class=\"finding\"><b>1</b> FP16, S = 2^28, seed 1 (1 of 3 seeds have one): Step 2, backward: "
+            "&quot;linear&quot; &lt;overflows&gt;\n.</p>") != std::string::npos);
   ReportSection alone = section;
   std::erase_if(alone.runs, [](const Run& run) { return run.header.seed != 1; });
   std::ostringstream single;

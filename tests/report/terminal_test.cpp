@@ -139,6 +139,10 @@ TEST_CASE("numbers as a reader wants them") {
   CHECK(scale_text(3e8) == "3e+08");
   CHECK(scale_text(infinity) == "inf");
   CHECK(scale_text(0) == "0");
+  CHECK(bytes_text(999) == "999 B");
+  CHECK(bytes_text(999'499) == "999 kB");
+  CHECK(bytes_text(999'600) == "1 MB");
+  CHECK(bytes_text(4'210'000) == "4.21 MB");
   CHECK(duration(0.44) == "0.4 s");
   CHECK(duration(59.4) == "59 s");
   CHECK(duration(59.6) == "1 min 00 s");

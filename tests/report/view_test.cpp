@@ -55,7 +55,7 @@ TEST_CASE("a metric that was measured on the way has a curve, and the table its 
     for (train::LogRecord& record : run.steps)
       if (record.step % 100 == 0) record.metric = 1.0 / static_cast<double>(record.step);
   const std::string text = printed(section, {.against = "FP32", .metric = "mse"});
-  CHECK(has(text, "test MSE, mean of 3 seeds"));
+  CHECK(has(text, "Validation MSE, mean and band of 3 seeds"));
   CHECK(has(text, "best"));
   CHECK(has(text, "95 % interval"));
   CHECK(has(text, "test MSE against FP32"));
@@ -96,4 +96,21 @@ TEST_CASE("groups by a field have one curve each, with a band") {
   CHECK(has(text, "Training loss, logarithmic"));
   for (const char* const name : {"seed 0", "seed 1", "seed 2"}) CHECK(has(text, name));
   CHECK_FALSE(has(text, "FP16, S = 1024"));
+}
+
+TEST_CASE(
+    "validation loss, skips and the learning rate can be asked for, and a metric is that of the validation "
+    "data") {
+  const ReportSection section = sample::trained();
+  const std::vector<Group> groups = group_by_recipe(section.runs);
+  for (const auto& [name, title] :
+       {std::pair{"validation_loss", "Validation loss"}, std::pair{"lr", "Learning rate"},
+        std::pair{"skips", "Steps skipped so far"}, std::pair{"accuracy", "Validation accuracy (%)"}}) {
+    const std::vector<Panel> panels = panels_of(groups, {.metric = name});
+    REQUIRE(panels.size() == 1);
+    CHECK(panels[0].title == title);
+    CHECK(panels[0].curves.size() == 3);
+    CHECK(panels_of(groups, {.metric = name, .x = XAxis::epoch})[0].title ==
+          tinymp::concat(title, " against epoch"));
+  }
 }

@@ -93,6 +93,8 @@ rejects words.sh "$subject" tinymp/nn/a.cpp '// Of what goes out, the shape'
 rejects words.sh "$subject" kernels/cpu/a.h '  /// Whoever calls this waits.'
 rejects words.sh "$subject" kernels/cpu/a.h '  int n;  ///< only who reads it waits'
 rejects words.sh 'more than 10' lessons/lab/learn/a.h "$(for i in 1 2 3 4 5 6 7 8 9 10 11; do echo "// $i, nobody looks"; done)"
+rejects words.sh 'semicolon' tests/nn/a.cpp 'TEST_CASE("NaN is kept; so is Inf", "[alone]") {'
+accepts words.sh tests/nn/a.cpp 'TEST_CASE("NaN is kept, so is Inf") { f(";"); }'
 accepts words.sh tinymp/nn/a.cpp '// The shape of the output. A step that nobody takes.'
 
 lines() { seq -f '// %g' "$1"; }

@@ -2,8 +2,10 @@
 #include <tinymp/base/sha256.h>
 #include <tinymp/nn/language_model.h>
 #include <tinymp/nn/torch_layout.h>
+#include <tinymp/train/checkpoint_model.h>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 
 // What a checkpoint holds: PyTorch's names and layouts, found out by networks that are written down here as torch.nn
 // defines them, and everything that is refused.
@@ -263,6 +265,32 @@ TEST_CASE("other models keep the names of their layers, and an LSTM has those of
   CHECK(nn::torch_parameters(words)[1].shape == std::vector<std::int64_t>{12, 3});
 }
 
+TEST_CASE(
+    "the weights of a language model are a file of their own, and those of a model with buffers are not") {
+  Rng rng(1);
+  const nn::LanguageModel words(11, 3, recipes::fp16_master, rng);
+  const files::Folder folder;
+  train::save_weights(folder / "weights.safetensors", words);
+  const Safetensors file = train::load_safetensors(folder / "weights.safetensors");
+  CHECK(file.tensors.size() == 7);
+  CHECK(file.tensors.at("lstm.bias_hh_l0") ==
+        train::StoredTensor{train::StoredType::F16, {12}, std::string(24, '\0')});
+  const train::StoredTensor& out = file.tensors.at("out.weight");  // (11,3), and ours is (3,11)
+  CHECK(out.shape == std::vector<std::int64_t>{11, 3});
+  const std::vector<double> ours = words.parameters()[4].value.to_doubles();
+  for (std::size_t o = 0; o < 11; ++o)
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::uint16_t bits = 0;
+      std::memcpy(&bits, out.bytes.data() + 2 * (o * 3 + i), 2);
+      CHECK(static_cast<double>(float(half::from_bits(bits))) == ours[i * 11 + o]);
+    }
+  CHECK_SAYS("cannot write the weights " + (folder / "none/weights"),
+             train::save_weights(folder / "none/weights", words));
+  const nn::BatchNormMlp with_averages({4, 3, 2}, {}, rng);
+  CHECK_SAYS("has buffers", train::save_weights(folder / "other", with_averages));
+  CHECK_FALSE(fs::exists(folder / "other"));
+}
+
 TEST_CASE("a damaged checkpoint is refused, with what is wrong in it") {
   const data::Split data = made_up_split();
   Plan plan = saving_plan(data, recipes::fp16_dynamic, 6);
@@ -277,6 +305,7 @@ TEST_CASE("a damaged checkpoint is refused, with what is wrong in it") {
   const std::string log = text_of(run.log());
   const auto check = [&](const std::string& says, auto change) {
     Safetensors damaged = whole;
+    damaged.metadata.erase(train::seal_key);  // as a checkpoint from before there were seals
     change(damaged);
     train::save_safetensors("the checkpoint", run.newest(), damaged);
     const std::string bytes = text_of(run.newest());
@@ -309,6 +338,10 @@ TEST_CASE("a damaged checkpoint is refused, with what is wrong in it") {
   check("has a 'epoch' that is no count: -2", set("tinymp.moment", "\"epoch\":2", "\"epoch\":-2"));
   check("there is no batch 9 in epoch 2", set("tinymp.moment", "\"drawn\":1", "\"drawn\":9"));
   check("has too many steps", set("tinymp.moment", "\"step\":5", "\"step\":7"));
+  for (const char* const count : {"taken", "skipped", "first_nonfinite_step", "log_lines"}) {
+    const std::string there = concat("\"", count, "\":"), here = there + "9223372036854775807,\"x\":";
+    check("has counts that do not add up", set("tinymp.run", there.c_str(), here.c_str()));
+  }
   check("are of different steps", set("tinymp.moment", "\"step\":5", "\"step\":6"));
   check("has a 'scale' that is no number", set("tinymp.moment", "\"scale\":", "\"scale\":[],\"x\":"));
   check("does not fit this run", set("tinymp.moment", "\"scale\":", "\"scale\":\"inf\",\"x\":"));
@@ -337,6 +370,63 @@ TEST_CASE("a damaged checkpoint is refused, with what is wrong in it") {
   CHECK_SAYS("it has 3 bytes", train::run(plan, run.log()));
   train::save_safetensors("the checkpoint", run.newest(), whole);
   CHECK(train::run(plan, run.log()).result.has_value());
+}
+
+TEST_CASE("each bit of a checkpoint counts: one that turned over is found, wherever it lies") {
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp16_dynamic, 3);
+  plan.model = train::model_of<nn::BatchNormMlp>({784, 5, 10});
+  const OwnRun run;
+  static_cast<void>(train::run(plan, run.log()));
+  const std::string whole = text_of(run.newest());
+  const Safetensors contents = train::load_safetensors(run.newest());
+  const std::string path = run.folder / "flipped.safetensors";
+  const std::size_t stride = whole.size() / 997;  // about a thousand places, each with another bit
+  std::size_t refused = 0, same = 0;
+  for (std::size_t at = 0; at < whole.size(); at += stride) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << (at % 8)));
+    std::ofstream(path, std::ios::binary) << flipped;
+    try {
+      // What says the same in other words is not damaged: a space that is a tab now, a seal of another name.
+      Safetensors read = train::load_safetensors(path);
+      read.metadata.erase(train::seal_key);
+      std::erase_if(read.metadata,
+                    [&](const auto& entry) { return !contents.metadata.contains(entry.first); });
+      Safetensors expected = contents;
+      expected.metadata.erase(train::seal_key);
+      INFO("byte " << at);
+      CHECK(read == expected);
+      ++same;
+    } catch (const Error& error) {
+      ++refused;
+      const std::string says = error.what();
+      INFO("byte " << at << ": " << says);
+      CHECK(says.find("damaged") != std::string::npos);
+      CHECK(says.find(path) != std::string::npos);
+    }
+  }
+  CHECK(refused > 950);
+  CHECK(same < 10);
+}
+
+TEST_CASE("a damaged checkpoint is refused by all that read one") {
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp16_dynamic, 3);
+  const OwnRun run;
+  Plan stopped = plan;
+  stopped.stop = [&, t = 0]() mutable { return ++t == 2; };
+  static_cast<void>(train::run(stopped, run.log()));
+  std::string bytes = text_of(run.newest());
+  bytes[bytes.size() - 5] = static_cast<char>(bytes[bytes.size() - 5] ^ 1);  // of a value, not of its length
+  std::ofstream(run.newest(), std::ios::binary) << bytes;
+  const std::string says = run.newest() + ": a damaged file";
+  plan.resume = run.folder.path.string();
+  CHECK_SAYS(says, train::run(plan, run.log()));
+  CHECK_SAYS(says, train::load_classifier(run.newest()));
+  Rng rng(0);
+  const std::unique_ptr<nn::Model> model = plan.model(recipes::fp32, rng);
+  CHECK_SAYS(says, train::load_weights(run.newest(), *model));
 }
 
 TEST_CASE(

@@ -19,14 +19,16 @@ namespace tinymp::test {
 
 namespace fs = std::filesystem;
 
-/// The lines of a log without what may differ: the date and the seconds.
+/// The lines of a log without what may differ: the date, the seconds, and the bytes, which depend on the threads.
 inline std::vector<std::string> log_of(const std::string& path) {
   std::vector<std::string> lines;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     auto json = nlohmann::ordered_json::parse(line);
     json.erase("date");
-    if (json.contains("result")) json["result"].erase("seconds");
+    json.erase("seconds");
+    if (json.contains("result"))
+      for (const char* const measured : {"seconds", "peak_bytes", "memory"}) json["result"].erase(measured);
     lines.push_back(json.dump());
   }
   return lines;
@@ -70,15 +72,29 @@ struct Outcome {
   std::vector<std::uint64_t> weights;
 };
 
-inline Outcome finish(const Plan& plan, const OwnRun& run) {
+inline Outcome finish_in(const Plan& plan, const fs::path& folder) {
+  const std::string log = (folder / "run.jsonl").string();
   std::unique_ptr<nn::Model> model;
-  const Run recorded = train::run(plan, run.log(), {}, &model);
+  const Run recorded = train::run(plan, log, {}, &model);
   CHECK(recorded.result.has_value());
-  const Run read = train::load_run(run.log());
+  const Run read = train::load_run(log);
   CHECK(recorded.steps.size() == read.steps.size());
   CHECK(recorded.findings.size() == read.findings.size());
   CHECK(recorded.sizes.size() == read.sizes.size());
-  return {log_of(run.log()), checkpoints_in(run.folder.path), bits_of(*model)};
+  return {log_of(log), checkpoints_in(folder), bits_of(*model)};
+}
+inline Outcome finish(const Plan& plan, const OwnRun& run) { return finish_in(plan, run.folder.path); }
+
+/// Log and checkpoints are whole; a .part is read by nothing and written over by the next.
+inline void check_readable(const fs::path& folder) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string path = entry.path().string();
+    INFO(path);
+    if (path.ends_with(".jsonl"))
+      CHECK(message_of([&] { static_cast<void>(train::load_run(path)); }) == "(nothing was thrown)");
+    if (path.ends_with(".safetensors"))
+      CHECK(message_of([&] { static_cast<void>(train::load_safetensors(path)); }) == "(nothing was thrown)");
+  }
 }
 
 inline void check_same(const Outcome& a, const Outcome& b) {

@@ -1,5 +1,13 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
 #include <tests/train/resume.h>
 #include <tests/train/small_disk.h>
+#include <cstdlib>
 
 // A run that was stopped and goes on ends with the bits of one that was never stopped.
 namespace tinymp::test {
@@ -57,7 +65,7 @@ TEST_CASE("a resumed run has the bits of one that was never stopped: every kind 
       if (slow) plan.batch = 2;
       plan.model = model;
       plan.optimizer = made<Adam>({.lr = 1e-3f});
-      check_resumes(plan, slow ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>{3});
+      check_resumes(plan, {3});
     }
   }
 }
@@ -169,7 +177,24 @@ TEST_CASE("kept checkpoints: the last so many, and a run goes on from any of the
   const OwnRun run;
   static_cast<void>(train::run(plan, run.log()));
   plan.resume = run.folder / "checkpoint-8.safetensors";  // of a run that is finished
+  const std::string whole = text_of(run.log());
+  bool is_kept = false;
+  static_cast<void>(train::run(plan, run.log(), [&](const Plan&, const train::LogRecord&) {
+    is_kept = text_of(run.log() + ".finished") == whole;
+  }));
+  CHECK(is_kept);
+  CHECK_FALSE(fs::exists(run.log() + ".finished"));  // it has its result again
   check_same(outcome, finish(plan, run));
+
+  const std::size_t second = whole.find('\n') + 1, third = whole.find('\n', second) + 1;
+  std::ofstream(run.log(), std::ios::binary) << whole.substr(0, second) + whole.substr(third);  // a line less
+  CHECK_SAYS("do not end at step 8, where the checkpoint is", train::run(plan, run.log()));
+  CHECK(text_of(run.log()).size() == whole.size() - (third - second));
+  fs::remove(run.newest());
+  fs::remove(run.folder / "checkpoint-9.safetensors");
+  plan.resume = run.folder.path.string();
+  std::ofstream(run.log(), std::ios::binary) << whole;
+  check_same(outcome, finish(plan, run));  // from the newest copy
 }
 
 TEST_CASE("a finished run stays as it is when it is resumed") {
@@ -323,6 +348,118 @@ TEST_CASE("a disk that runs full or read-only in the midst of a run keeps log an
   fs::copy(newest, elsewhere.newest());
   plan.resume = elsewhere.folder.path.string();
   check_same(expected, finish(plan, elsewhere));
+}
+
+/// Trains until the disk is full and checks what is left. Returns the name of the file that did not fit; "" when all
+/// fitted.
+std::string file_that_did_not_fit(const Plan& plan, const SmallDisk& disk) {
+  const std::string folder = disk.folder.path.string();
+  const std::string said = message_of([&] { static_cast<void>(train::run(plan, disk / "run.jsonl")); });
+  if (said == "(nothing was thrown)") return "";
+  INFO(said);
+  check_readable(folder);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    CHECK(entry.path().extension() != ".part");
+  const std::size_t path = said.find(folder), end = said.find(": No space left on device; free some space");
+  REQUIRE((path != std::string::npos && end != std::string::npos));
+  const std::size_t name = path + folder.size() + 1;
+  return said.substr(name, end - name);
+}
+
+TEST_CASE("a disk that runs full at whatever write: it is named, all is readable, and the run goes on") {
+  if (!SmallDisk(8).mounted) SKIP_TEST("mounting a small tmpfs needs Linux and root");
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp16_dynamic, 8);
+  plan.model = train::model_of<nn::Mlp>({784, 2, 10});
+  plan.optimizer = made<Adam>({.lr = 1e-3f});
+  plan.log_every = 1;
+  plan.histogram_every = 1;  // long lines
+  plan.keep = 2;
+  const OwnRun whole;
+  const Outcome expected = finish(plan, whole);
+  std::map<std::string, int> failed;  // how often, by the file's name
+  const auto check_goes_on = [&](SmallDisk& disk) {
+    disk.grow(4096);
+    fs::remove(disk / "ballast");
+    Plan resumed = plan;
+    resumed.resume = disk.folder.path.string();
+    check_same(expected, finish_in(resumed, disk.folder.path));
+  };
+  for (int kilobytes = 4; kilobytes < 4000; kilobytes += 4) {
+    INFO(kilobytes << " kB");
+    SmallDisk disk(kilobytes);
+    const std::string name = file_that_did_not_fit(plan, disk);
+    if (name.empty()) break;
+    ++failed[name];
+    check_goes_on(disk);
+  }
+  for (std::int64_t full = 1; full <= 7; ++full) {
+    INFO("full after step " << full);
+    SmallDisk disk(512);
+    Plan filled = plan;
+    filled.stop = [&, step = std::int64_t{0}]() mutable {
+      if (++step == full) disk.fill();
+      return false;
+    };
+    ++failed[file_that_did_not_fit(filled, disk)];
+    check_goes_on(disk);
+  }
+  for (const char* const file : {"run.jsonl", "checkpoint-2.safetensors", "checkpoint-4.safetensors",
+                                 "checkpoint-6.safetensors", "checkpoint.safetensors"}) {
+    INFO(file);
+    CHECK(failed[file] >= 1);
+  }
+  CHECK(failed["run.jsonl"] >= 4);
+  CHECK(failed[""] == 0);
+}
+
+/// A folder in which nobody may make a file, as long as this lives. Root may everywhere: it becomes another user.
+struct ReadOnlyFolder {
+  fs::path path;
+  explicit ReadOnlyFolder(fs::path folder) : path(std::move(folder)) {
+    REQUIRE(chmod(path.c_str(), 0555) == 0);
+    if (getuid() == 0) REQUIRE(seteuid(65534) == 0);
+  }
+  ~ReadOnlyFolder() {
+    if (getuid() == 0 && seteuid(0) != 0) std::abort();
+    chmod(path.c_str(), 0755);
+#if defined(__linux__)
+    prctl(PR_SET_DUMPABLE, 1);  // LeakSanitizer looks at this process at its end
+#endif
+  }
+  ReadOnlyFolder(const ReadOnlyFolder&) = delete;
+  ReadOnlyFolder& operator=(const ReadOnlyFolder&) = delete;
+};
+
+TEST_CASE("a folder that turns read-only in the midst of a run keeps log and checkpoints") {
+  const data::Split data = made_up_split();
+  Plan plan = saving_plan(data, recipes::fp16_dynamic, 8);
+  plan.keep = 2;
+  const OwnRun whole;
+  const Outcome expected = finish(plan, whole);
+  for (const std::int64_t closed : {1, 3, 5, 7}) {
+    INFO("read-only after step " << closed);
+    const OwnRun run;
+    std::map<std::string, std::string> before;
+    std::optional<ReadOnlyFolder> folder;
+    Plan refused = plan;
+    refused.stop = [&, step = std::int64_t{0}]() mutable {
+      if (++step != closed) return false;
+      before = checkpoints_in(run.folder.path);
+      folder.emplace(run.folder.path);
+      return false;
+    };
+    const std::string file = concat("checkpoint-", closed + 1, ".safetensors");
+    CHECK_SAYS(
+        "cannot write the checkpoint " + (run.folder / file) + ": Permission denied; write elsewhere: --out",
+        train::run(refused, run.log()));
+    folder.reset();
+    CHECK(checkpoints_in(run.folder.path) == before);
+    check_readable(run.folder.path);
+    Plan resumed = plan;
+    resumed.resume = run.folder.path.string();
+    check_same(expected, finish(resumed, run));
+  }
 }
 
 }  // namespace

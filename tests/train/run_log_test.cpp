@@ -1,4 +1,7 @@
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <tests/catch.h>
 #include <tests/data/files.h>
@@ -79,6 +82,10 @@ void check_same(const LogRecord& a, const LogRecord& b) {
   check_same(a.flushed, b.flushed);
   check_same(a.underflowed, b.underflowed);
   check_same(a.absorbed, b.absorbed);
+  for (const auto value : {&LogRecord::validation_loss, &LogRecord::metric}) {
+    check_same(a.*value, b.*value);
+    CHECK(is_measured(a.*value) == is_measured(b.*value));
+  }
 }
 
 std::vector<LogRecord> some_steps() {
@@ -91,6 +98,8 @@ std::vector<LogRecord> some_steps() {
   full.underflowed = 1e-9;
   full.absorbed = 1;
   LogRecord broken{.step = 5'000'000'000, .loss = std::nan(""), .scale = infinity};
+  broken.validation_loss = std::nan("");  // measured, and a result
+  broken.metric = 9.8;
   LogRecord infinite{.step = 5'000'000'001, .loss = -infinity, .scale = 5e-324};
   return {plain, full, broken, infinite};
 }
@@ -165,7 +174,8 @@ TEST_CASE("the lines of a run log are what the format says") {
   CHECK(lines[2] ==
         R"({"step":2,"loss":0.3333333333333333,"scale":9.313225746154785e-10,"skipped":true,"skips":7,)"
         R"("lr":0.0625,"zero":0.25,"subnormal":0.125,"flushed":0.0,"underflowed":1e-09,"absorbed":1.0})");
-  CHECK(lines[3] == R"({"step":5000000000,"loss":"nan","scale":"inf","skipped":false,"skips":0})");
+  CHECK(lines[3] == R"({"step":5000000000,"loss":"nan","scale":"inf","skipped":false,"skips":0,)"
+                    R"("validation_loss":"nan","metric":9.8})");
   CHECK(lines[4] == R"({"step":5000000001,"loss":"-inf","scale":5e-324,"skipped":false,"skips":0})");
   CHECK(lines[5] ==
         R"({"result":{"value":"nan","taken":3,"skipped":0,"first_nonfinite_step":0,"seconds":0.0}})");
@@ -547,4 +557,31 @@ TEST_CASE("sizes that are none: the message names file and line") {
   check_says(complaint("{\"sizes\":{", "{\"sizes\":[],\"x\":{"), {path + ":3:", "\"sizes\""});
   write_text(path, good + lines_of(folder / "sizes.jsonl")[1] + "\n");
   check_says(files::message<Error>([&] { load_run(path); }), {path + ":4:", "steps must go up"});
+}
+
+TEST_CASE("a log is being written until its program ends it, or ends") {
+  const files::Folder folder;
+  const std::string path = folder / "run.jsonl";
+  CHECK_FALSE(is_being_written(path));  // there is none
+  {
+    RunLog log(path, some_header());
+    CHECK(is_being_written(path));
+    check_says(files::message<Error>([&] { RunLog(path, 0, 0); }), {path, "another program is writing it"});
+    log.finish({});
+    CHECK_FALSE(is_being_written(path));
+  }
+  const std::string other = folder / "other.jsonl";
+  const pid_t child = fork();
+  if (child == 0) {
+    RunLog log(other, some_header());
+    for (;;) pause();
+  }
+  for (int i = 0; i < 1000 && !is_being_written(other); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(is_being_written(other));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  CHECK_FALSE(is_being_written(other));
+  RunLog again(other, 0, 0);
+  CHECK(is_being_written(other));
 }

@@ -5,11 +5,13 @@
 #include <tests/train/small_disk.h>
 #include <tinymp/train/atomic_file.h>
 #include <tinymp/train/safetensors.h>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <sstream>
 
 // The format is https://github.com/huggingface/safetensors, "Format"; its Python package is the oracle.
 namespace tinymp::test {
@@ -171,6 +173,31 @@ TEST_CASE("safetensors: a file that cannot be read is named, with the reason") {
   CHECK_SAYS("it has 0 bytes", train::load_safetensors(folder / "empty"));
 }
 
+TEST_CASE("safetensors: the header is judged before gigabytes behind it are read") {
+  const files::Folder folder;
+  const std::string path = folder / "large";
+  std::ofstream(path, std::ios::binary)
+      << file_of(R"({"t":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", "1234");
+  std::error_code failed;
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 38, failed);  // sparse: 256 GiB that no disk holds
+  if (failed) SKIP_TEST("this file system holds no sparse file of 256 GiB");
+  CHECK_SAYS("its tensors have 4 bytes, and 274877906883", train::load_safetensors(path));
+}
+
+TEST_CASE("safetensors: the time for a header grows as its length does") {
+  const auto seconds_for = [](int tensors) {
+    Safetensors many;
+    for (int i = 0; i < tensors; ++i) many.tensors[concat("t", i)] = {StoredType::U8, {1}, "1"};
+    const std::string bytes = train::safetensors_bytes(many);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(train::parse_safetensors(bytes, "many") == many);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const double few = seconds_for(4000);
+  CHECK(seconds_for(64000) <
+        64 * few + 1);  // 16 times as long a header; where it grows as the square: 256 times
+}
+
 TEST_CASE("a file is written whole or not at all: full and read-only disks keep the old one") {
   SmallDisk disk(64);
   if (!disk.mounted) SKIP_TEST("mounting a small tmpfs needs Linux and root");
@@ -244,6 +271,50 @@ safetensors.serialize_file({n: stored(t) for n, t in tensors if t['dtype'] in na
   CHECK(*said == expected);
   const Safetensors theirs = train::load_safetensors(folder / "theirs");
   CHECK(theirs.tensors.size() == 19);  // nine formats, twice, and the empty one
+  for (const auto& [name, tensor] : theirs.tensors) CHECK(tensor == all.tensors.at(name));
+}
+
+TEST_CASE("safetensors: PyTorch reads every format that it has, and writes what we read") {
+  if (!python("import torch, safetensors")) SKIP_TEST("no Python package torch");
+  const files::Folder folder;
+  const Safetensors all = all_kinds();
+  train::save_safetensors("the file", folder / "ours", all);
+  const std::optional<std::string> said = python(R"(
+import sys
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+formats = {torch.float64: 'F64', torch.float32: 'F32', torch.float16: 'F16', torch.bfloat16: 'BF16',
+           torch.int64: 'I64', torch.int32: 'I32', torch.int16: 'I16', torch.int8: 'I8', torch.uint8: 'U8',
+           torch.float8_e4m3fn: 'F8_E4M3', torch.float8_e5m2: 'F8_E5M2', torch.bool: 'BOOL'}
+tensors = {}
+with safe_open(sys.argv[1], 'pt') as file:
+    for name in sorted(file.keys()):
+        format = file.get_slice(name).get_dtype()
+        if format not in formats.values():
+            continue
+        t = file.get_tensor(name)
+        assert formats[t.dtype] == format and list(t.shape) == file.get_slice(name).get_shape()
+        tensors[name] = t
+print(len(tensors), float(tensors['three F32'][1, 0]), int(tensors['scalar I32']))
+save_file(tensors, sys.argv[2])
+)",
+                                                 {folder / "ours", folder / "theirs"});
+  REQUIRE(said.has_value());
+  float second = 0;
+  std::int32_t scalar = 0;
+  std::memcpy(&second, all.tensors.at("three F32").bytes.data() + 4, 4);
+  std::memcpy(&scalar, all.tensors.at("scalar I32").bytes.data(), 4);
+  std::istringstream words(*said);
+  int count = 0;
+  double of_second = 0;
+  std::int64_t of_scalar = 0;
+  words >> count >> of_second >> of_scalar;
+  CHECK(count == 25);  // twelve formats, twice, and the empty one
+  CHECK(of_second == static_cast<double>(second));
+  CHECK(of_scalar == scalar);
+  const Safetensors theirs = train::load_safetensors(folder / "theirs");
+  CHECK(theirs.tensors.size() == 25);
   for (const auto& [name, tensor] : theirs.tensors) CHECK(tensor == all.tensors.at(name));
 }
 

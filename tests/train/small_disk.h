@@ -36,6 +36,15 @@ struct SmallDisk {
 #endif
   }
 
+  void grow(int kilobytes) {
+#if defined(__linux__)
+    const std::string options = "size=" + std::to_string(kilobytes) + "k";
+    REQUIRE(mount("tmpfs", folder.path.c_str(), "tmpfs", MS_REMOUNT, options.c_str()) == 0);
+#else
+    (void)kilobytes;
+#endif
+  }
+
   /// Writes until nothing more fits.
   void fill() const {
     std::ofstream out(folder / "ballast", std::ios::binary | std::ios::app);

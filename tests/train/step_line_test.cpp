@@ -178,20 +178,31 @@ TEST_CASE("what was not measured is not written, and what was measured reads bac
   files::Folder folder;
   RunLog log(folder / "run.jsonl", RunHeader{});
   log.write({.step = 1, .loss = 2});
-  log.write({.step = 2, .loss = 1, .grad_norm = 0.1, .epoch = 0.5, .seconds = 3, .metric = 93.25});
-  log.finish({.value = 1, .peak_bytes = 123456789012});
+  log.write({.step = 2,
+             .loss = 1,
+             .grad_norm = 0.1,
+             .epoch = 0.5,
+             .seconds = 3,
+             .validation_loss = 0.2,
+             .metric = 93.25});
+  const MemoryBytes memory{
+      .weights = 8, .masters = 16, .optimizer = 32, .gradients = 9, .activations = 99, .workspace = 1};
+  log.finish({.value = 1, .peak_bytes = 123456789012, .memory = memory});
   const std::vector<std::string> lines = lines_of(log.path());
   REQUIRE(lines.size() == 4);
   CHECK(lines[1] == R"({"step":1,"loss":2.0,"scale":1.0,"skipped":false,"skips":0})");
-  CHECK(lines[2].ends_with(R"("grad_norm":0.1,"epoch":0.5,"seconds":3.0,"metric":93.25})"));
+  CHECK(lines[2].ends_with(
+      R"("grad_norm":0.1,"epoch":0.5,"seconds":3.0,"validation_loss":0.2,"metric":93.25})"));
   const Run run = load_run(log.path());
   CHECK(std::isnan(run.steps[0].metric));
   CHECK(run.steps[1].grad_norm == 0.1);
   CHECK(run.steps[1].epoch == 0.5);
   CHECK(run.steps[1].seconds == 3);
+  CHECK(run.steps[1].validation_loss == 0.2);
   CHECK(run.steps[1].metric == 93.25);
   CHECK(run.result->peak_bytes == 123456789012);
+  CHECK(run.result->memory == memory);
   RunLog plain(folder / "plain.jsonl", RunHeader{});
-  plain.finish({.value = 1});
-  CHECK(lines_of(plain.path())[1].find("peak_bytes") == std::string::npos);
+  plain.finish({.value = 1, .peak_bytes = 5});
+  CHECK(lines_of(plain.path())[1].ends_with(R"("peak_bytes":5}})"));
 }

@@ -22,14 +22,15 @@
 ///
 /// Autocast casts a parameter once, even if the model uses it several times. The copy lasts until an
 /// optimizer steps, another tape begins or the region ends. If a region lies directly inside another region
-/// of the same format, both share their copies. The gradients of all uses are summed in the format of the
-/// parameter and flow back through the one cast.
+/// of the same format, both share their copies. In the backward pass each use of the copy gives one
+/// gradient in the narrow format. The tape adds these gradients up in the parameter's format; the sum is the
+/// parameter's gradient.
 namespace tinymp {
 
 class Autocast final : public CastPolicy {
  public:
-  /// `exceptions` replace rules of the lists. Throws Error when `format` is f64, or when an exception
-  /// names no op.
+  /// `exceptions` replace rules of the lists. Throws Error when `format` is f64, or when a rule in `exceptions`
+  /// has a name that is no op.
   explicit Autocast(DType format, std::vector<AutocastRule> exceptions = {});
   explicit Autocast(const Recipe& recipe) : Autocast(recipe.autocast) {}
   ~Autocast();
@@ -48,8 +49,9 @@ class Autocast final : public CastPolicy {
 
   /// Copies of parameters. They are valid under one tape and for one set of parameter values.
   struct Copies {
+    /// Keeps the parameter alive: otherwise a new tensor could get the same address, and so the same id.
     struct Copy {
-      Tensor parameter, copy;  ///< while it holds the parameter no other tensor gets that id
+      Tensor parameter, copy;
     };
     std::map<const void*, Copy> by_id;
     std::uint64_t tape = 0, changes = 0;

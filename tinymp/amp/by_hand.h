@@ -6,7 +6,7 @@
 
 /// Mixed precision written out, as in MXNet (docs: "Using AMP in MXNet"). The program casts the layers and
 /// multiplies the loss by S, which MXNet calls the weight of the loss. The optimizer divides the gradients by
-/// S.
+/// S. Left: tinymp. Right: the same in MXNet.
 ///
 ///   cast_layers(net, DType::f16);                                     net.cast("float16")
 ///   Sgd sgd(tensors(net.parameters()), {.lr = 0.1f}, recipes::fp16_master);    multi_precision=True
@@ -16,12 +16,12 @@
 ///   tape.backward(scale(cross_entropy(net(images), labels), S));      SoftmaxCrossEntropyLoss(weight=S)
 ///   trainer.step();
 ///
-/// autocast.h has the same program as PyTorch writes it, mixed_optimizer.h as TensorFlow does.
+/// autocast.h shows this program in the style of PyTorch, mixed_optimizer.h in the style of TensorFlow.
 namespace tinymp {
 
 /// Rounds the parameters to `format`. When `format` is narrow, the gamma and beta of a norm stay FP32, as in
-/// MXNet; an optimizer of such a model needs fp32_norm_parameters in its recipe. Throws Error when an
-/// optimizer owns the parameters already: its masters would not follow.
+/// MXNet; an optimizer of such a model needs fp32_norm_parameters in its recipe. Throws Error when an optimizer
+/// owns the parameters already, because its masters would not change with them.
 void cast_layers(const nn::Model& model, DType format);
 
 /// Takes optimizer steps with the gradients multiplied by `rescale_grad`, which is 1 / S. No step is skipped:

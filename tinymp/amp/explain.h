@@ -11,7 +11,9 @@
 namespace tinymp {
 
 struct ExplainedOp {
-  std::string op;           ///< "linear"; "batch_norm: mean" is a part of the batch_norm further down
+  /// The name of the op, such as "linear". Some ops have parts. Each part is an entry of its own, before the
+  /// op: first "batch_norm: mean", then "batch_norm".
+  std::string op;
   std::string names{};      ///< the named tensors among the inputs: "layer 1 weight, layer 1 bias"
   std::vector<DType> in{};  ///< the format of each input
   DType out = DType::f32;

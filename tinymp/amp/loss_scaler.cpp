@@ -1,5 +1,6 @@
 #include <kernels/kernels.h>
 #include <tinymp/amp/loss_scaler.h>
+#include <tinymp/base/memory_account.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/optim/optimizer.h>
 #include <algorithm>
@@ -37,6 +38,7 @@ void LossScaler::follow(Device device) {
   if (state_.device() == device) return;
   expect(open_.empty(), "LossScaler: a step that began on ", state_.device(), " goes on on ", device,
          "; what shares a scale must share a device: give each device a scaler of its own");
+  const MemoryRegion own(MemoryKind::workspace);  // no tape keeps it
   state_ = DeviceValue(device, state_.read());
 }
 

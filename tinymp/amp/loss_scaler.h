@@ -13,7 +13,8 @@
 ///            -> step, or skip it if there are such gradients and the policy skips -> update S
 ///
 /// Several optimizers may share one scaler, as in a GAN: it trains two networks against each other, and each
-/// network has its optimizer. S backs off once when the gradients of either overflow.
+/// network has its optimizer. If gradients of one or of both overflow in a step, S backs off
+/// only once.
 namespace tinymp {
 
 class LossScaler {
@@ -24,9 +25,9 @@ class LossScaler {
   LossScaler(const LossScaler&) = delete;
   LossScaler& operator=(const LossScaler&) = delete;
 
-  float factor() const { return state_.read().scale; }  ///< S; waits for the device
+  float factor() const { return state_.read().scale; }  ///< S itself; waits for the device
 
-  /// Returns loss x S, recorded on the tape. Throws Error unless the loss is an FP32 scalar: a classifier's
+  /// Returns loss x S, recorded on the tape. Throws Error unless the loss is one FP32 value: a classifier's
   /// first loss, 2.3, times 65536 is infinite in FP16.
   Tensor scale(const Tensor& loss);
 
@@ -35,10 +36,10 @@ class LossScaler {
   Tensor last_factor() const;
 
   /// Counts the non-finite, zero and subnormal gradients in one pass over what backward left. Sets the factor
-  /// of the gradients to 1/S (computed in double, then rounded). Throws Error on a second call for the same
-  /// gradients, for gradients from before zero_grad(), and when the training step before this
-  /// one called step() but not update(). After an exception between unscale() and step(), call zero_grad(): it drops
-  /// the step.
+  /// of the gradients to 1/S (computed in double, then rounded). Throws Error in four cases: it was called
+  /// before for these gradients; the gradients are from before zero_grad(); the previous training step called
+  /// step() and zero_grad(), but not update(); another step of this scaler is open on another device. After an
+  /// exception between unscale() and step(), call zero_grad(): it drops the step.
   UnscaleResult unscale(Gradients& gradients);
 
   /// Ends the step and moves S by the policy. The arguments are the checks of all optimizers that share this
@@ -53,9 +54,10 @@ class LossScaler {
   /// Returns the state that a run needs to continue where it stopped. The policy is not in it: the recipe
   /// holds the policy. Waits for the device.
   ScaleState state() const { return state_.read(); }
-  /// Throws Error during a step, and for a state that this scaler cannot be in. Under a policy that moves S, S
-  /// is finite, S and the count of good steps are 0 or above, and `bad` is false. Under any other policy only
-  /// the first state is valid.
+  /// Throws Error during a step, and for a state that is not valid. If the policy moves S, a state is valid
+  /// when three things hold: S is finite and at least 0 (it may have backed off to 0); the count of good steps
+  /// is at least 0 and below 2^30; and `bad`, the mark of a bad check within a step, is false. Under any other
+  /// policy the only valid state is the one that the scaler starts with.
   void restore(const ScaleState& state);
 
  private:

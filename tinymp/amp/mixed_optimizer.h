@@ -14,7 +14,7 @@
 ///   optimizer.minimize([&] { return cross_entropy(model(images), labels); });
 ///
 /// TensorFlow's rewrite finds the ops in a graph. tinymp has no graph, so minimize() takes a function that
-/// computes the loss. by_hand.h has the same program as MXNet writes it, autocast.h as PyTorch does.
+/// computes the loss. by_hand.h shows this program in the style of MXNet, autocast.h in the style of PyTorch.
 namespace tinymp {
 
 class MixedOptimizer {

@@ -33,6 +33,8 @@ Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backwar
   expect(!current_tape->has_run_, op.name, ": this tape has run backward; make a new Tape for the next step");
   output.set_requires_grad(true);
   output.mark_computed();
+  for (const Tensor& x : inputs)  // a batch: now the tape keeps it
+    if (x.counts_as(MemoryKind::workspace)) x.count_as(MemoryKind::activations);
   current_tape->nodes_.push_back({std::move(op.name), std::move(inputs), output, std::move(backward)});
   return output;
 }
@@ -91,6 +93,7 @@ void Tape::backward(const Tensor& loss) {
   expect(recorded,
          "backward(): the loss was not computed under this tape out of anything that requires a gradient");
   has_run_ = true;
+  memory_.set_kind(MemoryKind::workspace);
 
   Tensor one = Tensor::like(loss);
   kernels::fill(one.view(), 1);

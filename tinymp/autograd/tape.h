@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/base/memory_account.h>
 #include <tinymp/tensor/tensor.h>
 #include <cstdint>
 #include <functional>
@@ -88,6 +89,7 @@ class Tape {
   Tape* outer_;
   Observer* observer_;
   bool has_run_ = false;
+  MemoryRegion memory_{MemoryKind::activations};  ///< what ops make while it records is kept
 };
 
 /// Every differentiable op ends with this call:

@@ -3,6 +3,7 @@
 #endif
 
 #include <tinymp/base/error.h>
+#include <tinymp/base/memory_account.h>
 #include <tinymp/base/parallel_for.h>
 #include <algorithm>
 #include <atomic>
@@ -61,6 +62,7 @@ struct Loop {
   std::int64_t n, grain;
   detail::RangeBody body;
   void* context;
+  const MemoryRegion* region = MemoryRegion::current();  ///< of the caller
   CpuPlacement placement{};
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> failed{false};
@@ -70,7 +72,9 @@ struct Loop {
   void start_late() {
     if (next.load(std::memory_order_relaxed) >= n) return;
     placement.take();
+    MemoryRegion::set_current(region);
     work();
+    MemoryRegion::set_current(nullptr);
   }
 
   void work() {
@@ -216,7 +220,7 @@ void detail::parallel_ranges(std::int64_t n, std::int64_t grain, RangeBody body,
     return;
   }
   if (!pool || pool->workers() != threads() - 1) pool = std::make_unique<ThreadPool>(threads() - 1);
-  Loop loop{n, grain, body, context, {}, {}, {}, {}};
+  Loop loop{.n = n, .grain = grain, .body = body, .context = context, .error = {}};
   pool->run(loop);
   if (loop.error) std::rethrow_exception(loop.error);
 }

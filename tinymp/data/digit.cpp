@@ -8,8 +8,8 @@ namespace tinymp::data {
 namespace {
 
 constexpr std::int64_t side = 28, digit_side = 20;
-constexpr std::int64_t middle =
-    14;  // counted from 0: in MNIST's own images the mean centre is (13.99, 14.01)
+// Counted from 0: in MNIST's own images the mean centre is (13.99, 14.01).
+constexpr std::int64_t middle = 14;
 
 Picture crop(const Picture& ink, const Box& box) {
   Picture cropped{{box.rows, box.cols, 1}, {}};
@@ -67,6 +67,8 @@ Digit read_digit(const Picture& picture, const std::string& path) {
   digit.left = box.left * to.cols / from.cols;
   digit.rows = box.rows * to.rows / from.rows;
   digit.cols = box.cols * to.cols / from.cols;
+  digit.contrast = ink.contrast;
+  digit.pieces = ink.pieces;
   return digit;
 }
 

@@ -205,6 +205,7 @@ struct Candidate {
   Picture levels{};  ///< 0 .. 255
   int contrast = 0;
   Box box{};
+  int pieces = 0;
 };
 
 /// What lies between the strokes of a digit lies within the box around it: is `outer` the larger box, and `inner`
@@ -240,6 +241,7 @@ std::optional<Candidate> dark_ink(const Picture& grey, bool is_lit, bool is_nois
     candidate.levels.pixels.push_back(is_kept ? static_cast<std::uint8_t>(std::clamp(level, 0, 255)) : 0);
   }
   candidate.box = box_around(candidate.levels);
+  candidate.pieces = static_cast<int>(std::ranges::count(keep, true));
   return candidate;
 }
 
@@ -276,7 +278,7 @@ Ink find_ink(const Picture& picture, const std::string& path) {
       !dark || (light && (light->contrast > 2 * dark->contrast ||
                           (2 * light->contrast > dark->contrast && encloses(light->box, dark->box))));
   Candidate& ink = is_light ? *light : *dark;
-  return {std::move(ink.levels), ink.box, !is_light};
+  return {std::move(ink.levels), ink.box, !is_light, ink.contrast, ink.pieces};
 }
 
 }  // namespace tinymp::data

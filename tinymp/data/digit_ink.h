@@ -16,6 +16,8 @@ struct Ink {
   Picture levels{};     ///< (H,W) grey, 0 paper .. 255 ink; at most 320 on its longer side
   Box box{};            ///< around the ink, in `levels`
   bool is_dark = true;  ///< ink darker than the paper
+  int contrast = 0;     ///< how far the ink stands out from its paper, of 255
+  int pieces = 0;       ///< connected pieces of ink that were kept
 };
 
 /// Separates ink from paper, whatever the light on it:

@@ -25,7 +25,8 @@ class Memory {
       is_spent_ = true;
       return nullptr;
     }
-    void* block = std::malloc(bytes == 0 ? 1 : bytes);
+    // Zeros: stb_image 2.27 reads some of what a damaged file did not fill, and the picture must be the same each time.
+    void* block = std::calloc(bytes == 0 ? 1 : bytes, 1);
     if (block == nullptr) return nullptr;
     blocks_.emplace(block, bytes);
     held_ += bytes;

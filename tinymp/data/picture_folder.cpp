@@ -51,6 +51,12 @@ std::vector<fs::path> visible(const fs::path& folder, bool folders) {
   return found;
 }
 
+std::vector<std::string> texts_of(const std::vector<fs::path>& paths) {
+  std::vector<std::string> texts;
+  for (const fs::path& path : paths) texts.push_back(path.string());
+  return texts;
+}
+
 std::vector<Class> classes_in(const fs::path& folder) {
   std::vector<Class> classes;
   const std::vector<fs::path> folders = visible(folder, true);
@@ -194,6 +200,9 @@ Split load_picture_folder(const std::string& name) {
   split.remark = reader.remark();
   return split;
 }
+
+std::vector<std::string> pictures_in(const std::string& folder) { return texts_of(visible(folder, false)); }
+std::vector<std::string> folders_in(const std::string& folder) { return texts_of(visible(folder, true)); }
 
 ImageShape picture_folder_shape(const std::string& name) { return shape_of(list(name)); }
 

@@ -32,6 +32,11 @@ inline bool names_folder(std::string_view name) { return name.starts_with(folder
 /// shape, how many pictures were resized, and the classes.
 Split load_picture_folder(const std::string& name);
 
+/// The files in a folder that are pictures by their names, or the folders in it, in order of name; what begins with a
+/// dot is left out. Throws Error when the folder cannot be read or holds more than most_folder_pictures.
+std::vector<std::string> pictures_in(const std::string& folder);
+std::vector<std::string> folders_in(const std::string& folder);
+
 /// Decides between grey and colour: reads the first picture of each class.
 ImageShape picture_folder_shape(const std::string& name);
 

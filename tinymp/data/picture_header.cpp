@@ -138,7 +138,7 @@ std::string_view foreign_format(File file) {
   if (begins_with(file, "%PDF")) return "a PDF";
   if (begins_with(file, "<svg") || begins_with(file, "<?xml")) return "an SVG";
   if (file.size() > 2 && file[0] == 'P' && file[1] >= '1' && file[1] <= '7')
-    return "a PNM of another kind than P5 and P6";
+    return "a PGM or PPM as text, or another PNM than the binary P5 and P6";
   return {};
 }
 
@@ -149,7 +149,7 @@ PictureHeader inspect(File file, const std::string& path) {
   if (begins_with(file, "P5") || begins_with(file, "P6")) return inspect_pnm(file, path);
   expect(!file.empty(), path, ": an empty file; ", mend_picture);
   const std::string_view name = foreign_format(file);
-  throw Error(name.empty() ? concat(path, ": not a picture that is read: PNG, JPEG, BMP and PGM are")
+  throw Error(name.empty() ? concat(path, ": not a picture that is read: PNG, JPEG, BMP, PGM and PPM are")
                            : concat(path, ": ", name, ", which is not read; ", mend_picture));
 }
 

@@ -2,6 +2,7 @@
 #include <tinymp/data/picture.h>
 #include <tinymp/data/picture_header.h>
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 // A JPEG is markers, FF and a byte. Most are followed by a length of two bytes and so many bytes; after SOS the
@@ -43,32 +44,6 @@ int orientation_in(File segment) {
   return 1;
 }
 
-/// Reads a frame header (SOFn): bits, rows, columns, components.
-void read_frame(File segment, int marker, const std::string& path, PictureHeader& header) {
-  expect(marker <= 0xC2, path, ": a JPEG of a rare kind (SOF", marker - 0xC0, "), which is not read; ",
-         mend_picture);
-  expect(segment.size() >= 6 && header.rows == 0, path, ": damaged: its frame header is wrong; ",
-         mend_picture);
-  header.rows = number16(segment, 1);
-  header.cols = number16(segment, 3);
-  const int components = segment[5];
-  expect(components != 4, path, ": a JPEG in CMYK, for printing; save it in RGB");
-  expect(components == 1 || components == 3, path, ": damaged: a JPEG of ", components, " components; ",
-         mend_picture);
-}
-
-/// Huffman tables (DHT): class and number, 16 counts of codes by length, the values. stb_image 2.27 does not check
-/// that there are at most 256.
-void check_tables(File segment, const std::string& path) {
-  while (!segment.empty()) {
-    std::size_t count = 0;
-    for (std::size_t i = 1; i < 17 && i < segment.size(); ++i) count += segment[i];
-    expect(segment.size() >= 17 + count && count <= 256, path, ": damaged: a Huffman table of ", count,
-           " codes; ", mend_picture);
-    segment = segment.subspan(17 + count);
-  }
-}
-
 class Walk {
  public:
   Walk(File file, const std::string& path) : file_(file), path_(path) {}
@@ -80,10 +55,12 @@ class Walk {
       if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD7)) continue;
       const File segment = next_segment();
       if (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC)
-        read_frame(segment, marker, path_, header_);
-      if (marker == 0xC4) check_tables(segment, path_);
+        read_frame(segment, marker);
+      if (marker == 0xC4) read_tables(segment);
       if (marker == 0xE1 && header_.orientation == 1) header_.orientation = orientation_in(segment);
-      if (marker == 0xDA) skip_scan();
+      if (marker != 0xDA) continue;
+      expect_tables(segment);
+      skip_scan();
     }
     expect(scans_ > 0, path_, ": damaged: a JPEG without pixels; ", mend_picture);
     // The component with most blocks has one for 8 x 8 pixels, and each takes a bit at least.
@@ -120,6 +97,51 @@ class Walk {
     return segment;
   }
 
+  /// Reads a frame header (SOFn): bits, rows, columns, components.
+  void read_frame(File segment, int marker) {
+    expect(marker <= 0xC2, path_, ": a JPEG of a rare kind (SOF", marker - 0xC0, "), which is not read; ",
+           mend_picture);
+    expect(segment.size() >= 6 && header_.rows == 0, path_, ": damaged: its frame header is wrong; ",
+           mend_picture);
+    is_progressive_ = marker == 0xC2;
+    header_.rows = number16(segment, 1);
+    header_.cols = number16(segment, 3);
+    const int components = segment[5];
+    expect(components != 4, path_, ": a JPEG in CMYK, for printing; save it in RGB");
+    expect(components == 1 || components == 3, path_, ": damaged: a JPEG of ", components, " components; ",
+           mend_picture);
+  }
+
+  /// Huffman tables (DHT): class (0 DC, 1 AC) and number, 16 counts of codes by length, the values. stb_image 2.27 does
+  /// not check that there are at most 256.
+  void read_tables(File segment) {
+    while (!segment.empty()) {
+      std::size_t count = 0;
+      for (std::size_t i = 1; i < 17 && i < segment.size(); ++i) count += segment[i];
+      expect(segment.size() >= 17 + count && count <= 256, path_, ": damaged: a Huffman table of ", count,
+             " codes; ", mend_picture);
+      has_table_[segment[0] >> 4 & 1][segment[0] & 15] = true;
+      segment = segment.subspan(17 + count);
+    }
+  }
+
+  /// The beginning of a scan (SOS): the components, each with the numbers of its tables, and which coefficients follow.
+  /// stb_image 2.27 decodes with whatever lies in memory where a table was not given.
+  void expect_tables(File segment) const {
+    const std::size_t components = segment.empty() ? 0 : segment[0];
+    expect(components >= 1 && segment.size() == 4 + 2 * components, path_,
+           ": damaged: the header of a scan is wrong; ", mend_picture);
+    const bool begins_with_dc = segment[1 + 2 * components] == 0,
+               refines = segment[3 + 2 * components] >> 4 != 0;
+    for (std::size_t i = 0; i < components; ++i) {
+      const std::size_t tables = segment[2 + 2 * i];
+      const bool dc = !is_progressive_ || (begins_with_dc && !refines),
+                 ac = !is_progressive_ || !begins_with_dc;
+      expect((!dc || has_table_[0][tables >> 4]) && (!ac || has_table_[1][tables & 15]), path_,
+             ": damaged: its pixels want a Huffman table that it lacks; ", mend_picture);
+    }
+  }
+
   void skip_scan() {
     expect(header_.rows > 0, path_, ": damaged: pixels before the size of the picture; ", mend_picture);
     expect(++scans_ <= most_scans, path_, ": more than ", most_scans, " scans; ", mend_picture);
@@ -134,6 +156,8 @@ class Walk {
   const std::string& path_;
   std::size_t at_ = 0;
   int scans_ = 0;
+  bool is_progressive_ = false;
+  std::array<std::array<bool, 16>, 2> has_table_{};  ///< by class and number, so far
   PictureHeader header_{.format = PictureFormat::jpeg};
 };
 

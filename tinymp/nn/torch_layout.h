@@ -14,7 +14,8 @@
 ///   ResNet          Conv2d 0, BatchNorm2d 1, ReLU 2, blocks from 3 on ("3.conv1", "3.norm1", "3.conv2",
 ///                   "3.norm2"), AdaptiveAvgPool2d, Flatten, Linear
 ///   ResidualMlp     Linear 0, blocks from 1 on ("1.first", "1.second"), ReLU, Linear
-///   LanguageModel   "embedding", "lstm", "out": no Sequential
+///   LanguageModel   "embedding", "lstm", "out": no Sequential. The bias of our LSTM is "lstm.bias_ih_l0"; PyTorch
+///                   adds a second one, which has to be zero
 /// Any other model keeps the names of its layers: "layer 2 weight" is "layer.2.weight".
 namespace tinymp::nn {
 

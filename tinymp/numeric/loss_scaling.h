@@ -21,8 +21,8 @@
 ///   skips_nonfinite()        true when a step with a gradient that is not finite is skipped
 ///   fields(policy, visit)    calls visit(about, member) for each field
 /// To add one, declare its struct above LossScaling, add it to that list, and write the struct below. Then
-/// write a function sentence() for it in loss_scaling.cpp; describe() calls it. The concept ScalingPolicy refuses a struct that lacks a line of this
-/// table.
+/// write a function sentence() for it in loss_scaling.cpp; describe() calls it. The concept ScalingPolicy
+/// refuses a struct that lacks one of the members above.
 namespace tinymp {
 
 struct NoScaling;

@@ -36,7 +36,8 @@ class Gradients {
  public:
   View view() const;             ///< the gradients as backward left them: multiplied by S
   const Tensor& tensor() const;  ///< the same values as a tensor
-  /// True gradient = value x factor. Waits. Throws Error before unscale() and after zero_grad().
+  /// A value of view() times this factor is the true gradient; after clip_norm() it is the clipped gradient.
+  /// Waits. Throws Error before unscale() and after zero_grad().
   float factor() const;
   bool unscaled() const;  ///< true between unscale() and zero_grad()
 
@@ -46,8 +47,8 @@ class Gradients {
   friend class UnscaleResult;
   friend Tensor clip_norm(Gradients& gradients, float max_norm);
 
-  /// One step of one optimizer. zero_grad() begins the next one. A handle reads the stage to see
-  /// that its own step is over.
+  /// One step of one optimizer. zero_grad() begins the next one. A Gradients handle reads the stage to find out
+  /// whether its own step is over.
   struct Step;
   explicit Gradients(std::shared_ptr<Step> step) : step_(std::move(step)) {}
   void expect_current(const char* caller) const;
@@ -66,7 +67,7 @@ class [[nodiscard]] UnscaleResult {
   bool skips() const {
     return skip_nonfinite_ && !finite();
   }  ///< true when step() will change nothing; waits
-  kernels::GradientCounts counts() const { return found_.read(); }  ///< exact; waits
+  kernels::GradientCounts counts() const { return found_.read(); }  ///< of all gradients; waits
   /// The same counts on the device, to be read later.
   const DeviceValue<kernels::GradientCounts>& found() const { return found_; }
 
@@ -87,7 +88,7 @@ class [[nodiscard]] UnscaleResult {
 /// Returns the norm before clipping, an f32 scalar whose item() waits. A norm that is not finite changes
 /// nothing: UnscaleResult reports the gradients that are not finite, and the policy decides whether step()
 /// skips. Throws Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first,
-/// then clip), or when max_norm is not above 0.
+/// then clip) or from before zero_grad(), or when max_norm is not above 0.
 Tensor clip_norm(Gradients& gradients, float max_norm);
 
 }  // namespace tinymp

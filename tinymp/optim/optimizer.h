@@ -36,19 +36,20 @@ class Optimizer {
   /// Updates every parameter, or skips the step. It skips when the check found a gradient that is not finite
   /// and the scaling policy skips such steps. In a skipped step weights, masters, moments, batch norm's
   /// running averages and the step counter keep their bits.
-  /// The outcome lies on the device and counts the updates that changed no weight; its read() waits.
-  /// Throws Error when the gradients were not unscaled or are another optimizer's, when the check belongs to
-  /// other gradients, or when step() was called for these gradients before.
+  /// The outcome lies on the device and counts the updates that changed no weight (with a master: no master); its
+  /// read() waits. Throws Error when the gradients were not unscaled, are another optimizer's or from before
+  /// zero_grad(), when the check belongs to other gradients, or when step() was called for these gradients before.
   DeviceValue<kernels::StepOutcome> step(const Gradients& gradients, const UnscaleResult& check);
 
-  /// For programs that measure: returns the updates of the last step in FP32, before they were rounded to the master's
-  /// format. `before` is what master() held before the step. Computes the updates again on the CPU; waits.
-  /// Throws Error when there was no step since zero_grad(), and when the step was skipped.
+  /// For programs that measure: returns the updates of the last step in FP32, before they were rounded to the
+  /// master's format. `before` is what master() held before the step. Computes the updates again on the CPU;
+  /// waits. Throws Error when there was no step since zero_grad(), when the step was skipped, for gradients of
+  /// another optimizer, and for a `before` of another size.
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
   /// Forgets the gradients, so that the next backward writes new ones. Also drops changes that are put off until
-  /// step(), such as the new running averages of batch norm (Tensor::on_step). So if you call zero_grad() between forward and step, batch norm's running averages do
-  /// not include that batch.
+  /// step(), such as the new running averages of batch norm (Tensor::on_step). So if you call zero_grad()
+  /// between forward and step, batch norm's running averages do not include that batch.
   void zero_grad();
 
   float learning_rate() const { return learning_rate_; }
@@ -61,8 +62,8 @@ class Optimizer {
   const Tensor& master() const { return master_; }
   const std::vector<Tensor>& moments() const { return moments_; }
 
-  /// Everything of this optimizer that training needs to continue; S is in LossScaler::state(). The tensors are copies, on the CPU, so they take no memory
-  /// from the device that trains.
+  /// Everything of this optimizer that training needs to continue; S is in LossScaler::state(). The tensors are
+  /// copies on the CPU, so they take no memory from the device that trains.
   struct State {
     std::int64_t steps = 0;
     float learning_rate = 0;
@@ -75,9 +76,10 @@ class Optimizer {
   void restore(const State& state);
 
  protected:
-  /// `recipe` sets the formats of the gradients, the master and the moments; the format of the parameters is
-  /// recipe.compute. With fp32_norm_parameters a parameter of a norm has the master's format and is its own
-  /// master. Throws Error for f64: updates are computed in FP32.
+  /// `recipe` sets the formats of the gradients, the master and the moments. The parameters must have the
+  /// format recipe.compute already. Exception: with fp32_norm_parameters the parameters of normalisation layers
+  /// must have the master's format. The model then reads them from the master, not from their rounded copy in
+  /// weights(). Throws Error for f64: updates are computed in FP32.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   virtual kernels::UpdateRule rule() const = 0;

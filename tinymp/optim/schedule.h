@@ -24,11 +24,11 @@ struct Schedule {
   float lr = 0;            ///< the highest rate
   std::int64_t steps = 1;  ///< the steps of the whole run, warm-up included
   /// The rate climbs over the first `warmup` steps. If warmup is 3, their rates are 1/4, 2/4 and 3/4 of lr
-  /// (Goyal et al. 2017, arXiv 1706.02677, section 2.2). The cosine begins after the warm-up. For the
-  /// other kinds every later step has the rate that it has without a warm-up.
+  /// (Goyal et al. 2017, arXiv 1706.02677, section 2.2). The cosine begins after the warm-up. The other
+  /// kinds do not shift: after the warm-up each step has the rate that it would have without one.
   std::int64_t warmup = 0;
 
-  float at(std::int64_t step) const;  ///< the rate of step 1 .. steps; throws Error for any other
+  float at(std::int64_t step) const;  ///< the rate of `step`, from 1 to `steps`; throws Error outside
 };
 
 }  // namespace tinymp

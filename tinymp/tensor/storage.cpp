@@ -92,12 +92,50 @@ BlockPool& pool() {
   return instance;
 }
 
+std::shared_ptr<MemoryAccount> current_account() {
+  const MemoryRegion* region = MemoryRegion::current();
+  return region == nullptr ? nullptr : region->account();
+}
+
+MemoryKind current_kind() {
+  const MemoryRegion* region = MemoryRegion::current();
+  return region == nullptr ? MemoryKind::workspace : region->kind();
+}
+
 }  // namespace
 
-Storage::Storage(std::size_t bytes, Device device)
-    : data_(pool().acquire(block_size(bytes), device)), bytes_(bytes), device_(device) {}
+Storage::Storage(std::size_t bytes, Device device) : Storage(bytes, device, current_kind()) {}
 
-Storage::~Storage() { pool().release(data_, block_size(bytes_), device_); }
+Storage::Storage(std::size_t bytes, Device device, MemoryKind kind)
+    : data_(pool().acquire(block_size(bytes), device)),
+      bytes_(bytes),
+      device_(device),
+      kind_(kind),
+      account_(current_account()) {
+  if (account_) account_->take(kind_, bytes_);
+}
+
+Storage::~Storage() {
+  if (account_) account_->give_back(kind_, bytes_);
+  pool().release(data_, block_size(bytes_), device_);
+}
+
+void Storage::count_as(MemoryKind kind) {
+  std::shared_ptr<MemoryAccount> account = current_account();
+  if (!account) return;
+  if (account == account_) {
+    account->move(kind_, kind, bytes_);
+  } else {
+    if (account_) account_->give_back(kind_, bytes_);
+    account->take(kind, bytes_);
+    account_ = std::move(account);
+  }
+  kind_ = kind;
+}
+
+bool Storage::counts_as(MemoryKind kind) const {
+  return account_ != nullptr && kind_ == kind && account_ == current_account();
+}
 
 PoolStatistics pool_statistics() { return pool().statistics(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/base/device.h>
+#include <tinymp/base/memory_account.h>
 #include <cstddef>
 #include <memory>
 
@@ -10,7 +11,10 @@ namespace tinymp {
 
 class Storage {
  public:
-  Storage(std::size_t bytes, Device device);  ///< not initialised
+  /// Not initialised. Counts as the current MemoryRegion says.
+  Storage(std::size_t bytes, Device device);
+  /// Counts as `kind` in the account of the current MemoryRegion.
+  Storage(std::size_t bytes, Device device, MemoryKind kind);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -19,10 +23,17 @@ class Storage {
   std::size_t bytes() const { return bytes_; }
   Device device() const { return device_; }
 
+  /// Counts as `kind` from now on, in the account of the current MemoryRegion. Without one nothing changes.
+  void count_as(MemoryKind kind);
+  /// True when it counts as `kind` in the account of the current MemoryRegion.
+  bool counts_as(MemoryKind kind) const;
+
  private:
   std::byte* data_;
   std::size_t bytes_;
   Device device_;
+  MemoryKind kind_;
+  std::shared_ptr<MemoryAccount> account_;  ///< empty: it does not count
 };
 
 /// The counters of the pool, over all devices.

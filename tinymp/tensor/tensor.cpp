@@ -121,6 +121,7 @@ void Tensor::set_grad(Tensor grad) const {
 void Tensor::bind_grad(Tensor buffer) const {
   expect(buffer.shape() == shape(), "bind_grad: a buffer of shape ", buffer.shape(), " for a parameter of ",
          shape());
+  buffer.count_as(MemoryKind::gradients);
   self().grad = std::move(buffer.self_);
   self().grad_is_bound = true;
   self().has_grad = false;

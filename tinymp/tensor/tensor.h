@@ -91,6 +91,11 @@ class Tensor {
   /// `shape` values of this tensor from element `offset` on, sharing memory.
   Tensor slice(std::int64_t offset, Shape shape) const;
 
+  /// What the values are for, in the count of memory (base/memory_account.h). It is that of the whole block:
+  /// of an arena when the tensor lies in one.
+  void count_as(MemoryKind kind) const { self().storage->count_as(kind); }
+  bool counts_as(MemoryKind kind) const { return self().storage->counts_as(kind); }
+
   /// Equal for handles on the same tensor.
   const void* id() const { return self_.get(); }
 

@@ -23,16 +23,6 @@ void reach(WriteStage stage) {
   if (on_write_stage != nullptr) on_write_stage(stage);
 }
 
-/// Returns 0, or errno.
-int write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = write(file, bytes.data(), bytes.size());
-    if (wrote < 0 && errno != EINTR) return errno;
-    if (wrote > 0) bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return 0;
-}
-
 /// Some file systems cannot wait; they say so with EINVAL or ENOTSUP.
 int flush(int file) {
   if (fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP) return 0;
@@ -40,7 +30,8 @@ int flush(int file) {
 }
 
 int write_part(const std::string& part, std::string_view bytes) {
-  const Descriptor file{open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  const Descriptor file{
+      open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)};
   if (file.number < 0) return errno;
   reach(WriteStage::opened);
   if (const int failed = write_all(file.number, bytes.substr(0, bytes.size() / 2))) return failed;
@@ -59,6 +50,15 @@ int flush_folder(const std::string& path) {
 }
 
 }  // namespace
+
+int write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = write(file, bytes.data(), bytes.size());
+    if (wrote < 0 && errno != EINTR) return errno;
+    if (wrote > 0) bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return 0;
+}
 
 void write_atomically(const std::string& what, const std::string& path, std::string_view bytes) {
   const std::string part = path + ".part";

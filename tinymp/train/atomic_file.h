@@ -13,6 +13,9 @@ namespace tinymp::train {
 /// names the file in a message: "the checkpoint". Throws Error naming path, reason and how to mend it.
 void write_atomically(const std::string& what, const std::string& path, std::string_view bytes);
 
+/// Writes all of `bytes` to an open file, in as many calls as it takes. Returns 0, or errno.
+int write_all(int file, std::string_view bytes);
+
 /// How far a write has come.
 enum class WriteStage : std::uint8_t { opened, half_written, written, renamed };
 /// For tests, which delay or end a program inside a write. Called at each stage unless it is null.

@@ -62,15 +62,6 @@ FaultFinder::Memory finder_from(const MetadataReader& json) {
   return finder;
 }
 
-void expect_version(const Safetensors& contents, const std::string& path) {
-  const auto found = contents.metadata.find("tinymp.checkpoint");
-  expect(found != contents.metadata.end(), path,
-         ": tensors of another program, no checkpoint to go on from; take the weights alone: --weights-only");
-  expect(found->second == std::to_string(checkpoint_version), path, ": a checkpoint of version ",
-         excerpt(found->second), ", but this program reads version ", checkpoint_version,
-         ": use the version of tinymp that wrote it");
-}
-
 }  // namespace
 
 Safetensors contents_of(const Checkpoint& checkpoint, const CheckpointOwner& owner) {
@@ -87,15 +78,17 @@ Safetensors contents_of(const Checkpoint& checkpoint, const CheckpointOwner& own
                        {"tinymp.moment", moment_json(checkpoint.moment).dump()},
                        {"tinymp.finder", finder_json(checkpoint.finder).dump()}};
   add_tensors(checkpoint.moment, names_of_now, owner, contents);
-  if (!checkpoint.finder.past) return contents;
-  contents.metadata["tinymp.past"] = moment_json(*checkpoint.finder.past).dump();
-  add_tensors(*checkpoint.finder.past, names_of_past, owner, contents);
+  if (checkpoint.finder.past) {
+    contents.metadata["tinymp.past"] = moment_json(*checkpoint.finder.past).dump();
+    add_tensors(*checkpoint.finder.past, names_of_past, owner, contents);
+  }
+  seal(contents);
   return contents;
 }
 
 Checkpoint checkpoint_from(const Safetensors& contents, const std::string& path,
                            const CheckpointOwner& owner) {
-  expect_version(contents, path);
+  expect_version(contents, path, "no checkpoint to go on from; take the weights alone: --weights-only");
   expect_same_plan({contents, "tinymp.plan", path}, path, owner);
   const MetadataReader run(contents, "tinymp.run", path);
   Checkpoint checkpoint{.moment = moment_from({contents, "tinymp.moment", path}, owner)};
@@ -104,6 +97,16 @@ Checkpoint checkpoint_from(const Safetensors& contents, const std::string& path,
   checkpoint.counts.first_nonfinite_step = run.count("first_nonfinite_step");
   checkpoint.log_lines = run.count("log_lines");
   if (run.count("step") != checkpoint.moment.step) run.fail("and 'tinymp.moment' are of different steps");
+  const RunResult& counts = checkpoint.counts;
+  const std::int64_t step = checkpoint.moment.step;
+  // A log has two lines a step at most, its sizes being one, and lines for the few things it finds.
+  if (counts.skipped > step || counts.taken != step - counts.skipped || counts.first_nonfinite_step > step ||
+      checkpoint.log_lines / 3 - 1 > step)
+    run.fail("has counts that do not add up");
+  const data::Loader::Position place = checkpoint.moment.loader.position();
+  const std::int64_t batches = checkpoint.moment.loader.batches_per_epoch();
+  if (place.epoch > step || place.epoch * batches + place.drawn != step)
+    run.fail(concat("is at step ", step, ", and its place in the data at another"));
   checkpoint.finder = finder_from({contents, "tinymp.finder", path});
   std::vector<std::string> taken;
   take_tensors(contents, names_of_now, path, owner, checkpoint.moment, taken);
@@ -118,6 +121,12 @@ Checkpoint checkpoint_from(const Safetensors& contents, const std::string& path,
            ": a damaged checkpoint: this run has no tensor '", excerpt(entry.first),
            "'; take another copy, or an earlier checkpoint");
   return checkpoint;
+}
+
+std::int64_t step_of_checkpoint(const std::string& path) {
+  const Safetensors contents = load_safetensors(path);
+  expect_version(contents, path, "no checkpoint to go on from; take the weights alone: --weights-only");
+  return MetadataReader(contents, "tinymp.moment", path).count("step");
 }
 
 }  // namespace tinymp::train

@@ -17,13 +17,14 @@
 ///   tinymp.moment1.NAME, moment2    the optimizer's moments
 ///   tinymp.buffer.N                 other buffers: the steps of a dropout
 ///   tinymp.past.weight.NAME, ...    the copy that FaultFinder searches from, while it searches
-/// and "__metadata__" has these texts, all but the first JSON:
+/// and "__metadata__" has these texts, all but the first and the last JSON:
 ///   tinymp.checkpoint   "1", the version
 ///   tinymp.plan         model, recipe, data, seed, optimizer, schedule ... : what must agree to go on
 ///   tinymp.run          steps over, taken and skipped, first step whose loss was not finite, lines of the log
 ///   tinymp.moment       steps and learning rate of the optimizer, S and its count, place in the data
 ///   tinymp.past         the same for the copy
 ///   tinymp.finder       what FaultFinder has reported
+///   tinymp.sha256       the seal of all this (safetensors.h)
 namespace tinymp::train {
 
 /// A program refuses a version that it does not know.
@@ -52,6 +53,9 @@ Safetensors contents_of(const Checkpoint& checkpoint, const CheckpointOwner& own
 Checkpoint checkpoint_from(const Safetensors& contents, const std::string& path,
                            const CheckpointOwner& owner);
 
+/// The step after which the checkpoint at `path` was written. Throws Error when it is no checkpoint.
+std::int64_t step_of_checkpoint(const std::string& path);
+
 /// What load_weights() did, a line for each tensor: "0.weight (64, 784)".
 struct LoadedWeights {
   std::vector<std::string> taken;
@@ -62,6 +66,12 @@ struct LoadedWeights {
 /// PyTorch's names, that fit by name and shape; the masters where there are some. Values are rounded to the
 /// model's formats. Throws Error when the file cannot be read, nothing in it fits, or an optimizer owns the model.
 LoadedWeights load_weights(const std::string& path, const nn::Model& model);
+
+/// Writes the weights of a model without buffers, and nothing else, in their formats under PyTorch's names: for a
+/// model that no Plan trains, as lesson 11's. load_state_dict(strict=True) takes them: an LSTM of PyTorch adds two
+/// biases, so beside ours, bias_ih_l0, lies a bias_hh_l0 of zeros, and a seal. Throws Error when the file
+/// cannot be written; an older one is then as it was.
+void save_weights(const std::string& path, const nn::Module& model);
 
 /// The first 16 hexadecimal digits of SHA-256 over the masters (the weights where there are no masters), as a
 /// checkpoint stores them: PyTorch's layouts, little-endian, one after another in order of PyTorch's names.

@@ -16,6 +16,15 @@ inline std::string metadata_text(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// Throws Error when the file is none of this version; `foreign` says what to do with tensors of another program.
+inline void expect_version(const Safetensors& contents, const std::string& path, const char* foreign) {
+  const auto found = contents.metadata.find("tinymp.checkpoint");
+  expect(found != contents.metadata.end(), path, ": tensors of another program, ", foreign);
+  expect(found->second == std::to_string(checkpoint_version), path, ": a checkpoint of version ",
+         excerpt(found->second), ", but this program reads version ", checkpoint_version,
+         ": use the version of tinymp that wrote it");
+}
+
 /// A JSON object in the metadata, read key by key.
 class MetadataReader {
  public:

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-// The weights of a checkpoint alone: fine-tuning, and their hash.
+// Weights alone: fine-tuning, a file of them, and their hash.
 namespace tinymp::train {
 namespace {
 
@@ -72,9 +72,27 @@ LoadedWeights load_weights(const std::string& path, const nn::Model& model) {
     if (!is_own(name) && !known.contains(name) && !name.ends_with(".num_batches_tracked"))
       loaded.left.push_back(concat(shown(name, tensor.shape), ": the model has none of this name"));
   expect(!loaded.taken.empty(), path, ": no tensor in it fits ", model.name(),
-         " by name and shape; choose the model that it was saved from");
+         " by name and shape; choose the model that it was saved from (--model)");
   parameters_changed();
   return loaded;
+}
+
+void save_weights(const std::string& path, const nn::Module& model) {
+  expect(model.buffers().empty(), "save_weights: ", model.name(),
+         " has buffers, and what PyTorch counts beside them is known to its run: save a checkpoint");
+  Safetensors contents;
+  const std::vector<nn::Parameter> parameters = model.parameters();
+  const std::vector<nn::TorchTensor> as = nn::torch_parameters(model);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    StoredTensor& tensor = contents.tensors[as[i].name];
+    tensor = stored(parameters[i].value.to(Device::cpu), as[i]);
+    if (!as[i].name.ends_with(".bias_ih_l0")) continue;
+    const std::string lstm = as[i].name.substr(0, as[i].name.rfind('.'));
+    contents.tensors[lstm + ".bias_hh_l0"] = {tensor.type, tensor.shape,
+                                              std::string(tensor.bytes.size(), '\0')};
+  }
+  seal(contents);
+  save_safetensors("the weights", path, contents);
 }
 
 std::string weights_hash(const nn::Model& model, const Optimizer& optimizer) {

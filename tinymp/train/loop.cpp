@@ -3,9 +3,10 @@
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/train/first_bad.h>
 #include <tinymp/train/loop.h>
+#include <tinymp/train/memory.h>
+#include <tinymp/train/run_curves.h>
 #include <tinymp/train/run_state.h>
 #include <tinymp/train/step.h>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -27,6 +28,8 @@ void expect_complete(const Plan& plan) {
          " steps, logged every ", plan.log_every, " and shadowed every ", plan.shadow_every, " makes no run");
   expect(plan.histogram_every >= 0, "train::run: a histogram every ", plan.histogram_every,
          " steps makes no run");
+  expect(plan.validate_every >= 0, "train::run: a look at the validation data every ", plan.validate_every,
+         " steps makes no run");
   expect(plan.warmup >= 0, "train::run: a warm-up of ", plan.warmup, " steps makes no run");
   expect(!plan.loss || (plan.shadow_every == 0 && plan.histogram_every == 0), "train::run: the plan '",
          plan.name, "' has a loss of its own, which no FP32 shadow would follow");
@@ -39,7 +42,7 @@ void expect_complete(const Plan& plan) {
 /// True at the steps that the log has.
 bool is_logged(const Plan& plan, std::int64_t t) {
   return t == plan.steps || is_due(t, plan.log_every) || is_due(t, plan.shadow_every) ||
-         is_due(t, plan.histogram_every);
+         is_due(t, plan.histogram_every) || RunCurves::is_measured(plan, t);
 }
 
 /// The steps since the last one that the log has.
@@ -66,6 +69,7 @@ void add_details(const PendingStep& step, const kernels::StepOutcome& outcome, L
   record.zero = share(found.zeros, found.values);
   record.subnormal = share(found.subnormals, found.values);
   record.flushed = step.flushed;
+  if (step.norm && found.nonfinite == 0) record.grad_norm = step.norm->item();
   if (!outcome.taken || found.nonfinite > 0) return;  // NaN says nothing about small updates
   record.underflowed = share(outcome.updates.underflowed, outcome.updates.values);
   record.absorbed = share(outcome.updates.absorbed, outcome.updates.values);
@@ -78,6 +82,7 @@ struct Books {
   Run& recorded;
   RunResult& result;
   FaultFinder& finder;
+  RunCurves& curves;
   const StepCallback& on_step;
 
   void enter(const PendingStep& step, bool logged) const {
@@ -90,6 +95,7 @@ struct Books {
       result.first_nonfinite_step = record.step;
     if (logged) {
       add_details(step, outcome, record);
+      curves.add_to(record, finder.seconds());
       log.write(record);
       recorded.steps.push_back(record);
       if (step.sizes) {
@@ -164,22 +170,27 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
       });
   if (begun.finder) finder.restore(std::move(*begun.finder));
   RunResult result = begun.counts;
-  const Books books{plan, log, recorded, result, finder, on_step};
+  RunCurves curves(plan, *model, recorded.steps);
+  const Books books{plan, log, recorded, result, finder, curves, on_step};
   const auto save = [&](std::int64_t t) {
     log.sync();
     save_run(path, {plan, *model, *optimizer, first_lr},
              {result, log.lines(), moment_of(running, t), finder.memory()});
   };
-  const auto start = std::chrono::steady_clock::now();
+  const MemoryMeter memory(*model, *optimizer);
   std::vector<PendingStep> pending;
   std::int64_t unlogged = unlogged_steps(plan, begun.step);
   for (std::int64_t t = begun.step + 1; t <= plan.steps; ++t) {
-    const StepMeters meters{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every),
+    const bool logged = is_logged(plan, t);
+    const StepMeters meters{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every), logged,
                             is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
-    pending.push_back(
-        start_step(plan, t, *model, *optimizer, scaler, meters, to(loader.next(), plan.device)));
-    const bool logged = is_logged(plan, t), stops = t < plan.steps && plan.stop && plan.stop();
+    {
+      const MemoryRegion counted(memory.account());
+      pending.push_back(
+          start_step(plan, t, *model, *optimizer, scaler, meters, to(loader.next(), plan.device)));
+    }
+    const bool stops = t < plan.steps && plan.stop && plan.stop();
     const bool saves = stops || (t < plan.steps && plan.save_every > 0 && t % plan.save_every == 0);
     unlogged = logged ? 0 : unlogged + 1;
     const bool checks = unlogged % steps_ahead == 0;  // at the same steps wherever the run was interrupted
@@ -190,8 +201,8 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
     if (saves) save(t);
     if (stops) return std::move(recorded);
   }
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  result.seconds = passed.count() - finder.seconds();
+  result.seconds = curves.seconds() - finder.seconds();
+  memory.tell(result);
   finder.finish(plan.steps);
   if (plan.saves || plan.save_every > 0) {
     finder.restore({});  // its search is over

@@ -56,6 +56,9 @@ struct Plan {
   std::int64_t log_every = 10;  ///< log every so many steps, and the first and last
   /// Count flushed gradients with an FP32 shadow every so many steps; 0: never.
   std::int64_t shadow_every = 0;
+  /// Measure the loss and the metric on the first 1,000 images of data->validation every so many steps, in
+  /// the first and in the last; 0: never. Each time costs the forward pass of those images.
+  std::int64_t validate_every = 0;
   /// Count the sizes of gradients and updates every so many steps, and in the first step; 0: never.
   std::int64_t histogram_every = 0;
 
@@ -91,9 +94,10 @@ using StepCallback = std::function<void(const Plan&, const LogRecord&)>;
 
 /// Trains, writes the log to `path` on the way, and measures the result on the test set. A run that produces
 /// NaN goes on to its end, because that is a result. `keep`, when given, receives the trained model.
-/// A run with plan.resume ends with the same bits as one that was never stopped, and so does its log but for the
-/// date and the seconds, which are those since the resumption. Throws Error when plan.resume names a checkpoint of
-/// another run, or a damaged one; then nothing changes on disk.
+/// A run with plan.resume ends with the same bits as one that was never stopped, and so does its log but for the date,
+/// the bytes, which are measured since the resumption, and the seconds. These go on from the last step that the log
+/// has: neither the pause nor the steps that are taken a second time count twice. Throws Error when plan.resume names a
+/// checkpoint of another run, or a damaged one; then nothing changes on disk.
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step = {},
         std::unique_ptr<nn::Model>* keep = nullptr);
 

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <tinymp/base/error.h>
@@ -32,6 +33,11 @@ struct ToJson {
   void operator()(const char* key, const Recipe& recipe) {
     ToJson inner;
     fields(recipe, inner);
+    json[key] = std::move(inner.json);
+  }
+  void operator()(const char* key, const MemoryBytes& memory) {
+    ToJson inner;
+    fields(memory, inner);
     json[key] = std::move(inner.json);
   }
   void operator()(const char* key, const LossScaling& scaling) {
@@ -79,9 +85,13 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
 
   // The file gets its name when it has its header: a file without one is no run, and cannot be read.
   const std::string part = path_ + ".part";
-  out_.reset(std::fopen(part.c_str(), "w"));
+  const int file =
+      open(part.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  out_.reset(file < 0 ? nullptr : fdopen(file, "a"));
   if (!out_) throw Error(write_failure("the run log", path_, errno));
   std::setvbuf(out_.get(), nullptr, _IONBF, 0);  // each line is one write, so a failure shows at once
+  hold();
+  if (ftruncate(fileno(out_.get()), 0) != 0) throw Error(write_failure("the run log", path_, errno));
 
   ToJson line;
   line("tinymp_run", run_log_version);
@@ -101,7 +111,7 @@ void RunLog::write(const LogRecord& step) {
   ToJson line;
   fields(step, line);
   sampled_fields(step, [&](const char* key, double value) {
-    if (!std::isnan(value)) line(key, value);
+    if (is_measured(value)) line(key, value);
   });
   write_line(one_line(line.json));
 }
@@ -120,8 +130,10 @@ void RunLog::finish(const RunResult& result) {
   fields(result, inner);
   if (result.weights.empty()) inner.json.erase("weights");
   if (result.peak_bytes > 0) measured_fields(result, inner);
+  if (result.memory == MemoryBytes{}) inner.json.erase("memory");
   write_line(one_line({{"result", inner.json}}));
   if (std::fclose(out_.release()) != 0) throw Error(write_failure("the run log", path_, errno));
+  std::remove((path_ + ".finished").c_str());  // RunLog(path, lines, step) may have kept it
 }
 
 void RunLog::write_line(std::string json) {

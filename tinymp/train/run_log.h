@@ -2,9 +2,9 @@
 
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/train/histogram.h>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +24,11 @@
 ///   {"result":{"value":0.0735,"taken":400,"skipped":0,"first_nonfinite_step":0,"seconds":11.2}}
 namespace tinymp::train {
 
-inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
+/// A NaN with bits of its own, as R has for a missing value: what was measured and is NaN has the others.
+inline constexpr double not_measured = std::bit_cast<double>(std::uint64_t{0x7ff8'0000'0000'0a17});
+inline bool is_measured(double value) {
+  return std::bit_cast<std::uint64_t>(value) != std::bit_cast<std::uint64_t>(not_measured);
+}
 
 /// What was run, and on what machine. RunLog fills in the second half.
 struct RunHeader {
@@ -50,7 +54,7 @@ struct RunHeader {
   std::string pieces{};  ///< "half: YOURS | scaler: REFERENCE"; empty when no learner's code ran
 };
 
-/// One logged step. Shares lie between 0 and 1; NaN means that the step did not measure it.
+/// One logged step. Shares lie between 0 and 1. What the step did not measure is not_measured.
 struct LogRecord {
   std::int64_t step = 0;   ///< 1 is the first
   double loss = 0;         ///< the unscaled loss of this batch
@@ -68,8 +72,10 @@ struct LogRecord {
   double lr = not_measured;           ///< the learning rate of this step
   double grad_norm = not_measured;    ///< of all gradients, divided by the scale, before clipping
   double epoch = not_measured;        ///< passes over the training set so far
-  double seconds = not_measured;      ///< since the training began
-  double metric = not_measured;       ///< RunHeader::metric, measured after this step
+  double seconds = not_measured;      ///< of training so far, without those of measuring
+  /// After this step, on the first images of the validation data (Plan::validate_every): the mean loss, and what
+  /// RunHeader::metric measures on the test set.
+  double validation_loss = not_measured, metric = not_measured;
 };
 
 /// Where the first infinity or NaN came from: first_bad.h. A run has at most one finding of
@@ -89,6 +95,17 @@ struct Finding {
   std::string sentence{};   ///< the finding in words
 };
 
+/// The most bytes that each kind of tensor took while the run trained, measured. 0: none, or not measured.
+struct MemoryBytes {
+  std::int64_t weights = 0;      ///< parameters and buffers in the format of the recipe
+  std::int64_t masters = 0;      ///< wider copies of the parameters
+  std::int64_t optimizer = 0;    ///< moments, velocities, sums of squares
+  std::int64_t gradients = 0;    ///< of the parameters
+  std::int64_t activations = 0;  ///< what the tape keeps for the backward pass
+  std::int64_t workspace = 0;    ///< all else
+  bool operator==(const MemoryBytes&) const = default;
+};
+
 struct RunResult {
   double value = not_measured;            ///< RunHeader::metric on the test set
   std::int64_t taken = 0, skipped = 0;    ///< optimizer steps
@@ -96,6 +113,7 @@ struct RunResult {
   double seconds = 0;                     ///< wall time of training
   std::string weights{};        ///< weights_hash() of checkpoint.h, for a run that saves; else empty
   std::int64_t peak_bytes = 0;  ///< the most memory that the tensors took at once; 0: not measured
+  MemoryBytes memory{};         ///< by kind; the peaks of two kinds need not come at once
 };
 
 /// Writes one run. Refuses to overwrite a file. Throws Error naming the path and the reason when the disk is
@@ -104,9 +122,10 @@ class RunLog {
  public:
   /// Fills in date, commit, compiler, device and threads, and writes the header line.
   RunLog(std::string path, RunHeader header);
-  /// Goes on with the log of an interrupted run: keeps its header and the first `lines` lines after it, and
-  /// replaces the file by one without the rest. Throws Error when there are fewer.
-  RunLog(std::string path, std::int64_t lines);
+  /// Goes on after `step` with the log of a run that stopped: keeps its header and the first `lines` lines after it and
+  /// cuts off the rest. The whole log of a finished run stays beside it, as PATH.finished, until the run has its result
+  /// again. Throws Error, and changes nothing, when there are fewer lines or when they do not end at that step.
+  RunLog(std::string path, std::int64_t lines, std::int64_t step);
   void write(const LogRecord& step);
   void write_sizes(const StepSizes& sizes);
   void note(const Finding& finding);             ///< between the steps
@@ -118,6 +137,7 @@ class RunLog {
 
  private:
   void write_line(std::string json);
+  void hold();  ///< for is_being_written()
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -126,6 +146,10 @@ class RunLog {
   std::unique_ptr<std::FILE, Close> out_;
   std::int64_t lines_ = 0;
 };
+
+/// True while a program writes the log at `path`: a RunLog holds a lock on its file (flock), which ends with
+/// the program, however that ends. False where the file system has no such locks.
+bool is_being_written(const std::string& path);
 
 /// A run read back. `result` is empty when the run was interrupted.
 struct Run {

@@ -77,7 +77,18 @@ void sampled_fields(MaybeConst<LogRecord> auto& r, F&& field) {
   field("grad_norm", r.grad_norm);
   field("epoch", r.epoch);
   field("seconds", r.seconds);
+  field("validation_loss", r.validation_loss);
   field("metric", r.metric);
+}
+
+template <class F>
+void fields(MaybeConst<MemoryBytes> auto& m, F&& field) {
+  field("weights", m.weights);
+  field("masters", m.masters);
+  field("optimizer", m.optimizer);
+  field("gradients", m.gradients);
+  field("activations", m.activations);
+  field("workspace", m.workspace);
 }
 
 template <class F>
@@ -111,10 +122,11 @@ void fields(MaybeConst<RunResult> auto& r, F&& field) {
   field("weights", r.weights);  // left out when empty
 }
 
-/// The writer leaves this out when it was not measured.
+/// The writer leaves these out when they were not measured.
 template <class F>
 void measured_fields(MaybeConst<RunResult> auto& r, F&& field) {
   field("peak_bytes", r.peak_bytes);
+  field("memory", r.memory);
 }
 
 }  // namespace tinymp::train

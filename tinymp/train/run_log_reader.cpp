@@ -95,6 +95,9 @@ class FromJson {
     }
   }
   void operator()(const char* key, Recipe& recipe) const { fields(recipe, object(key)); }
+  void operator()(const char* key, MemoryBytes& memory) const {
+    if (has(key)) fields(memory, object(key));
+  }
   void operator()(const char* key, LossScaling& scaling) const {
     const FromJson inner = object(key);
     std::string kind;

@@ -15,13 +15,33 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, unknown);
 }
 
+/// checkpoint-300.safetensors -> 300; -1 for any other name.
+std::int64_t step_in(const std::string& name) {
+  if (!name.starts_with(kept) || !name.ends_with(ending)) return -1;
+  const std::string digits = name.substr(kept.size(), name.size() - kept.size() - ending.size());
+  const bool whole = !digits.empty() && digits.size() < 19 &&
+                     std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+  return whole ? std::stoll(digits) : -1;
+}
+
+/// The steps of the checkpoints that stay in a folder, the last first.
+std::vector<std::int64_t> kept_steps(const fs::path& folder) {
+  std::vector<std::int64_t> steps;
+  std::error_code failed;
+  for (fs::directory_iterator i(folder.empty() ? "." : folder, failed), end; !failed && i != end;
+       i.increment(failed))
+    if (const std::int64_t step = step_in(i->path().filename().string()); step >= 0) steps.push_back(step);
+  std::ranges::sort(steps, std::greater<>());
+  return steps;
+}
+
 /// The checkpoint to go on from; empty when the run was interrupted before its first one.
 std::string checkpoint_of(const Plan& plan) {
   std::error_code unknown;
   const fs::path named(plan.resume);
   expect(is_there(named), "cannot go on with ", plan.resume, ": there is no such run");
   if (!fs::is_directory(named, unknown)) return plan.resume;
-  return is_there(named / newest) ? (named / newest).string() : std::string();
+  return checkpoint_in(plan.resume);
 }
 
 /// The log must be that of the plan: what its header tells of the bits.
@@ -49,7 +69,7 @@ RunStart begin_first(const Plan& plan, const std::string& log_path, const nn::Mo
     expect_same_header(log_path, before.header, start.recorded.header);
     expect(!before.result, "cannot go on with the run log ", log_path,
            ": the run is finished, and there is no checkpoint beside it");
-    start.log.emplace(log_path, std::int64_t{0});
+    start.log.emplace(log_path, std::int64_t{0}, std::int64_t{0});
   } else {
     start.log.emplace(log_path, start.recorded.header);
   }
@@ -57,30 +77,23 @@ RunStart begin_first(const Plan& plan, const std::string& log_path, const nn::Mo
   return start;
 }
 
-/// checkpoint-300.safetensors -> 300; -1 for any other name.
-std::int64_t step_in(const std::string& name) {
-  if (!name.starts_with(kept) || !name.ends_with(ending)) return -1;
-  const std::string digits = name.substr(kept.size(), name.size() - kept.size() - ending.size());
-  const bool whole = !digits.empty() && digits.size() < 19 &&
-                     std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
-  return whole ? std::stoll(digits) : -1;
-}
-
 /// Removes all kept checkpoints up to `step` but the last `keep`.
 void remove_oldest(const fs::path& folder, std::int64_t step, std::int64_t keep) {
-  std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> steps = kept_steps(folder);
+  std::erase_if(steps, [&](std::int64_t later) { return later > step; });
   std::error_code failed;
-  for (fs::directory_iterator i(folder.empty() ? "." : folder, failed), end; !failed && i != end;
-       i.increment(failed)) {
-    const std::int64_t of_file = step_in(i->path().filename().string());
-    if (of_file >= 0 && of_file <= step) steps.push_back(of_file);
-  }
-  std::ranges::sort(steps, std::greater<>());
   for (std::size_t i = static_cast<std::size_t>(keep); i < steps.size(); ++i)
     fs::remove(folder / concat(kept, steps[i], ending), failed);
 }
 
 }  // namespace
+
+std::string checkpoint_in(const std::string& folder) {
+  const fs::path path(folder);
+  if (is_there(path / newest)) return (path / newest).string();
+  const std::vector<std::int64_t> copies = kept_steps(path);
+  return copies.empty() ? std::string() : (path / concat(kept, copies.front(), ending)).string();
+}
 
 std::string checkpoint_beside(const std::string& log_path) {
   return (fs::path(log_path).parent_path() / newest).string();
@@ -101,7 +114,7 @@ RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Mode
   restore(from.moment, model, optimizer, scaler, loader);
   start.finder = std::move(from.finder);
   if (start.recorded.result && start.step == plan.steps) return start;
-  start.log.emplace(log_path, from.log_lines);
+  start.log.emplace(log_path, from.log_lines, start.step);
   start.recorded = load_run(log_path);
   return start;
 }

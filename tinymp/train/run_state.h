@@ -11,6 +11,9 @@
 /// other moment, leaves a log that is at least as long as the newest checkpoint needs; going on cuts the rest.
 namespace tinymp::train {
 
+/// The newest checkpoint in the folder of a run, else the newest copy that --keep left there; empty when there is none.
+std::string checkpoint_in(const std::string& folder);
+
 /// The path of the newest checkpoint of a run with this log, and of the one kept after `step`.
 std::string checkpoint_beside(const std::string& log_path);
 std::string checkpoint_beside(const std::string& log_path, std::int64_t step);
@@ -24,8 +27,8 @@ struct RunStart {
   std::optional<FaultFinder::Memory> finder{};  ///< of a run that goes on
 };
 
-/// Without plan.resume: makes the log. With it: puts optimizer, scaler, loader and the model of `owner` back to the
-/// checkpoint and cuts the log; a run that was interrupted before its first checkpoint begins anew. Throws Error when
+/// Without plan.resume: makes the log. With it: puts model, optimizer, scaler and loader back to the checkpoint and
+/// cuts the log; a run that was interrupted before its first checkpoint begins anew. Throws Error when
 /// there is no such run, log or checkpoint do not belong to this plan, or one of them is damaged; then nothing
 /// changes on disk.
 RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Model& model,

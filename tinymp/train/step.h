@@ -15,6 +15,7 @@ namespace tinymp::train {
 struct StepMeters {
   Shadow* shadow = nullptr;                         ///< the FP32 model to compare with, or null
   bool counts_flushed = false;                      ///< needs the shadow
+  bool norm = false;                                ///< takes the norm of the gradients
   bool histograms = false;                          ///< counts the sizes of gradients and updates
   NonfiniteTracer* tracer = nullptr;                ///< traces infinities and NaN; null: no tracing
   std::function<void(const Gradients&)> updated{};  ///< called after the optimizer's step, taken or skipped
@@ -29,6 +30,7 @@ struct PendingStep {
   DeviceValue<kernels::StepOutcome> outcome;
   double flushed;
   float lr;
+  std::optional<Tensor> norm{};  ///< of all unscaled gradients before clipping, where it was taken
   std::optional<StepSizes> sizes{};
 };
 

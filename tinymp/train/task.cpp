@@ -26,9 +26,19 @@ double correct(const Tensor& logits, const std::vector<std::int32_t>& labels) {
 
 }  // namespace
 
-Tensor loss_of(Task task, const nn::Model& model, const data::Batch& batch) {
-  const Tensor y = model(batch.images);
+Tensor loss_of(Task task, const Tensor& y, const data::Batch& batch) {
   return task == Task::classify ? cross_entropy(y, batch.labels) : mse(y, batch.images);
+}
+
+double metric_sum(Task task, const Tensor& y, const data::Batch& batch) {
+  return task == Task::classify ? correct(y, batch.labels)
+                                : mse(y, batch.images).item() * static_cast<double>(batch.size());
+}
+
+double metric_from(Task task, double sum, std::int64_t count) {
+  const double mean = sum / static_cast<double>(count);
+  if (!std::isfinite(mean)) return std::numeric_limits<double>::quiet_NaN();
+  return task == Task::classify ? 100 * mean : mean;
 }
 
 double measure(Task task, const nn::Model& model, const data::Dataset& dataset, data::LoaderOptions options,
@@ -36,13 +46,9 @@ double measure(Task task, const nn::Model& model, const data::Dataset& dataset, 
   double total = 0;
   for (const data::Batch& on_host : data::InOrder(dataset, 1000, options)) {
     const data::Batch batch = to(on_host, device);
-    const Tensor y = model(batch.images);
-    total += task == Task::classify ? correct(y, batch.labels)
-                                    : mse(y, batch.images).item() * static_cast<double>(batch.size());
+    total += metric_sum(task, model(batch.images), batch);
   }
-  const double mean = total / static_cast<double>(dataset.count);
-  if (!std::isfinite(mean)) return std::numeric_limits<double>::quiet_NaN();
-  return task == Task::classify ? 100 * mean : mean;
+  return metric_from(task, total, dataset.count);
 }
 
 const char* metric_name(Task task) { return task == Task::classify ? "test accuracy (%)" : "test MSE"; }

@@ -11,8 +11,16 @@ enum class Task : std::uint8_t {
   reconstruct,  ///< draw it again: loss and metric are the mean squared error over batch and pixels
 };
 
-/// The loss of a batch, an FP32 scalar.
-Tensor loss_of(Task task, const nn::Model& model, const data::Batch& batch);
+/// The loss of a batch, an FP32 scalar, from what the model says of it.
+Tensor loss_of(Task task, const Tensor& y, const data::Batch& batch);
+inline Tensor loss_of(Task task, const nn::Model& model, const data::Batch& batch) {
+  return loss_of(task, model(batch.images), batch);
+}
+
+/// The metric of a batch, summed over its images. NaN when a classifier's logit is not finite.
+double metric_sum(Task task, const Tensor& y, const data::Batch& batch);
+/// The metric from such sums over `count` images; NaN when they are not finite.
+double metric_from(Task task, double sum, std::int64_t count);
 
 /// The metric over a whole dataset, without a tape, on the device of the model. NaN when the output of the
 /// model is not finite.

@@ -50,7 +50,8 @@ struct RungRules {
 };
 
 /// The table. wmma wants tiles at multiples of 32 bytes whose rows are multiples of 16 apart (CUDA C++
-/// Programming Guide, "Warp Matrix Functions"); cp.async copies 16 aligned bytes.
+/// Programming Guide, "Warp Matrix Functions"); cp.async copies 16 aligned bytes,
+/// or 4.
 inline constexpr std::array<RungRules, 6> ladder{{
     //  name        f32    f16 sums of it  sm  bf16  multiple  stride  address
     {"naive", true, true, 70, 70, 1, 1, 1},
@@ -58,7 +59,7 @@ inline constexpr std::array<RungRules, 6> ladder{{
     {"wmma-naive", false, false, 70, 80, 16, 16, 32},
     {"wmma-tiled", false, false, 70, 80, 1, 1, 1},
     {"wmma-stages", false, false, 80, 80, 1, 16, 16},
-    {"mma", false, false, 80, 80, 1, 16, 16},
+    {"mma", false, false, 80, 80, 1, 4, 4},
 }};
 
 constexpr const RungRules& rules_of(Rung rung) { return ladder[static_cast<std::size_t>(rung)]; }

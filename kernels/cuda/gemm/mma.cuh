@@ -33,10 +33,21 @@ struct SwizzledTile {
   __device__ T* line(int number, int element) const { return piece(number, element / 8); }
 };
 
-template <class Tile, class T>
+/// `wide`: all lines of x begin at multiples of 16 bytes, so a piece is one copy; else they begin at multiples of 4,
+/// and a piece is four. The narrow head of a classifier (10 columns) is such a matrix, and many a parameter in an arena.
+template <bool wide, class Tile, class T>
 __device__ void fetch_swizzled(const Tile& tile, const Source<T>& x, int row, int col) {
   for_each_piece<Tile>(x, row, col, [&](int line, int element, const T* from, int inside) {
-    cp_async_16(tile.line(line, element), from, static_cast<int>(sizeof(T)) * inside);
+    T* const to = tile.line(line, element);
+    if constexpr (wide) {
+      cp_async_16(to, from, static_cast<int>(sizeof(T)) * inside);
+    } else {
+      TINYMP_UNROLL
+      for (int i = 0; i < 8; i += 2) {
+        const int left = inside - i < 0 ? 0 : inside - i > 2 ? 2 : inside - i;
+        cp_async_4(to + i, from + (left > 0 ? i : 0), static_cast<int>(sizeof(T)) * left);
+      }
+    }
   });
 }
 
@@ -84,8 +95,22 @@ struct LaneSums<__half> {
   }
 };
 
-template <class T, class Sum, class LayoutA, class LayoutB>
-__global__ void __launch_bounds__(BlockShape::threads) mma(Source<T> a, Source<T> b, T* c, int ldc) {
+/// Writes two neighbours, of which `inside` lie in the matrix: in one store where all pairs of c are aligned.
+template <class T>
+__device__ void store_pair(T* to, int inside, bool pairs, T first, T second) {
+  if (pairs && inside >= 2) {
+    const std::uint32_t both =
+        std::bit_cast<std::uint16_t>(first) | std::uint32_t{std::bit_cast<std::uint16_t>(second)} << 16;
+    *reinterpret_cast<std::uint32_t*>(to) = both;
+    return;
+  }
+  if (inside >= 1) to[0] = first;
+  if (inside >= 2) to[1] = second;
+}
+
+template <class T, class Sum, class LayoutA, class LayoutB, bool wide>
+__global__ void __launch_bounds__(BlockShape::threads, 2)
+    mma(Source<T> a, Source<T> b, T* c, int ldc, bool pairs) {
   using TileA = SwizzledTile<T, LayoutA, BlockShape::m, BlockShape::k>;
   using TileB = SwizzledTile<T, LayoutB, BlockShape::k, BlockShape::n>;
   constexpr int along_m = BlockShape::warp_m / 16, along_n = BlockShape::warp_n / 8;
@@ -101,8 +126,8 @@ __global__ void __launch_bounds__(BlockShape::threads) mma(Source<T> a, Source<T
   const int stages = (a.cols + BlockShape::k - 1) / BlockShape::k;
   const auto fetch = [&](int stage) {
     if (stage < stages) {
-      fetch_swizzled(a_tile(stage), a, m, stage * BlockShape::k);
-      fetch_swizzled(b_tile(stage), b, stage * BlockShape::k, n);
+      fetch_swizzled<wide>(a_tile(stage), a, m, stage * BlockShape::k);
+      fetch_swizzled<wide>(b_tile(stage), b, stage * BlockShape::k, n);
     }
     cp_async_commit();
   };
@@ -127,11 +152,15 @@ __global__ void __launch_bounds__(BlockShape::threads) mma(Source<T> a, Source<T
   }
 
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+  TINYMP_UNROLL
   for (int i = 0; i < along_m; ++i) {
+    TINYMP_UNROLL
     for (int j = 0; j < along_n; ++j) {
-      for (int e = 0; e < 4; ++e) {
-        const int row = m + place.m + 16 * i + g + e / 2 * 8, col = n + place.n + 8 * j + 2 * t + e % 2;
-        if (row < a.rows && col < b.cols) c[std::int64_t{row} * ldc + col] = narrow<T>(sums[i][j].at(e));
+      TINYMP_UNROLL
+      for (int e = 0; e < 4; e += 2) {  // two neighbours of a row
+        const int row = m + place.m + 16 * i + g + e / 2 * 8, col = n + place.n + 8 * j + 2 * t;
+        store_pair(c + std::int64_t{row} * ldc + col, row < a.rows ? b.cols - col : 0, pairs,
+                   narrow<T>(sums[i][j].at(e)), narrow<T>(sums[i][j].at(e + 1)));
       }
     }
   }
@@ -141,14 +170,21 @@ __global__ void __launch_bounds__(BlockShape::threads) mma(Source<T> a, Source<T
 
 void gemm_mma(const GemmProblem& p, Stream stream) {
   if (p.M == 0 || p.N == 0) return;
+  const auto every = [&](const void* x, int ld, unsigned bytes) {  // all lines begin at multiples of `bytes`
+    return reinterpret_cast<std::uintptr_t>(x) % bytes == 0 && 2u * static_cast<unsigned>(ld) % bytes == 0;
+  };
+  const bool wide = every(p.a, p.lda, 16) && every(p.b, p.ldb, 16);
   with_16_bit_types(p, [&]<class T, class Sum>(Type<T>, Type<Sum>) {
     with_layouts(p, [&]<class A, class B>(Type<A>, Type<B>) {
       constexpr std::size_t elements = BlockShape::k * (BlockShape::m + BlockShape::n);
       const Source<T> a{static_cast<const T*>(p.a), p.lda, p.M, p.K},
           b{static_cast<const T*>(p.b), p.ldb, p.K, p.N};
-      launch<mma<T, Sum, A, B>>(dim3(blocks(p.M, BlockShape::m), blocks(p.N, BlockShape::n)),
-                                BlockShape::threads, mma_stage_count * sizeof(T) * elements, stream, a, b,
-                                static_cast<T*>(p.c), p.ldc);
+      const auto run = [&]<bool is_wide>(std::bool_constant<is_wide>) {
+        launch<mma<T, Sum, A, B, is_wide>>(dim3(blocks(p.M, BlockShape::m), blocks(p.N, BlockShape::n)),
+                                           BlockShape::threads, mma_stage_count * sizeof(T) * elements,
+                                           stream, a, b, static_cast<T*>(p.c), p.ldc, every(p.c, p.ldc, 4));
+      };
+      wide ? run(std::true_type()) : run(std::false_type());
     });
   });
 }

@@ -2,6 +2,7 @@
 
 #include <kernels/cuda/cuda.h>
 #include <kernels/cuda/gemm/ladder.h>
+#include <kernels/profile.h>
 #if !defined(__CUDACC__)
 #include <kernels/emu/chip.h>
 #endif
@@ -10,11 +11,14 @@ namespace tinymp::kernels::TINYMP_EXECUTOR {
 
 int architecture() {
 #if defined(__CUDACC__)
-  int device = 0, major = 0, minor = 0;
-  check(cudaGetDevice(&device), "the device in use");
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "its architecture");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "its architecture");
-  return 10 * major + minor;
+  static const int found = [] {  // every product asks
+    int device = 0, major = 0, minor = 0;
+    check(cudaGetDevice(&device), "the device in use");
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "its architecture");
+    check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "its architecture");
+    return 10 * major + minor;
+  }();
+  return found;
 #else
   return machine::architecture_of(machine::chip());
 #endif
@@ -22,6 +26,7 @@ int architecture() {
 
 Rung gemm(Rung wanted, const GemmProblem& problem, Stream stream) {
   const Rung rung = rung_for(wanted, problem, architecture());
+  detail::tell_way(rules_of(rung).name.data());  // a literal, so it ends with a zero
   switch (rung) {
     case Rung::naive:
       gemm_naive(problem, stream);

@@ -42,9 +42,13 @@ template <class Tile, class T, class Piece>
 __device__ void for_each_piece(const Source<T>& x, int row, int col, Piece piece) {
   const int first_line = Tile::by_rows ? row : col, first_element = Tile::by_rows ? col : row;
   const int lines = Tile::by_rows ? x.rows : x.cols, length = Tile::by_rows ? x.cols : x.rows;
-  constexpr int pieces = Tile::length / 8;
-  for (int i = static_cast<int>(threadIdx.x); i < Tile::lines * pieces; i += BlockShape::threads) {
-    const int line = i / pieces, element = i % pieces * 8;
+  // A number of turns that is known, and unsigned division by powers of two: else each copy takes 30 instructions.
+  constexpr unsigned pieces = Tile::length / 8, turns = Tile::lines * pieces / BlockShape::threads;
+  static_assert(turns * BlockShape::threads == Tile::lines * pieces, "each turn gives every thread a piece");
+  TINYMP_UNROLL
+  for (unsigned turn = 0; turn < turns; ++turn) {
+    const unsigned i = turn * BlockShape::threads + threadIdx.x;
+    const int line = static_cast<int>(i / pieces), element = static_cast<int>(i % pieces * 8);
     const int left = first_line + line < lines ? length - first_element - element : 0;
     const int inside = left < 0 ? 0 : left > 8 ? 8 : left;
     const T* const from =
@@ -69,8 +73,11 @@ struct WarpSums {
   static constexpr int along_m = BlockShape::warp_m / 16, along_n = BlockShape::warp_n / 16;
   nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, Sum> tiles[along_m][along_n];
 
+  // Unrolled, so that each tile has registers: a loop that indexes them puts them into memory.
   __device__ void clear() {
+    TINYMP_UNROLL
     for (int i = 0; i < along_m; ++i) {
+      TINYMP_UNROLL
       for (int j = 0; j < along_n; ++j) nvcuda::wmma::fill_fragment(tiles[i][j], narrow<Sum>(0.0f));
     }
   }
@@ -98,7 +105,9 @@ struct WarpSums {
   template <class T>
   __device__ void store(Sum* stage, T* c, int ldc, int m, int n, int M, int N) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
+    TINYMP_UNROLL
     for (int i = 0; i < along_m; ++i) {
+      TINYMP_UNROLL
       for (int j = 0; j < along_n; ++j) {
         nvcuda::wmma::store_matrix_sync(stage, tiles[i][j], 16, nvcuda::wmma::mem_row_major);
         __syncwarp();

@@ -14,13 +14,14 @@ constexpr int wmma_stage_count = 3;
 template <class Tile, class T>
 __device__ void fetch_tile(const Tile& tile, const Source<T>& x, int row, int col) {
   for_each_piece<Tile>(x, row, col, [&](int line, int element, const T* from, int inside) {
-    __pipeline_memcpy_async(tile.line(line, element), from, 16,
-                            16 - sizeof(T) * static_cast<unsigned>(inside));
+    // Not __pipeline_memcpy_async: of a number of bytes that is not known it makes a tree of eight branches.
+    cp_async_16(tile.line(line, element), from, static_cast<int>(sizeof(T)) * inside);
   });
 }
 
 template <class T, class Sum, class LayoutA, class LayoutB>
-__global__ void __launch_bounds__(BlockShape::threads) wmma_stages(Source<T> a, Source<T> b, T* c, int ldc) {
+__global__ void __launch_bounds__(BlockShape::threads, 2)
+    wmma_stages(Source<T> a, Source<T> b, T* c, int ldc) {
   using TileA = PaddedTile<T, LayoutA, BlockShape::m, BlockShape::k>;
   using TileB = PaddedTile<T, LayoutB, BlockShape::k, BlockShape::n>;
   DYNAMIC_SHARED(T, memory);
@@ -37,16 +38,16 @@ __global__ void __launch_bounds__(BlockShape::threads) wmma_stages(Source<T> a, 
       fetch_tile(a_tile(stage), a, m, stage * BlockShape::k);
       fetch_tile(b_tile(stage), b, stage * BlockShape::k, n);
     }
-    __pipeline_commit();  // an empty group keeps the count of groups right
+    cp_async_commit();  // an empty group keeps the count of groups right
   };
 
   WarpSums<Sum> sums;
   sums.clear();
   for (int stage = 0; stage < wmma_stage_count - 1; ++stage) fetch(stage);
   for (int stage = 0; stage < stages; ++stage) {
-    __pipeline_wait_prior(wmma_stage_count - 2);  // this thread's part of the stage has come,
-    __syncthreads();                              // and everybody's; and all are done with the one before,
-    fetch(stage + wmma_stage_count - 1);          // whose place the new one takes
+    cp_async_wait<wmma_stage_count - 2>();  // this thread's part of the stage has come,
+    __syncthreads();                        // and everybody's; and all are done with the one before,
+    fetch(stage + wmma_stage_count - 1);    // whose place the new one takes
     sums.template add<T, TileA, TileB, LayoutA, LayoutB>(a_tile(stage), b_tile(stage));
   }
   __syncthreads();

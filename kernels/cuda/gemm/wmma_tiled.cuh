@@ -22,7 +22,7 @@ __device__ void copy_tile(const Tile& tile, const Source<T>& x, bool aligned, in
 }
 
 template <class T, class Sum, class LayoutA, class LayoutB>
-__global__ void __launch_bounds__(BlockShape::threads)
+__global__ void __launch_bounds__(BlockShape::threads, 2)
     wmma_tiled(Source<T> a, bool a_aligned, Source<T> b, bool b_aligned, T* c, int ldc) {
   using TileA = PaddedTile<T, LayoutA, BlockShape::m, BlockShape::k>;
   using TileB = PaddedTile<T, LayoutB, BlockShape::k, BlockShape::n>;

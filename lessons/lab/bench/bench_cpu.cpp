@@ -1,11 +1,13 @@
 #include <unistd.h>
 
+#include <kernels/cuda/executor.h>
 #include <lessons/lab/bench/cpu_gemm.h>
 #include <lessons/lab/bench/cpu_machine.h>
 #include <lessons/lab/bench/measure.h>
 #include <lessons/lab/bench/steps.h>
 #include <lessons/lab/bench/telemetry.h>
 #include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/report/write_file.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/run_log.h>
 #include <CLI/CLI.hpp>
@@ -29,38 +31,18 @@ struct CpuFlags {
   std::vector<std::string> models;
   int threads = 0;
   bool plain = false, quick = false, profile = false;
+  std::string device = "cpu";
 
   bench::RaceRules rules() const { return quick ? bench::RaceRules::quick() : bench::RaceRules{}; }
 };
 
-void expect_written(const std::ofstream& out, const std::string& path) {
-  expect(out.good(), "cannot write ", path,
-         "; --out takes a file in a folder that is there and may be written to");
-}
-
-/// The path that is written first, so that a full disk does not destroy the old file. It is `path` itself
-/// when that is no file (/dev/stdout), which can be neither lost nor replaced.
-fs::path beside(const fs::path& path) {
-  std::error_code fault;
-  return fs::exists(path, fault) && !fs::is_regular_file(path, fault) ? path
-                                                                      : fs::path(path.string() + ".new");
-}
-
-/// The target of a link, so that the target is replaced and not the link.
-fs::path target_of(const std::string& path) {
-  std::error_code fault;
-  const fs::path target = fs::weakly_canonical(path, fault);
-  return fault ? fs::path(path) : target;
-}
-
-/// Throws Error when `path` cannot be written. Leaves an existing file as it is.
+/// Throws Error when `path` cannot be written: now, and not in minutes. Leaves an existing file as it is.
 void expect_writable(const std::string& path) {
-  const fs::path target = target_of(path), first = beside(target);
   std::error_code fault;
-  if (fs::exists(target, fault)) expect_written(std::ofstream(target, std::ios::app), path);
-  if (first == target) return;
-  expect_written(std::ofstream(first), path);
-  fs::remove(first, fault);
+  const bool is_there = fs::exists(path, fault);
+  expect(std::ofstream(path, std::ios::app).good(), "cannot write ", path,
+         "; --out takes a file in a folder that is there and may be written to");
+  if (!is_there) fs::remove(path, fault);
 }
 
 /// The measurements of one command. Tables go to the terminal at once, figures are kept for --out.
@@ -68,10 +50,16 @@ class Session {
  public:
   Session(const CpuFlags& flags, std::string command)
       : flags_(flags),
+        device_(device_from_name(flags.device)),
         style_(report::terminal_style(STDOUT_FILENO, flags.plain)),
         json_{{"command", command}} {
     json_["machine"] = bench::cpu_machine();
     std::cout << bench::cpu_headline() << "\n";
+    if (device_ == Device::cuda) {
+      json_["machine"]["device"] = executor_name();
+      std::cout << "Training steps on " << executor_name()
+                << (executor() == Executor::emulation ? ": these times mean nothing\n" : "\n");
+    }
     const std::string warning = bench::busy_warning();
     if (!warning.empty()) std::cout << warning << "\n";
     std::cout << std::flush;
@@ -80,7 +68,7 @@ class Session {
 
   void cpu_gemm() {
     const bench::CpuGemmReport report =
-        bench::bench_cpu_gemm(openblas(), pytorch(), flags_.rules(), flags_.quick, progress());
+        bench::bench_cpu_gemm(openblas(), pytorch(Device::cpu), flags_.rules(), flags_.quick, progress());
     show("Matrix products", report.table(), report.notes());
     keep("cpu-gemm", report.json());
     good_ = good_ && report.good();
@@ -88,7 +76,8 @@ class Session {
 
   void steps() {
     const std::vector<const bench::StepModel*> models = chosen();
-    const bench::StepsReport report = bench::bench_steps(pytorch(), models, flags_.rules(), progress());
+    const bench::StepsReport report =
+        bench::bench_steps(pytorch(device_), models, device_, flags_.rules(), progress());
     show("Training steps", report.table(), report.notes());
     keep("steps", report.json());
   }
@@ -97,7 +86,8 @@ class Session {
     Json profiles = Json::array();
     for (const bench::StepModel* model : chosen()) {
       for (const bench::StepRecipe& recipe : bench::step_recipes()) {
-        const bench::StepProfile profile = bench::profile_steps(*model, recipe, flags_.quick ? 0.01 : 1);
+        const bench::StepProfile profile =
+            bench::profile_steps(*model, recipe, device_, flags_.quick ? 0.01 : 1);
         show(concat(model->what, ", batch ", model->batch, ", ", recipe.name), profile.table(), "");
         profiles.push_back(profile.json());
       }
@@ -135,12 +125,13 @@ class Session {
     if (!openblas_) openblas_ = std::make_unique<bench::OpenBlas>(threads());
     return *openblas_;
   }
-  bench::PyTorch& pytorch() {
-    if (!pytorch_) {
+  bench::PyTorch& pytorch(Device device) {
+    std::unique_ptr<bench::PyTorch>& there = device == Device::cpu ? pytorch_ : pytorch_on_gpu_;
+    if (!there) {
       progress()("looking for PyTorch");
-      pytorch_ = std::make_unique<bench::PyTorch>(threads());
+      there = std::make_unique<bench::PyTorch>(threads(), device);
     }
-    return *pytorch_;
+    return *there;
   }
   std::vector<const bench::StepModel*> chosen() const {
     std::vector<const bench::StepModel*> models;
@@ -158,11 +149,12 @@ class Session {
   void keep(const char* name, Json json) { json_["parts"][name] = std::move(json); }
 
   const CpuFlags& flags_;
+  Device device_;  ///< of training steps
   report::TerminalStyle style_;
   Json json_;
   bool good_ = true;
   std::unique_ptr<bench::OpenBlas> openblas_;
-  std::unique_ptr<bench::PyTorch> pytorch_;
+  std::unique_ptr<bench::PyTorch> pytorch_, pytorch_on_gpu_;
 };
 
 constexpr const char* all = "./learn bench";
@@ -185,6 +177,9 @@ void add_flags(CLI::App& app, CpuFlags& flags, bool with_models) {
         ->type_name("NAME")
         ->delimiter(',')
         ->check(CLI::IsMember(names).description(""));
+    app.add_option("--device", flags.device, "Of training steps: cpu, or cuda, an NVIDIA GPU (cpu)")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"cpu", "cuda"}).description(""));
     app.add_flag("--profile", flags.profile,
                  "No race, but where the time of a step goes: calls and time of each kernel");
   }
@@ -222,15 +217,7 @@ int measured(int argc, char** argv, const char* about, const std::string& comman
 }  // namespace
 
 void write_json(const std::string& path, const Json& json) {
-  const fs::path target = target_of(path), first = beside(target);
-  std::ofstream out(first);
-  out << json.dump(2) << "\n";
-  out.close();
-  std::error_code fault;
-  if (!out.good() && first != target) fs::remove(first, fault);
-  expect_written(out, path);
-  if (first != target) fs::rename(first, target, fault);
-  expect(!fault, "cannot write ", path, ": ", fault.message());
+  report::write_whole(path, json.dump(2) + "\n", "the figures", "--out FILE");
 }
 
 int bench_all(int argc, char** argv) {

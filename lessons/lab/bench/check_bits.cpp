@@ -115,10 +115,11 @@ Finding check_bits(const Setting& setting) {
     all_wrong += wrong;
     finding.table.push_back({std::string(name_of(operand)), std::string(name_of(*gpu)),
                              std::to_string(tiles * tile), std::to_string(wrong)});
-    finding.data.push_back({{"operands", name_of(operand)},
-                            {"model", name_of(*gpu)},
-                            {"elements", tiles * tile},
-                            {"mismatches", wrong}});
+    keep(finding, setting,
+         {{"operands", name_of(operand)},
+          {"model", name_of(*gpu)},
+          {"elements", tiles * tile},
+          {"mismatches", wrong}});
   };
   compare(Operand::fp16, Format::f16, half(0.0f));
   if (machine.architecture >= 80) compare(Operand::bf16, Format::bf16, bfloat16(0.0f));

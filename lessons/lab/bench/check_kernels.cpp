@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 #include <lessons/lab/bench/gpu_check.h>
+#include <tinymp/base/error.h>
+#include <algorithm>
+#include <fstream>
 
 // Runs the test programs on a GPU.
 namespace tinymp::lab::gpu_check {
@@ -7,29 +10,86 @@ namespace {
 
 struct Program {
   const char* name;
-  bool on_gpu_only;
+  bool on_gpu_only, has_cases;
 };
-constexpr Program programs[] = {{"test_cuda", false}, {"cuda_same_bits", true}};
+constexpr Program programs[] = {{"test_cuda", false, true}, {"cuda_same_bits", true, false}};
+
+std::vector<std::string> lines_of(const std::filesystem::path& log) {
+  std::ifstream in(log);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+/// The test cases of a program of Catch2; none when it does not list them.
+std::vector<std::string> cases_of(const Setting& setting, const std::string& program) {
+  const std::filesystem::path log = setting.scratch / "cases.log";
+  // Version 2 and version 3. Version 2 returns their number.
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--list-test-names-only"}, {"--list-tests", "--verbosity", "quiet"}}) {
+    std::vector<std::string> command{program};
+    command.insert(command.end(), flags.begin(), flags.end());
+    const Outcome listed = run_program(command, setting.deadline(20), log);
+    std::vector<std::string> names = lines_of(log);
+    if (!listed.timed_out && (listed.code == 0 || static_cast<std::size_t>(listed.code) ==
+                                                      std::min<std::size_t>(names.size(), 255)))
+      return names;
+  }
+  return {};
+}
+
+/// As Catch2 wants a name: its signs that mean something else are marked.
+std::string quoted(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    if (c == ',' || c == '[' || c == '*' || c == '\\' || c == '"') text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+/// After a fault on the GPU all later cases of a process fail, so each runs in its own. Adds those that fail.
+int add_failing_cases(const Setting& setting, const Program& program, Finding& finding) {
+  const std::string path = (setting.tests / program.name).string();
+  const std::vector<std::string> cases = cases_of(setting, path);
+  if (cases.empty()) finding.table.push_back({"  its cases", "cannot be listed"});
+  int failed = 0;
+  for (const std::string& name : cases) {
+    const std::filesystem::path log = setting.scratch / "case.log";
+    const Outcome outcome = run_program({path, quoted(name)}, setting.deadline(30), log);
+    if (outcome.good()) continue;
+    ++failed;
+    finding.table.push_back({concat("  ", name), outcome.text()});
+    keep(finding, setting,
+         {{"program", program.name}, {"case", name}, {"outcome", outcome.text()}, {"output", lines_of(log)}});
+  }
+  return failed;
+}
 
 }  // namespace
 
 Finding check_kernels(const Setting& setting) {
   Finding finding{.table = {{"program", "outcome"}}};
-  int run = 0, failed = 0;
+  int run = 0, failed = 0, cases = 0;
   for (const Program& program : programs) {
     if (program.on_gpu_only && setting.emulated) continue;
     const std::filesystem::path log = setting.scratch / (std::string(program.name) + ".log");
-    const int code = run_program({(setting.tests / program.name).string()}, log);
-    const std::string outcome = code == -1 ? "cannot be started: is it built?" : last_line_of(log);
+    const Outcome outcome =
+        run_program({(setting.tests / program.name).string()}, setting.deadline(120), log);
+    const std::string text = outcome.said_something() ? last_line_of(log) : outcome.text();
     ++run;
-    failed += code != 0;
-    finding.table.push_back({program.name, outcome});
-    finding.data.push_back({{"program", program.name}, {"exit_code", code}, {"outcome", outcome}});
+    failed += !outcome.good();
+    finding.table.push_back({program.name, text});
+    keep(finding, setting, {{"program", program.name}, {"exit_code", outcome.code}, {"outcome", text}});
+    if (!outcome.good() && outcome.code != -1 && program.has_cases)
+      cases += add_failing_cases(setting, program, finding);
   }
   finding.state = failed == 0 ? State::good : State::bad;
-  finding.summary = failed == 0 ? fmt::format("{} test program(s) pass", run)
-                                : fmt::format("{} of {} test programs fail; their output is in {}", failed,
-                                              run, setting.scratch.string());
+  finding.summary =
+      failed == 0 ? fmt::format("{} test program(s) pass", run)
+                  : fmt::format("{} of {} test programs fail, {} of their cases alone; their output is in {}",
+                                failed, run, cases, setting.scratch.string());
   return finding;
 }
 
@@ -41,18 +101,23 @@ Finding check_sanitizer(const Setting& setting) {
   if (setting.emulated)
     return left_out("compute-sanitizer watches GPUs; emulated kernels meet ASan and TSan in the tests");
   const std::filesystem::path log = setting.scratch / "sanitizer.log";
+  const auto is_there = [&](const std::string& tool) {
+    return run_program({tool, "--version"}, 30, log).good();
+  };
   std::string tool = "compute-sanitizer";
-  if (run_program({tool, "--version"}, log) != 0) tool = "/usr/local/cuda/bin/compute-sanitizer";
-  if (run_program({tool, "--version"}, log) != 0) return left_out("compute-sanitizer is not installed");
+  if (!is_there(tool)) tool = "/usr/local/cuda/bin/compute-sanitizer";
+  if (!is_there(tool)) return left_out("compute-sanitizer is not installed");
   int failed = 0;
   for (const char* check : {"memcheck", "racecheck", "synccheck", "initcheck"}) {
     const std::filesystem::path said = setting.scratch / fmt::format("{}.log", check);
-    const int code = run_program({tool, "--tool", check, "--error-exitcode", "9",
-                                  (setting.tests / "test_cuda").string(), "every op in f16: gradients*"},
-                                 said);
-    failed += code != 0;
-    finding.table.push_back({check, last_line_of(said)});
-    finding.data.push_back({{"tool", check}, {"exit_code", code}, {"outcome", last_line_of(said)}});
+    const Outcome outcome =
+        run_program({tool, "--tool", check, "--error-exitcode", "9", (setting.tests / "test_cuda").string(),
+                     "every op in f16: gradients*"},
+                    setting.deadline(90), said);
+    const std::string text = outcome.said_something() ? last_line_of(said) : outcome.text();
+    failed += !outcome.good();
+    finding.table.push_back({check, text});
+    keep(finding, setting, {{"tool", check}, {"exit_code", outcome.code}, {"outcome", text}});
   }
   finding.state = failed == 0 ? State::good : State::bad;
   finding.summary = failed == 0

@@ -1,8 +1,12 @@
 #include <dlfcn.h>
 #include <lessons/lab/bench/cublas.h>
+#include <lessons/lab/bench/cuda_libraries.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/half.h>
+#include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace tinymp::kernels::bench {
 namespace {
@@ -29,12 +33,17 @@ int type_of(Format format) {
 }  // namespace
 
 Cublas::Cublas() {
-  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
-    library_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  std::vector<std::string> names{"libcublas.so.13", "libcublas.so.12", "libcublas.so"};
+  for (const std::filesystem::path& file : cuda_libraries("libcublas.so", "TINYMP_CUBLAS"))
+    names.push_back(file.string());
+  for (const std::string& name : names) {
+    library_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_ != nullptr) break;
   }
   if (library_ == nullptr) {
-    why_not_ = "libcublas is not on this machine, or not where the loader looks (LD_LIBRARY_PATH)";
+    why_not_ =
+        "libcublas is neither where the loader looks nor in the toolkit nor among the packages of python3; "
+        "TINYMP_CUBLAS names its folder";
     return;
   }
   const auto create = find<Create>(library_, "cublasCreate_v2");

@@ -3,6 +3,7 @@
 #include <kernels/device.h>
 #include <lessons/lab/bench/cublas.h>
 #include <lessons/lab/bench/executor.h>
+#include <lessons/lab/bench/race.h>
 #include <tinymp/base/error.h>
 
 // This file has no kernel, so the host's compiler can compile it.
@@ -53,6 +54,7 @@ class Real : public Executor {
     });
     machine.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
     machine.clock = 1e3 * attribute(cudaDevAttrClockRate);  // the attribute is in kHz
+    machine.float_to_double = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio);
     machine.l2_bytes = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize));
     std::size_t all = 0;
     check(cudaMemGetInfo(&machine.free_bytes, &all), "its memory");
@@ -87,6 +89,23 @@ class Real : public Executor {
     float time = 0;
     check(cudaEventElapsedTime(&time, start_.get(), stop_.get()), "a time");
     return static_cast<double>(time);
+  }
+
+  double graph_seconds(const std::function<void()>& launch, int nodes) override {
+    auto* const stream = static_cast<cudaStream_t>(cuda::stream());
+    launch();  // the first launch of a kernel loads it, which a graph cannot hold
+    check(cudaStreamSynchronize(stream), "a kernel");
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "a graph");
+    for (int i = 0; i < nodes; ++i) launch();
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream, &graph), "a graph");
+    cudaGraphExec_t program = nullptr;
+    check(cudaGraphInstantiate(&program, graph, 0), "a graph");
+    const double seconds = seconds_of([&] { check(cudaGraphLaunch(program, stream), "a graph"); }, 200,
+                                      [&] { check(cudaStreamSynchronize(stream), "a graph"); });
+    ignore(cudaGraphExecDestroy(program));
+    ignore(cudaGraphDestroy(graph));
+    return seconds;
   }
 
  private:

@@ -22,6 +22,7 @@ struct Machine {
   double clock = 0;            ///< the highest clock of the SMs, in Hz
   std::size_t l2_bytes = 0;    ///< bytes of the L2 cache
   std::size_t free_bytes = 0;  ///< bytes of free memory
+  int float_to_double = 0;     ///< how many times as fast FP32 is as FP64
 };
 
 class Executor {
@@ -45,6 +46,9 @@ class Executor {
 
   /// The time that the GPU takes for the work that `work` starts. Waits for its end.
   virtual double milliseconds(const std::function<void()>& work) = 0;
+  /// Seconds of one replay of a graph that holds `launch` so many times; 0 where there are no graphs. `launch` launches
+  /// kernels of Device::cuda and does nothing else.
+  virtual double graph_seconds(const std::function<void()>& /*launch*/, int /*nodes*/) { return 0; }
 };
 
 std::unique_ptr<Executor> emulated_executor();

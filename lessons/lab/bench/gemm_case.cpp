@@ -3,6 +3,7 @@
 #include <tinymp/base/rng.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/half.h>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -39,9 +40,8 @@ double rounding(Format format) {
   return format == Format::f32 ? 0x1p-24 : format == Format::f16 ? 0x1p-11 : 0x1p-8;
 }
 
-/// Rows start at multiples of 16 bytes, as cp.async and wmma require.
-int row_length(int cols, Format format) {
-  const int unit = static_cast<int>(16 / size_of(format));
+int row_length(int cols, const GemmShape& shape) {
+  const int unit = std::max(1, shape.row_bytes / static_cast<int>(size_of(shape.format)));
   return (cols + unit - 1) / unit * unit;
 }
 
@@ -50,7 +50,8 @@ int row_length(int cols, Format format) {
 std::string text_of(const GemmShape& s) {
   return concat("(", s.M, ",", s.N, ") = (", s.M, ",", s.K, ")", s.ta == Trans::yes ? "^T" : "", " (", s.K,
                 ",", s.N, ")", s.tb == Trans::yes ? "^T" : "", ", ", name_of(s.format), " with sums in ",
-                name_of(s.sums));
+                name_of(s.sums),
+                s.row_bytes == 16 ? "" : concat(", rows at multiples of ", s.row_bytes, " bytes"));
 }
 
 bool exact(const GemmShape& shape) {
@@ -90,7 +91,7 @@ GemmCase::GemmCase(Executor& executor, const GemmShape& shape, Values values, in
 /// The bytes behind the end of a row are NaN, so that a kernel that reads them gives NaN.
 GemmCase::Matrix GemmCase::draw(int rows, int cols, std::uint64_t seed) const {
   const std::size_t size = size_of(shape_.format);
-  Matrix x{rows, cols, row_length(cols, shape_.format), {}};
+  Matrix x{rows, cols, row_length(cols, shape_), {}};
   x.bytes.assign(size * static_cast<std::size_t>(rows) * static_cast<std::size_t>(x.ld), 0xff);
   Rng rng(seed);
   for (int row = 0; row < rows; ++row) {

@@ -12,6 +12,7 @@ struct GemmShape {
   Format format = Format::f16;
   Sums sums = Sums::f32;
   Trans ta = Trans::no, tb = Trans::no;
+  int row_bytes = 16;  ///< rows of a and b begin at multiples of it
 };
 /// "(64,32) = (64,128)^T (128,32), f16 with sums in f32"
 std::string text_of(const GemmShape& shape);

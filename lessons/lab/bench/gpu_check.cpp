@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 #include <lessons/lab/bench/executor.h>
 #include <lessons/lab/bench/gpu_check.h>
+#include <lessons/lab/bench/gpu_check_report.h>
 #include <lessons/lab/bench/measure.h>
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/lesson_programs.h>
 #include <lessons/lab/report/table.h>
-#include <tinymp/train/provenance.h>
-#include <tinymp/train/run_log.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <iostream>
 
 // ./learn gpu-check: runs all parts in order. A finished part is not run again.
@@ -28,116 +24,24 @@ using gpu_check::Part;
 using gpu_check::State;
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<Part, 7> parts = {{
-    {"kernels", "Every kernel against its oracle", gpu_check::check_kernels},
-    {"sanitizer", "Kernels under compute-sanitizer", gpu_check::check_sanitizer},
-    {"bits", "Tensor cores against the simulator, bit for bit", gpu_check::check_bits},
-    {"gemm", "The GEMM ladder beside cuBLAS", gpu_check::check_gemm},
-    {"memory", "Kernels that only move data, beside a copy", gpu_check::check_memory},
-    {"lessons", "Each lesson on the GPU and on the CPU", gpu_check::check_lessons},
-    {"speed", "FP16 beside FP32, in training steps a second", gpu_check::check_speed},
+constexpr std::array<Part, 9> parts = {{
+    {"kernels", "Every kernel against its oracle", gpu_check::check_kernels, 600},
+    {"sanitizer", "Kernels under compute-sanitizer", gpu_check::check_sanitizer, 420},
+    {"bits", "Tensor cores against the simulator, bit for bit", gpu_check::check_bits, 120},
+    {"gemm", "The GEMM ladder beside cuBLAS", gpu_check::check_gemm, 600},
+    {"sweep", "The best rung beside cuBLAS, by size, layout and model", gpu_check::check_sweep, 900},
+    {"launch", "Launches, nodes of a graph, values read back", gpu_check::check_launch, 60},
+    {"memory", "Kernels that only move data, beside a copy", gpu_check::check_memory, 180},
+    {"lessons", "Each lesson on the GPU and on the CPU", gpu_check::check_lessons, 1800},
+    {"speed", "FP16 beside FP32, in training steps a second", gpu_check::check_speed, 900},
 }};
 
 struct Flags {
   std::vector<std::string> only;
   std::string out;
   bool again = false, plain = false;
+  int seconds = 0;  ///< for each part; 0: its own deadline
 };
-
-const char* word_for(State state) {
-  return state == State::good ? "good" : state == State::bad ? "BAD" : "left out";
-}
-
-/// "NVIDIA H200" -> "nvidia-h200"
-std::string file_name(const std::string& device) {
-  std::string name;
-  for (const char c : device) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!name.empty() && name.back() != '-') {
-      name += '-';
-    }
-  }
-  return name;
-}
-
-Json as_json(const Finding& finding, double seconds) {
-  return {{"state", word_for(finding.state)}, {"summary", finding.summary}, {"seconds", seconds},
-          {"date", train::utc_now()},         {"table", finding.table},     {"data", finding.data}};
-}
-
-/// The time when this program was linked. The commit alone does not show later changes.
-std::string build_time() {
-  std::error_code failed;
-  const fs::file_time_type time = fs::last_write_time(own_folder() / "measure", failed);
-  return failed ? "unknown" : std::to_string(time.time_since_epoch().count());
-}
-
-/// The machine and the build of the figures. While this stays the same, a finished part is not run again.
-Json heading(const kernels::bench::Machine& machine) {
-  return {{"device", machine.name},
-          {"architecture", concat("sm_", machine.architecture)},
-          {"driver", machine.driver},
-          {"runtime", machine.runtime},
-          {"commit", train::build_commit()},
-          {"compiler", train::compiler_name()},
-          {"build", build_time()}};
-}
-
-std::string markdown(const Json& report) {
-  std::string text =
-      fmt::format("# {}\n\n{}, driver for CUDA {}, runtime {}, commit {}, {}. Made by `./learn gpu-check`.\n",
-                  report["device"].get<std::string>(), report["architecture"].get<std::string>(),
-                  report["driver"].get<std::string>(), report["runtime"].get<std::string>(),
-                  report["commit"].get<std::string>(), report["date"].get<std::string>());
-  for (const Part& part : parts) {
-    text += fmt::format("\n## {}\n\n", part.title);
-    if (!report["parts"].contains(part.name)) {
-      text += "Not run.\n";
-      continue;
-    }
-    const Json& done = report["parts"][part.name];
-    text += fmt::format("{}: {}.\n", done["state"].get<std::string>(), done["summary"].get<std::string>());
-    bool head = true;
-    for (const Json& row : done["table"]) {
-      text += head ? "\n|" : "|";
-      for (const Json& cell : row) text += fmt::format(" {} |", cell.get<std::string>());
-      text += "\n";
-      if (!head) continue;
-      text += "|";
-      for (std::size_t i = 0; i < row.size(); ++i) text += i == 0 ? " --- |" : " ---: |";
-      text += "\n";
-      head = false;
-    }
-  }
-  return text;
-}
-
-/// Writes beside the old file and then replaces it, so that a full disk loses no result.
-void write(const fs::path& path, const std::string& text) {
-  const fs::path beside = path.string() + ".new";
-  std::error_code failed;
-  fs::create_directories(path.parent_path(), failed);
-  std::ofstream out(beside);
-  out << text << std::flush;
-  expect(out.good(), train::write_failure("the report", beside.string(), errno));
-  out.close();
-  fs::rename(beside, path, failed);
-  expect(!failed, "cannot put the report at ", path.string(), ": ", failed.message());
-}
-
-Json read_report(const fs::path& path, const Json& head) {
-  std::ifstream in(path);
-  Json report = Json::parse(in, nullptr, false);
-  const auto same = [&](const auto& field) {
-    return report.contains(field.key()) && report[field.key()] == field.value();
-  };
-  bool ours = report.is_object() && report.contains("parts");
-  for (const auto& field : head.items()) ours = ours && same(field);
-  if (!ours) report = head;  // figures of another build are dropped
-  if (!report.contains("parts")) report["parts"] = Json::object();
-  return report;
-}
 
 void print(const Part& part, const Json& done, const report::TerminalStyle& style) {
   std::cout << fmt::format("{}: {}. {}\n", part.name, done["state"].get<std::string>(),
@@ -169,9 +73,13 @@ Session session_of(const Flags& flags) {
   std::error_code failed;
   fs::create_directories(scratch, failed);
   expect(!failed, "gpu-check: cannot make the folder ", scratch.string(), ": ", failed.message());
-  return {{machine.emulated, own_folder(), own_folder() / "../../tests", scratch},
-          results / (file_name(machine.name) + ".json"),
-          heading(machine)};
+  return {{.emulated = machine.emulated,
+           .programs = own_folder(),
+           .tests = own_folder() / "../tests",
+           .scratch = scratch,
+           .patience = machine.emulated ? 20.0 : 1.0},
+          results / (gpu_check::file_name(machine.name) + ".json"),
+          gpu_check::heading(machine)};
 }
 
 /// Runs a part. An exception becomes a finding as well, and is written down.
@@ -179,28 +87,31 @@ Finding finding_of(const Part& part, const gpu_check::Setting& setting) {
   try {
     return part.run(setting);
   } catch (const std::exception& error) {
-    return {.state = State::bad, .summary = error.what()};
+    return {.state = State::bad, .summary = error.what(), .data = gpu_check::kept_rows(setting)};
   }
 }
 
-int run_part(const Part& part, const Session& session, bool again, const report::TerminalStyle& style) {
-  Json report = read_report(session.json, session.head);
-  Json& parts = report["parts"];
-  const bool done = parts.contains(part.name) && parts[part.name]["state"] != word_for(State::bad);
-  if (done && !again) {
+int run_part(const Part& part, const Session& session, const Flags& flags,
+             const report::TerminalStyle& style) {
+  Json done = gpu_check::read_report(session.json, session.head)["parts"].value(part.name, Json::object());
+  if (!flags.again &&
+      done.value("state", gpu_check::word_for(State::bad)) != gpu_check::word_for(State::bad)) {
     std::cout << "(done before; --again repeats it)  ";
   } else {
     std::cerr << part.title << " ...\n";
     const auto start = std::chrono::steady_clock::now();
-    const Finding finding = finding_of(part, session.setting);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    parts[part.name] = as_json(finding, seconds);
-    report["date"] = train::utc_now();
-    write(session.json, report.dump(1) + "\n");
-    write(fs::path(session.json).replace_extension(".md"), markdown(report));
+    gpu_check::Setting setting = session.setting;
+    const std::chrono::duration<double> most(flags.seconds > 0 ? flags.seconds
+                                                               : setting.deadline(part.deadline));
+    setting.end = start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(most);
+    setting.part = part.name;
+    gpu_check::forget_rows(setting);
+    const Finding finding = finding_of(part, setting);
+    done = gpu_check::record(session.json, session.head, parts, part, finding,
+                             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  print(part, parts[part.name], style);
-  return parts[part.name]["state"] == word_for(State::bad) ? 1 : 0;
+  print(part, done, style);
+  return done["state"] == gpu_check::word_for(State::bad) ? 1 : 0;
 }
 
 /// Runs each part in a program of its own: after a faulty kernel a program has lost its GPU.
@@ -208,10 +119,11 @@ int run_parts(const Flags& flags) {
   const Session session = session_of(flags);
   if (flags.only.size() == 1) {
     const auto part = std::ranges::find(parts, flags.only[0], &Part::name);
-    return run_part(*part, session, flags.again, report::terminal_style(STDOUT_FILENO, flags.plain));
+    return run_part(*part, session, flags, report::terminal_style(STDOUT_FILENO, flags.plain));
   }
   std::cout << session.head["device"].get<std::string>() << ", "
             << session.head["architecture"].get<std::string>() << std::endl;
+  const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO, flags.plain);
   bool good = true;
   for (const Part& part : parts) {
     if (!flags.only.empty() && std::ranges::find(flags.only, part.name) == flags.only.end()) continue;
@@ -219,8 +131,21 @@ int run_parts(const Flags& flags) {
                                         part.name};
     if (!flags.out.empty()) command.insert(command.end(), {"--out", flags.out});
     if (flags.again) command.emplace_back("--again");
+    if (flags.seconds > 0) command.insert(command.end(), {"--seconds", concat(flags.seconds)});
     if (flags.plain) command.emplace_back("--plain");
-    good = gpu_check::run_program(command) == 0 && good;
+    const gpu_check::Outcome outcome = gpu_check::run_program(
+        command, session.setting.deadline(part.deadline) + 15);  // it ends itself before
+    good = outcome.good() && good;
+    if (outcome.good() || outcome.code == 1) continue;
+    gpu_check::Setting setting = session.setting;
+    setting.part = part.name;
+    const Finding ended{.state = State::bad,
+                        .summary = concat("the part ended without a result: ", outcome.text()),
+                        .data = gpu_check::kept_rows(setting)};
+    print(part,
+          gpu_check::record(session.json, session.head, parts, part, ended,
+                            outcome.timed_out ? outcome.deadline : 0),
+          style);
   }
   std::cout << "Report: " << session.json.string() << "\n";
   return good ? 0 : 1;
@@ -245,6 +170,10 @@ int gpu_check_command(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::IsMember(choices).description(""));
   app.add_option("--out", flags.out, "A folder for the report (lessons/lab/bench/results)")->type_name("DIR");
+  app.add_option("--seconds", flags.seconds,
+                 "End each part after so long, with what it has (as the part needs)")
+      ->type_name("N")
+      ->check(whole(1, 86400));
   app.add_flag("--again", flags.again, "Do everything again");
   app.add_flag("--plain", flags.plain, "ASCII only, no colour");
   app.footer(list);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +14,18 @@ namespace tinymp::lab::gpu_check {
 
 struct Setting {
   bool emulated = false;
-  std::filesystem::path programs;  ///< folder of learn and the lessons
-  std::filesystem::path tests;     ///< folder of the test programs
-  std::filesystem::path scratch;   ///< folder for logs and runs
+  std::filesystem::path programs{};  ///< folder of learn and the lessons
+  std::filesystem::path tests{};     ///< folder of the test programs
+  std::filesystem::path scratch{};   ///< folder for logs and runs
+  std::string part{};                ///< name of the part
+
+  double patience = 1;  ///< on all deadlines; the emulation is slower than a GPU
+
+  /// When the part must be over: its rows are written at its end.
+  std::optional<std::chrono::steady_clock::time_point> end{};
+
+  /// So many seconds on a GPU, at most what is left of the part.
+  double deadline(double seconds) const;
 };
 
 enum class State { good, bad, left_out };
@@ -27,10 +38,17 @@ struct Finding {
   nlohmann::ordered_json data{};                  ///< the figures
 };
 
+/// Adds a row of figures to the finding, and to a file: a part that is ended early loses none.
+void keep(Finding& finding, const Setting& setting, nlohmann::ordered_json row);
+/// The rows that keep() has written for this part since forget_rows(), oldest first.
+nlohmann::ordered_json kept_rows(const Setting& setting);
+void forget_rows(const Setting& setting);
+
 struct Part {
   const char* name;
   const char* title;
   Finding (*run)(const Setting&);
+  double deadline;  ///< seconds on a GPU
 };
 
 // The parts, in check_*.cpp; gpu_check.cpp has their table.
@@ -38,13 +56,35 @@ Finding check_kernels(const Setting& setting);    ///< the test programs
 Finding check_sanitizer(const Setting& setting);  ///< some of them under compute-sanitizer
 Finding check_bits(const Setting& setting);       ///< tensor cores against the simulator
 Finding check_gemm(const Setting& setting);       ///< the ladder and cuBLAS
+Finding check_sweep(const Setting& setting);      ///< the best rung and cuBLAS, by size, layout and model
+Finding check_launch(const Setting& setting);     ///< a launch, a launch in a graph, a value read back
 Finding check_memory(const Setting& setting);     ///< kernels that only move data, compared with a copy
 Finding check_lessons(const Setting& setting);    ///< each lesson on the GPU and on the CPU
 Finding check_speed(const Setting& setting);      ///< FP16 and FP32, in steps a second
 
-/// Runs a program to its end. Its output goes to `log`, or to our own output when `log` is empty. Returns the
-/// exit code, or -1 when it cannot be started.
-int run_program(const std::vector<std::string>& command, const std::filesystem::path& log = {});
+/// How a program ended.
+struct Outcome {
+  int code = 0;            ///< the exit code; -1: it could not be started
+  int signal = 0;          ///< the signal that ended it
+  bool timed_out = false;  ///< it was ended after its deadline, or not started because there was no time left
+  bool good() const { return code == 0 && signal == 0 && !timed_out; }
+  /// It ended by itself, so its last line tells how.
+  bool said_something() const { return code >= 0 && signal == 0 && !timed_out; }
+  double deadline = 0;  ///< in seconds
+  /// "exit code 1", "ended by signal 11", "no end after 30 s", "cannot be started: is it built?"
+  std::string text() const;
+};
+/// Runs a program to its end, or ends it after `deadline` seconds: a kernel that hangs would take all the time
+/// that there is. Its output goes to `log`, or to our own output when `log` is empty.
+Outcome run_program(const std::vector<std::string>& command, double deadline,
+                    const std::filesystem::path& log = {});
 std::string last_line_of(const std::filesystem::path& log);
+
+/// The report of `./learn bench gemm FLAGS` in a process of its own. Null, with empty `fault`, when the rung does not
+/// take the request; null with the fault when the process ends without a report.
+nlohmann::ordered_json bench_gemm(const Setting& setting, const std::vector<std::string>& flags,
+                                  std::string& fault);
+/// A figure of such a report: "12.3 %"; "-" when it is null.
+std::string number(const nlohmann::ordered_json& value, const char* format, double unit = 1);
 
 }  // namespace tinymp::lab::gpu_check

@@ -3,6 +3,7 @@
 #include <lessons/lab/bench/race.h>
 #include <lessons/lab/learn/process.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <tinymp/base/error.h>
 #include <unistd.h>
@@ -24,6 +25,8 @@ constexpr int quietly = MSG_NOSIGNAL;  // a child that has ended is an error to 
 constexpr int quietly = 0;
 #endif
 
+constexpr int patience_s = 300;  ///< for one answer; FP16 on a CPU takes minutes, as does torch.compile
+
 constexpr const char* cannot_start = "it cannot be started: ";
 
 /// Starts `python pytorch.py` with its standard input and output at the other end of `channel`. Throws Error.
@@ -37,6 +40,8 @@ pid_t spawn(const std::string& python, int& channel) {
 #endif
   const lab::Descriptor its(ends[1]), nowhere("/dev/null", O_WRONLY);
   channel = ends[0];
+  const timeval patience{.tv_sec = patience_s, .tv_usec = 0};
+  setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   try {
     return lab::start(
         {.command = {python, TINYMP_BENCH_PYTORCH},
@@ -53,14 +58,15 @@ constexpr const char* how_to_get_it =
 
 }  // namespace
 
-PyTorch::PyTorch(int threads) {
+PyTorch::PyTorch(int threads, Device device) {
+  const std::string hello = concat("hello ", threads, " ", device);
   if (const char* const wish = std::getenv("TINYMP_PYTHON")) {
-    if (!start(wish, threads)) why_not_ = concat("TINYMP_PYTHON=", wish, ": ", why_not_);
+    if (!start(wish, hello)) why_not_ = concat("TINYMP_PYTHON=", wish, ": ", why_not_);
     return;
   }
   std::string reasons;
   for (const char* python : {"python3", "python"}) {
-    if (start(python, threads)) return;
+    if (start(python, hello)) return;
     reasons += concat(reasons.empty() ? "" : "; ", python, ": ", why_not_);
   }
   why_not_ = concat("no Python here has it (", reasons, "); ", how_to_get_it);
@@ -68,14 +74,13 @@ PyTorch::PyTorch(int threads) {
 
 PyTorch::~PyTorch() { stop(); }
 
-bool PyTorch::start(const std::string& python, int threads) {
+bool PyTorch::start(const std::string& python, const std::string& hello) {
   why_not_.clear();
   try {
     child_ = spawn(python, channel_);
-    const std::string request = concat("hello ", threads);
-    about_ = ask(request);
-    for (const char* name : {"version", "built with"}) value_of<std::string>(about_, request, name);
-    value_of<int>(about_, request, "threads");
+    about_ = ask(hello);
+    for (const char* name : {"version", "built with"}) value_of<std::string>(about_, hello, name);
+    value_of<int>(about_, hello, "threads");
     return true;
   } catch (const Error& error) {
     why_not_ = error.what();
@@ -98,7 +103,14 @@ Json PyTorch::ask(const std::string& request) {
   std::string line;
   send_line(request + "\n");  // a process that has ended may have said why
   do {
-    expect(receive_line(line), "PyTorch's process has ended without an answer to '", request, "'");
+    if (receive_line(line)) continue;
+    const bool late = errno == EAGAIN || errno == EWOULDBLOCK;
+    if (late) {  // its answer would be taken for that of the next request
+      stop();
+      why_not_ = concat("no answer to '", request, "' within ", patience_s, " s");
+      throw Error(concat("PyTorch: ", why_not_));
+    }
+    throw Error(concat("PyTorch's process has ended without an answer to '", request, "'"));
   } while (line.empty() || line[0] != '{');  // skips messages that libraries print
   const Json answer = Json::parse(line, nullptr, false);
   expect(answer.is_object(), "PyTorch's process answers '", request, "' with what is no JSON: ", line);
@@ -127,6 +139,7 @@ bool PyTorch::receive_line(std::string& line) {
     std::array<char, 4096> piece;
     const ssize_t n = recv(channel_, piece.data(), piece.size(), 0);
     if (n < 0 && errno == EINTR) continue;
+    if (n == 0) errno = 0;
     if (n <= 0) return false;
     received_.append(piece.data(), static_cast<std::size_t>(n));
   }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <tinymp/base/device.h>
 #include <tinymp/base/error.h>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,7 +13,7 @@ namespace tinymp::kernels::bench {
 /// TINYMP_PYTHON when that is set, else the first of python3 and python that imports torch.
 class PyTorch {
  public:
-  explicit PyTorch(int threads);
+  explicit PyTorch(int threads, Device device = Device::cpu);  ///< where it trains; products stay on the CPU
   ~PyTorch();
   PyTorch(const PyTorch&) = delete;
 
@@ -42,7 +43,7 @@ class PyTorch {
     }
   }
 
-  bool start(const std::string& python, int threads);
+  bool start(const std::string& python, const std::string& hello);
   void stop();
   void send_line(const std::string& line);
   bool receive_line(std::string& line);

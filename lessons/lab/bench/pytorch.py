@@ -1,10 +1,12 @@
 """The other side of pytorch.cpp: reads requests from standard input, answers each with a line of JSON.
 
-    hello THREADS                          -> {"version": ..., "built with": ..., "threads": ...}
+    hello THREADS DEVICE                   -> {"version": ..., "built with": ..., "threads": ...}
     product M N K TA TB FORMAT             -> {"values": [...]}, some elements of one matrix product
     gemm M N K TA TB FORMAT RUNS           -> {"seconds": ...}, what one product of so many in a row takes
     model NAME                             -> {"parameters": ...}, how many numbers it has
-    step NAME MODE RUNS                    -> {"seconds": ...}, the same for training steps
+    step NAME MODE RUNS                    -> {"seconds": ...}, the same for training steps on DEVICE
+
+MODE is f32, f16 or bf16; with +compile the model is compiled, with +graph a step is one CUDA graph.
 """
 import contextlib
 import json
@@ -21,6 +23,7 @@ except Exception as error:  # not only ImportError: a library of it may not load
     sys.exit(0)
 
 FORMATS = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+device = "cpu"  # of training steps; hello may say cuda
 
 
 # ---- time: as seconds_of() in race.cpp ----
@@ -34,13 +37,20 @@ def wait_for_threads():
             return
 
 
+def wait_for_device():
+    if device != "cpu":
+        torch.cuda.synchronize()
+
+
 def seconds_of(work, runs):
     wait_for_threads()
     if runs > 1:
         work()
+    wait_for_device()
     start = time.perf_counter()
     for _ in range(runs):
         work()
+    wait_for_device()
     seconds = time.perf_counter() - start
     wait_for_threads()  # the next to be timed is another process
     return seconds / runs
@@ -75,7 +85,7 @@ class Product:
         return self.c.view(-1)[scattered(torch.arange(64), 3) % size].double().tolist()
 
 
-# ---- training steps: the models of steps.cpp ----
+# ---- training steps: the models of step_models.cpp ----
 
 
 def autoencoder(widths):
@@ -120,16 +130,19 @@ def resnet20():
     return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
 
 
-def sgd(parameters):
-    return torch.optim.SGD(parameters, lr=0.01, momentum=0.9)
+# A fused optimizer takes the scale of the GradScaler on the device; a graph cannot hold the question to the CPU.
+def sgd(parameters, fused):
+    return torch.optim.SGD(parameters, lr=0.01, momentum=0.9, **({"fused": True} if fused else {}))
 
 
-def adam(parameters):
-    return torch.optim.Adam(parameters, lr=1e-3)
+def adam(parameters, fused):
+    return torch.optim.Adam(parameters, lr=1e-3, **({"fused": True, "capturable": True} if fused else {}))
 
 
 MODELS = {  # model, batch, shape of an image, optimizer; without labels the image is the target
     "mlp": (lambda: nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10)), 64, (784,), sgd),
+    "wide": (lambda: nn.Sequential(nn.Linear(784, 4096), nn.ReLU(), nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 10)),
+             2048, (784,), sgd),
     "autoencoder": (lambda: autoencoder((784, 64, 32, 64, 784)), 1024, (784,), adam),
     "lenet": (lenet, 64, (1, 28, 28), sgd),
     "resnet20": (resnet20, 128, (3, 32, 32), sgd),
@@ -143,21 +156,46 @@ class Training:
     """FP32, or autocast: FP16 with a GradScaler, BF16 without. The weights stay FP32 either way."""
 
     def __init__(self, name, mode):
+        mode, _, way = mode.partition("+")
         torch.manual_seed(0)
         make, batch, shape, optimizer = MODELS[name]
-        self.model = make()
-        self.optimizer = optimizer(self.model.parameters())
-        self.batches = [torch.rand(batch, *shape) for _ in range(BATCHES)]
+        self.model = make().to(device)
+        self.optimizer = optimizer(self.model.parameters(), fused=way == "graph")
+        self.batches = [torch.rand(batch, *shape).to(device) for _ in range(BATCHES)]
         self.taken = 0
-        self.labels = None if name == "autoencoder" else torch.arange(batch) % 10
+        self.labels = None if name == "autoencoder" else (torch.arange(batch) % 10).to(device)
         self.cast = contextlib.nullcontext
         if mode != "f32":
-            self.cast = lambda: torch.autocast("cpu", dtype=FORMATS[mode])
-        self.scaler = torch.amp.GradScaler("cpu", enabled=mode == "f16")
+            self.cast = lambda: torch.autocast(device, dtype=FORMATS[mode])
+        self.scaler = torch.amp.GradScaler(device) if mode == "f16" else None  # PyTorch 2.3 and newer
+        if way == "compile":
+            self.model = torch.compile(self.model)
+        self.graph = self.captured() if way == "graph" else None
+
+    def captured(self):
+        """One step on a batch of its own, as torch.cuda.CUDAGraph wants it: some steps on another stream come first."""
+        self.images = self.batches[0].clone()
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self.step_on(self.images)
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.step_on(self.images)
+        return graph
 
     def step(self):
         images = self.batches[self.taken % BATCHES]
         self.taken += 1
+        if self.graph is None:
+            self.step_on(images)
+        else:
+            self.images.copy_(images)
+            self.graph.replay()
+
+    def step_on(self, images):
         self.optimizer.zero_grad(set_to_none=True)
         with self.cast():
             y = self.model(images)
@@ -165,6 +203,10 @@ class Training:
                 loss = nn.functional.mse_loss(y.float(), images)
             else:
                 loss = nn.functional.cross_entropy(y.float(), self.labels)
+        if self.scaler is None:
+            loss.backward()
+            self.optimizer.step()
+            return
         self.scaler.scale(loss).backward()
         self.scaler.step(self.optimizer)
         self.scaler.update()
@@ -198,8 +240,13 @@ def built_with():
 
 def answer(request, *words):
     if request == "hello":
+        global device
+        device = words[1]
         torch.set_num_threads(int(words[0]))
-        return {"version": torch.__version__, "built with": built_with(), "threads": torch.get_num_threads()}
+        about = {"version": torch.__version__, "built with": built_with(), "threads": torch.get_num_threads()}
+        if device == "cuda":  # raises without one
+            about["built with"] = f"CUDA {torch.version.cuda} on {torch.cuda.get_device_name()}"
+        return about
     if request == "product":
         return {"values": product_of(words).samples()}
     if request == "gemm":

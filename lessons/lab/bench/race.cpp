@@ -83,11 +83,13 @@ void wait_for_threads() {
   }
 }
 
-double seconds_of(const std::function<void()>& work, int runs) {
+double seconds_of(const std::function<void()>& work, int runs, const std::function<void()>& wait) {
   wait_for_threads();
   if (runs > 1) work();
+  wait();
   const auto start = Clock::now();
   for (int i = 0; i < runs; ++i) work();
+  wait();
   return std::chrono::duration<double>(Clock::now() - start).count() / runs;
 }
 

@@ -41,7 +41,8 @@ double median(std::vector<double> values);
 void wait_for_threads();
 
 /// Seconds of one of `runs` calls in a row, after wait_for_threads(). A call that does not count comes first,
-/// unless `runs` is 1.
-double seconds_of(const std::function<void()>& work, int runs);
+/// unless `runs` is 1. `wait` returns when all that `work` has begun is done; needed where work goes on on a GPU.
+double seconds_of(
+    const std::function<void()>& work, int runs, const std::function<void()>& wait = [] {});
 
 }  // namespace tinymp::kernels::bench

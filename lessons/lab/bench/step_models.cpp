@@ -20,6 +20,9 @@ std::unique_ptr<Optimizer> adam(std::vector<Tensor> parameters, const Recipe& re
 std::unique_ptr<nn::Model> mlp(const Recipe& recipe, Rng& rng) {
   return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 128, 10}, recipe, rng);
 }
+std::unique_ptr<nn::Model> wide_mlp(const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 4096, 4096, 10}, recipe, rng);
+}
 std::unique_ptr<nn::Model> autoencoder(const Recipe& recipe, Rng& rng) {
   return std::make_unique<nn::Autoencoder>(std::vector<std::int64_t>{784, 64, 32, 64, 784}, recipe, rng);
 }
@@ -38,6 +41,8 @@ constexpr std::array models = {
     StepModel{"resnet20", "ResNet-20, 32x32x3", 128, 32 * 32 * 3, Task::classify, resnet20, sgd},
 };
 
+constexpr StepModel wide{"wide", "MLP 784-4096-4096-10", 2048, 784, Task::classify, wide_mlp, sgd};
+
 constexpr std::array recipes = {
     StepRecipe{"f32", tinymp::recipes::fp32},
     StepRecipe{"f16", tinymp::recipes::fp16_dynamic},
@@ -46,34 +51,38 @@ constexpr std::array recipes = {
 
 /// Makes 16 batches that take turns. A model learns a single batch by heart. Units that this batch then never
 /// wakes again leave subnormal numbers in their momentum, and processors are slow with those.
-std::vector<data::Batch> batches_of(const StepModel& model) {
+std::vector<data::Batch> batches_of(const StepModel& model, Device device) {
   Rng rng(1);
   std::vector<data::Batch> batches;
   for (int k = 0; k < 16; ++k) {
     data::Batch batch{Tensor({model.batch, model.values}), {}};
     for (std::int64_t i = 0; i < batch.images.size(); ++i) batch.images.data<float>()[i] = rng.uniform(0, 1);
     for (std::int64_t i = 0; i < model.batch; ++i) batch.labels.push_back(static_cast<std::int32_t>(i % 10));
-    batches.push_back(std::move(batch));
+    batches.push_back(data::to(std::move(batch), device));
   }
   return batches;
 }
 
-std::unique_ptr<nn::Model> made(const StepModel& model, const Recipe& recipe) {
+std::unique_ptr<nn::Model> made(const StepModel& model, const Recipe& recipe, Device device) {
   Rng rng(0);
-  return model.model(recipe, rng);
+  std::unique_ptr<nn::Model> made = model.model(recipe, rng);
+  nn::move_to(*made, device);
+  return made;
 }
 
 }  // namespace
 
 std::span<const StepModel> step_models() { return models; }
+const StepModel& wide_step_model() { return wide; }
 std::span<const StepRecipe> step_recipes() { return recipes; }
 
-Training::Training(const StepModel& model, const Recipe& recipe)
+Training::Training(const StepModel& model, const Recipe& recipe, Device device)
     : task_(model.task),
-      model_(made(model, recipe)),
+      device_(device),
+      model_(made(model, recipe, device)),
       optimizer_(model.optimizer(tensors(model_->parameters()), recipe)),
       scaler_(recipe.scaling),
-      batches_(batches_of(model)) {}
+      batches_(batches_of(model, device)) {}
 
 void Training::step() {
   const data::Batch& batch = batches_[taken_++ % batches_.size()];
@@ -87,6 +96,11 @@ void Training::step() {
   optimizer_->step(gradients, check);
   scaler_.update(std::move(check));
   optimizer_->zero_grad();
+}
+
+void Training::wait() const {
+  char byte;
+  allocator(device_).copy_out(&byte, optimizer_->weights().view().memory, 1);
 }
 
 std::int64_t Training::parameters() const {

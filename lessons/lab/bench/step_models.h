@@ -25,6 +25,7 @@ struct StepModel {
   OptimizerMaker optimizer;
 };
 std::span<const StepModel> step_models();
+const StepModel& wide_step_model();  ///< for GPUs: large products, which a CPU takes seconds for
 
 struct StepRecipe {
   const char* name;  ///< "f16", as pytorch.py calls it
@@ -33,17 +34,19 @@ struct StepRecipe {
 /// FP32; FP16 under dynamic loss scaling; BF16. FP16 and BF16 have FP32 masters.
 std::span<const StepRecipe> step_recipes();
 
-/// A model, its optimizer, its scaler, and batches in memory.
+/// A model, its optimizer, its scaler, and batches in the memory of the device.
 class Training {
  public:
-  Training(const StepModel& model, const Recipe& recipe);
+  Training(const StepModel& model, const Recipe& recipe, Device device = Device::cpu);
 
-  void step();  ///< forward, loss, backward, unscale, update
+  void step();        ///< forward, loss, backward, unscale, update; a GPU is not waited for
+  void wait() const;  ///< returns when the device has done all steps
   std::int64_t parameters() const;
   double loss();  ///< loss of the first batch with the present weights
 
  private:
   train::Task task_;
+  Device device_;
   std::unique_ptr<nn::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;

@@ -2,28 +2,37 @@
 #include <lessons/lab/bench/steps.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace tinymp::kernels::bench {
 namespace {
 
 std::string why_no_pytorch(PyTorch& pytorch, const StepModel& model, const StepRecipe& recipe,
-                           std::int64_t parameters, double& first) {
+                           std::int64_t parameters, Device device, double& first) {
   if (!pytorch.why_not().empty()) return pytorch.why_not();
   try {
     const auto theirs = pytorch.ask<std::int64_t>(concat("model ", model.name), "parameters");
     if (theirs != parameters) return concat("its model has ", theirs, " parameters and ours ", parameters);
-    first = pytorch.seconds(concat("step ", model.name, " ", recipe.name, " 1"));
+    const std::string one = concat("step ", model.name, " ", recipe.name, " 1");
+    first = pytorch.seconds(one);
+    if (device == Device::cuda) first = pytorch.seconds(one);  // the first loaded libraries
     return "";
   } catch (const Error& error) {
     return error.what();
   }
 }
 
-std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, const RaceRules& rules) {
+/// PyTorch's ways to a faster step on a GPU, with their names in pytorch.py.
+constexpr std::array<std::pair<const char*, const char*>, 2> gpu_ways = {
+    {{"compiled", "+compile"}, {"graph", "+graph"}}};
+
+std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, Device device,
+                             const RaceRules& rules) {
   std::vector<StepRow> rows;
   for (const StepRecipe& recipe : step_recipes()) rows.push_back({.model = &model, .recipe = &recipe});
   std::vector<std::unique_ptr<Training>> trainings;
@@ -34,26 +43,40 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, const Rac
     results.push_back(&result);
   };
   for (StepRow& row : rows) {
-    trainings.push_back(std::make_unique<Training>(model, row.recipe->recipe));
+    trainings.push_back(std::make_unique<Training>(model, row.recipe->recipe, device));
     Training& training = *trainings.back();
-    add(row.ours, "ours", [&training](int runs) { return seconds_of([&] { training.step(); }, runs); });
+    add(row.ours, "ours", [&training](int runs) {
+      return seconds_of([&] { training.step(); }, runs, [&] { training.wait(); });
+    });
+    if (device != Device::cpu)
+      for (const auto& [name, way] : gpu_ways) row.ways.push_back({.name = name});
     double first = 0;
-    row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters(), first);
+    row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters(), device, first);
     if (!row.no_pytorch.empty()) continue;
     if (first > rules.patience) {  // one run is enough: PyTorch's FP16 can take minutes
       row.pytorch = {first, first, 1, 1};
       continue;
     }
-    add(row.pytorch, "PyTorch",
-        [&pytorch, request = concat("step ", model.name, " ", row.recipe->name, " ")](int runs) {
-          return pytorch.seconds(concat(request, runs));
-        });
+    const auto theirs = [&](Timing& result, const char* name, const char* way) {
+      add(result, name,
+          [&pytorch, request = concat("step ", model.name, " ", row.recipe->name, way, " ")](int runs) {
+            return pytorch.seconds(concat(request, runs));
+          });
+    };
+    theirs(row.pytorch, "PyTorch", "");
+    for (std::size_t i = 0; i < row.ways.size(); ++i)
+      theirs(row.ways[i].timing, gpu_ways[i].first, gpu_ways[i].second);
   }
   const std::vector<Timing> timings = race(contenders, rules);
   for (std::size_t i = 0; i < timings.size(); ++i) *results[i] = timings[i];
   for (StepRow& row : rows) {
     expect(row.ours.fault.empty(), model.what, ", ", row.recipe->name, ": ", row.ours.fault);
     if (!row.pytorch.fault.empty()) row.no_pytorch = row.pytorch.fault;
+    for (PyTorchWay& way : row.ways)
+      way.why_not = way.timing.median > 0       ? ""
+                    : !way.timing.fault.empty() ? way.timing.fault
+                    : !row.no_pytorch.empty()   ? row.no_pytorch
+                                                : "not timed: PyTorch's own step takes too long";
     row.pytorch_fp32 = rows[0].pytorch;
     row.of_fp32 = row.ours.median / rows[0].ours.median;
   }
@@ -62,22 +85,22 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, const Rac
 
 }  // namespace
 
-StepsReport bench_steps(PyTorch& pytorch, std::span<const StepModel* const> models, const RaceRules& rules,
-                        const Progress& progress) {
-  StepsReport report{.pytorch = about(pytorch)};
+StepsReport bench_steps(PyTorch& pytorch, std::span<const StepModel* const> models, Device device,
+                        const RaceRules& rules, const Progress& progress) {
+  StepsReport report{.device = device, .pytorch = about(pytorch)};
   for (const StepModel* model : models) {
     progress(concat("training steps, ", model->what, ", batch ", model->batch));
-    for (const StepRow& row : race_of(pytorch, *model, rules)) report.rows.push_back(row);
+    for (const StepRow& row : race_of(pytorch, *model, device, rules)) report.rows.push_back(row);
   }
   return report;
 }
 
-StepProfile profile_steps(const StepModel& model, const StepRecipe& recipe, double seconds) {
+StepProfile profile_steps(const StepModel& model, const StepRecipe& recipe, Device device, double seconds) {
   using Clock = std::chrono::steady_clock;
-  Training training(model, recipe.recipe);
+  Training training(model, recipe.recipe, device);
   training.step();
-  const double once = seconds_of([&] { training.step(); }, 1);
-  StepProfile profile{.model = &model, .recipe = &recipe};
+  const double once = seconds_of([&] { training.step(); }, 1, [&] { training.wait(); });
+  StepProfile profile{.model = &model, .recipe = &recipe, .device = device};
   profile.steps = static_cast<int>(std::clamp(std::ceil(seconds / std::max(once, 1e-9)), 1.0, 1e6));
   const Profile watching;
   const auto start = Clock::now();

@@ -22,6 +22,7 @@ Json lines_json(const StepProfile& profile) {
   for (const ProfileLine& line : profile.lines) {
     lines.push_back({{"kernel", line.kernel},
                      {"operands", line.operands},
+                     {"way", line.way},
                      {"calls", line.calls},
                      {"seconds", line.seconds},
                      {"share", quotient(line.seconds, profile.seconds)}});
@@ -32,7 +33,7 @@ Json lines_json(const StepProfile& profile) {
 }  // namespace
 
 Json StepsReport::json() const {
-  Json all{{"bench", "steps"}, {"pytorch", pytorch}, {"rows", Json::array()}};
+  Json all{{"bench", "steps"}, {"device", name_of(device)}, {"pytorch", pytorch}, {"rows", Json::array()}};
   for (const StepRow& row : rows) {
     Json json{{"model", row.model->name},
               {"what", row.model->what},
@@ -45,6 +46,11 @@ Json StepsReport::json() const {
     json["pytorch"] = timing_json(row.pytorch);
     json["pytorch"]["steps_per_second"] = or_null(rate(row.pytorch));
     json["pytorch"]["why_not"] = row.no_pytorch;
+    for (const PyTorchWay& way : row.ways) {
+      Json& theirs = json["pytorch"][way.name] = timing_json(way.timing);
+      theirs["steps_per_second"] = or_null(rate(way.timing));
+      theirs["why_not"] = way.why_not;
+    }
     json["ours_to_pytorch"] = or_null(to_same(row));
     json["ours_to_pytorch_fp32"] = or_null(to_fp32(row));
     all["rows"].push_back(json);
@@ -52,7 +58,28 @@ Json StepsReport::json() const {
   return all;
 }
 
+report::Table StepsReport::gpu_table() const {
+  report::Table table{{"model", "recipe", "steps/s", "PyTorch"}, {Align::left, Align::left}, {}};
+  if (!rows.empty())
+    for (const PyTorchWay& way : rows[0].ways) table.header.push_back(way.name);
+  table.header.emplace_back("ours to best");
+  table.align.resize(table.header.size(), Align::right);
+  for (const StepRow& row : rows) {
+    std::vector<std::string> cells{row.recipe == step_recipes().data() ? row.model->what : "",
+                                   row.recipe->name, digits(rate(row.ours)), digits(rate(row.pytorch))};
+    double best = row.pytorch.median;
+    for (const PyTorchWay& way : row.ways) {
+      cells.push_back(digits(rate(way.timing)));
+      if (way.timing.median > 0) best = best > 0 ? std::min(best, way.timing.median) : way.timing.median;
+    }
+    cells.push_back(times(quotient(best, row.ours.median)));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 report::Table StepsReport::table() const {
+  if (device != Device::cpu) return gpu_table();
   const bool beside = std::ranges::any_of(rows, [](const StepRow& row) { return row.pytorch.median > 0; });
   report::Table table{{"model", "batch", "recipe", "steps/s", "time of FP32"},
                       {Align::left, Align::right, Align::left, Align::right, Align::right},
@@ -82,13 +109,18 @@ std::string StepsReport::notes() const {
   for (const StepRow& row : rows) {
     if (!told.contains(row.no_pytorch))
       text += concat(row.model->what, ", ", row.recipe->name, ": no PyTorch: ", row.no_pytorch, "\n");
+    for (const PyTorchWay& way : row.ways) {
+      if (!told.contains(way.why_not))
+        text += concat(row.model->what, ", ", row.recipe->name, ", ", way.name, ": ", way.why_not, "\n");
+    }
   }
   return text;
 }
 
 Json StepProfile::json() const {
-  return {{"model", model->name}, {"batch", model->batch}, {"format", recipe->name},
-          {"steps", steps},       {"seconds", seconds},    {"kernels", lines_json(*this)}};
+  return {{"model", model->name},        {"batch", model->batch}, {"format", recipe->name},
+          {"device", name_of(device)},   {"steps", steps},        {"seconds", seconds},
+          {"kernels", lines_json(*this)}};
 }
 
 report::Table StepProfile::table() const {
@@ -100,14 +132,17 @@ report::Table StepProfile::table() const {
     table.rows.push_back({name, digits(calls / steps), digits(1e3 * time / steps),
                           percent(quotient(time, seconds)), digits(1e6 * quotient(time, calls)), operands});
   };
-  ProfileLine small{"other kernels", "each less than 0.5 % of a step"};
+  const auto named = [](const ProfileLine& line) {
+    return line.way.empty() ? line.kernel : concat(line.kernel, ", ", line.way);
+  };
+  ProfileLine small{.kernel = "other kernels", .operands = "each less than 0.5 % of a step"};
   for (const ProfileLine& line : lines) {
     outside -= line.seconds;
     if (line.seconds < 0.005 * seconds) {
       small.calls += line.calls;
       small.seconds += line.seconds;
     } else {
-      add(line.kernel, static_cast<double>(line.calls), line.seconds, line.operands);
+      add(named(line), static_cast<double>(line.calls), line.seconds, line.operands);
     }
   }
   if (small.calls > 0) add(small.kernel, static_cast<double>(small.calls), small.seconds, small.operands);

@@ -95,7 +95,12 @@ bool is_beginning_of(const train::Run& recorded, const train::Run& run) {
       bits.push_back(std::isnan(number) ? ~std::uint64_t{0} : std::bit_cast<std::uint64_t>(number));
     };
     train::fields(step, add);
-    train::sampled_fields(step, add);
+    train::sampled_fields(step, [&](std::string_view key, double value) {
+      // Time differs; what a log has besides the step itself came later than the recorded ones, and changes
+      // no bit of it.
+      const auto later = {"grad_norm", "epoch", "seconds", "validation_loss", "metric"};
+      if (std::ranges::find(later, key) == later.end()) add("", value);
+    });
     return bits;
   };
   if (run.steps.empty() || run.steps.size() > recorded.steps.size()) return false;

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -82,7 +83,8 @@ std::string fitted_help(const std::string& help) {
   std::istringstream lines(help);
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    if (report::display_width(line) <= width || !line.starts_with(' ')) {
+    const bool has_columns = line.starts_with(' ') && line.size() > names_width && width > 2 * names_width;
+    if (report::display_width(line) <= width || !has_columns) {
       text += fitted(line, width) + "\n";
       continue;
     }
@@ -96,7 +98,13 @@ std::string fitted_help(const std::string& help) {
 }
 
 void tell(const std::string& message) {
-  std::fprintf(stderr, "%s\n", fitted_for_errors("learn: " + message).c_str());
+  std::fprintf(stderr, "%s\n", fitted_for_errors(printable_lines("learn: " + message)).c_str());
+}
+
+/// A program may be started without them. The first file that it opens would get their numbers, and what it says.
+void keep_standard_files() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(file, F_GETFD) < 0) open("/dev/null", O_RDONLY);  // so that writing still fails
 }
 
 }  // namespace
@@ -179,6 +187,7 @@ void add_training_flags(CLI::App& app, Options& options, const DataChoice& data)
   app.add_option("--threads", options.threads, "Changes the time, not the results (all cores)")
       ->type_name("N")
       ->check(whole(1, most_threads));
+  app.add_flag("--live", options.live, "The loss grows as curves while models train");
   app.add_option("--device", options.device, "cpu or cuda")
       ->type_name("NAME")
       ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
@@ -215,6 +224,7 @@ int guarded(const std::function<int()>& work) {
   // Past the limit of `ulimit -f` a write then fails, and is told as any other is, instead of ending the
   // program without a word. Programs started from here inherit what is ignored, but no handler.
   std::signal(SIGXFSZ, do_nothing);
+  keep_standard_files();
   try {
     check_float_environment();
     const int code = work();

@@ -46,6 +46,7 @@ Environment:
   TINYMP_EMULATE       1: CUDA kernels run on the CPU; v100, a100, ada, h100, h200 or b200: with that GPU's rounding
   TINYMP_PYTHON        bench: a Python with PyTorch (python3, python)
   TINYMP_OPENBLAS      bench: the file of OpenBLAS (what the loader finds)
+  TINYMP_CUBLAS        bench, gpu-check: the folder of cuBLAS (the toolkit, packages of python3)
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 this machine lacks something
 TXT
 }

@@ -41,6 +41,7 @@ std::vector<std::string> met_by(const std::string& pattern) {
 std::vector<std::string> paths_of(const std::string& name) {
   std::error_code ignored;
   if (fs::exists(name, ignored)) return {name};
+  if (fs::exists(name + ".jsonl", ignored)) return {name + ".jsonl"};  // as ./learn runs names it
   if (name.find_first_of("*?[") != std::string::npos) return met_by(name);
   throw UsageError(concat("there is no file or folder ", name, "; what was recorded lies in runs/"));
 }
@@ -81,13 +82,12 @@ class Finder {
 
 std::vector<std::string> logs_below(const std::string& folder) {
   std::vector<fs::path> found;
-  try {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.is_regular_file() && entry.path().extension() == ".jsonl") found.push_back(entry.path());
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(concat("cannot read the folder ", folder, ": ", error.code().message()));
-  }
+  std::error_code failed, unknown;
+  constexpr auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator i(folder, options, failed), end; !failed && i != end;
+       i.increment(failed))
+    if (i->path().extension() == ".jsonl" && i->is_regular_file(unknown)) found.push_back(i->path());
+  if (failed) throw Error(concat("cannot read the folder ", folder, ": ", failed.message()));
   std::ranges::sort(found);
   std::vector<std::string> paths;
   for (const fs::path& path : found) paths.push_back(path.string());
@@ -115,12 +115,22 @@ std::vector<std::vector<train::Run>> read_runs(const std::vector<std::string>& p
 
 std::vector<train::Run> find_runs(const std::vector<std::string>& names, const std::string& metric) {
   Finder finder;
+  std::error_code unknown;
+  std::set<std::size_t> pages;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::size_t before = finder.files().size();
     finder.find(names[i], i);
+    const bool is_page = std::filesystem::exists(std::filesystem::path(names[i]) / "report.html", unknown);
+    if (finder.files().size() == before && names.size() > 1 &&
+        is_page) {  // a pattern of the shell meets it, too
+      pages.insert(i);
+      continue;
+    }
     if (finder.files().size() == before && !finder.was_seen_again(i))
       throw Error(concat("no recorded run (*.jsonl) in ", names[i], "; ./learn run 6 records some"));
   }
+  expect(!finder.files().empty(),
+         "no recorded run (*.jsonl) in any of these folders; ./learn run 6 records some");
   std::vector<std::string> paths, why;
   for (const File& file : finder.files()) paths.push_back(file.path);
   std::vector<std::vector<train::Run>> read = read_runs(paths, metric, why);
@@ -134,12 +144,12 @@ std::vector<train::Run> find_runs(const std::vector<std::string>& names, const s
     else if (file.is_named)
       throw Error(why[i]);
     else
-      std::cerr << fitted_for_errors(concat("left out: ", why[i])) << "\n";
+      std::cerr << fitted_for_errors(printable_lines(concat("left out: ", why[i]))) << "\n";
     std::ranges::move(read[i], std::back_inserter(runs));
   }
   for (std::size_t i = 0; i < names.size(); ++i)
-    expect(with_runs.contains(i) || finder.was_seen_again(i), "none of the files in ", names[i],
-           " is a recorded run");
+    expect(with_runs.contains(i) || finder.was_seen_again(i) || pages.contains(i), "none of the files in ",
+           names[i], " is a recorded run");
   return runs;
 }
 

@@ -4,22 +4,30 @@
 namespace tinymp::lab {
 namespace {
 
-volatile std::sig_atomic_t noted = 0;
+volatile std::sig_atomic_t noted = 0;  // the signal
+
+void set_all(void (*handler)(int)) {
+  std::signal(SIGINT, handler);
+  std::signal(SIGTERM, handler);
+  if (std::signal(SIGHUP, handler) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+}
 
 extern "C" void note(int signal) {
-  noted = 1;
-  std::signal(signal, SIG_DFL);
+  noted = signal;
+  set_all(SIG_DFL);
 }
 
 }  // namespace
 
 InterruptNote::InterruptNote() {
   noted = 0;
-  std::signal(SIGINT, note);
+  set_all(note);
 }
 
-InterruptNote::~InterruptNote() { std::signal(SIGINT, SIG_DFL); }
+InterruptNote::~InterruptNote() { set_all(SIG_DFL); }
 
 bool InterruptNote::seen() { return noted != 0; }
+
+int InterruptNote::exit_code() { return 128 + static_cast<int>(noted); }
 
 }  // namespace tinymp::lab

@@ -52,6 +52,7 @@ Lab::Lab(const Lesson& lesson, Options options)
   impl_->out = options_.out;
   if (options_.command.empty()) options_.command = command_of(lesson);
   impl_->style = report::terminal_style(STDOUT_FILENO, options_.plain);
+  if (options_.live) impl_->live = std::make_unique<report::LiveCurves>(stderr, options_.plain);
 }
 
 std::vector<std::uint64_t> Lab::seeds() const {
@@ -81,6 +82,8 @@ void Lab::Impl::make_folder() {
   folder = train::new_run_folder(out, lesson.name);
 }
 
+report::LiveCurves* Lab::live() const { return impl_->live.get(); }
+
 std::string Lab::log_path(const std::string& name, std::uint64_t seed) {
   impl_->make_folder();
   const std::string stem = concat(impl_->folder, "/", file_name(name), "-seed", seed);
@@ -96,7 +99,14 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
   if (terminal && options.seeds > 1 && last_seed != plan.seed) std::cerr << "Seed " << plan.seed << "\n";
   last_seed = plan.seed;
   print_waiting();
-  RunProgress progress(without_pieces(plan.name), plan.steps, path, options, bool(plan.stop));
+  const train::RunHeader header{.question = plan.question,
+                                .name = plan.name,
+                                .recipe = plan.recipe,
+                                .seed = plan.seed,
+                                .optimizer = plan.optimizer_name,
+                                .steps = plan.steps,
+                                .batch = plan.batch};
+  RunProgress progress(header, path, options, live.get(), bool(plan.stop));
   train::Run run = train::run(
       plan, path, [&](const train::Plan&, const train::LogRecord& step) { progress.update(step); }, keep);
   progress.finish();
@@ -127,6 +137,10 @@ train::Run Lab::go_on(train::Plan plan, const std::string& log) {
   impl_->paths.insert(log);
   add(impl_->run(std::move(plan), log, options_, nullptr));
   return impl_->runs.back();
+}
+
+train::Run Lab::train_apart(train::Plan plan, const std::string& log) {
+  return impl_->run(std::move(plan), log, options_, nullptr);
 }
 
 std::unique_ptr<nn::Model> Lab::prepare(train::Plan plan) {

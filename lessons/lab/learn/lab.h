@@ -17,6 +17,10 @@
 
 /// What every lesson's experiment shares: the command line, the data, the run folder, progress bars, the
 /// table, the curves, the page and the verdict. A lesson's main.cpp is left with the experiment itself.
+namespace tinymp::report {
+class LiveCurves;
+}
+
 namespace tinymp::lab {
 
 /// One curve of an experiment: the name it has everywhere, and its recipe.
@@ -57,6 +61,7 @@ struct Options {
   bool verify = false;         ///< --verify: the full set, and a claim that does not hold ends in exit code 1
   bool sabotaged = false;      ///< --sabotage NAME: the lesson's technique is turned off
   bool plain = false;          ///< --plain: no colour, no Unicode, no progress bar
+  bool live = false;           ///< --live: curves grow while models train
   bool open = false;           ///< --open: show the page in the browser
   std::string out = "runs";    ///< --out DIR
   std::string results{};       ///< --results FILE: what the chapter quotes, as JSON
@@ -100,9 +105,14 @@ class Lab {
   std::string marked(const std::string& name) const;
   /// Goes on with the run that wrote this log and is named by plan.resume; the page goes beside it.
   train::Run go_on(train::Plan plan, const std::string& log);
+  /// Trains a completed plan into a log elsewhere, or goes on with it there. It is no part of the report.
+  train::Run train_apart(train::Plan plan, const std::string& log);
   /// A path in this run's folder for a lesson that writes its log itself; add() then hands the run to the
   /// report.
   std::string log_path(const std::string& name, std::uint64_t seed);
+  /// With --live what draws the curves, for such a lesson's RunProgress and for a run that was recorded
+  /// before; else null.
+  report::LiveCurves* live() const;
   void add(train::Run run);
 
   /// The results of all runs of one curve so far, in the order of their seeds; NaN where a run ended in NaN.

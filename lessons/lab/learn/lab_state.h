@@ -1,6 +1,7 @@
 #pragma once
 
 #include <lessons/lab/learn/lab.h>
+#include <lessons/lab/report/live_curves.h>
 #include <lessons/lab/report/terminal.h>
 #include <deque>
 #include <optional>
@@ -20,12 +21,13 @@ struct Lab::Impl {
   report::TerminalStyle style;
   std::optional<data::Split> data{};
   std::optional<data::Text> text{};
-  std::string data_is{}, data_name{};      ///< described, and what it is called
-  std::string out, folder;                 ///< the latter is empty until something is written
-  bool made_out = false;                   ///< `out` was not there before
-  std::optional<std::uint64_t> last_seed;  ///< of the run before
-  std::set<std::string> paths;             ///< of the logs that were asked for
-  std::deque<train::Run> runs;             ///< for the report; they never move, runs() hands out pointers
+  std::string data_is{}, data_name{};          ///< described, and what it is called
+  std::string out, folder;                     ///< the latter is empty until something is written
+  std::unique_ptr<report::LiveCurves> live{};  ///< with --live
+  bool made_out = false;                       ///< `out` was not there before
+  std::optional<std::uint64_t> last_seed;      ///< of the run before
+  std::set<std::string> paths;                 ///< of the logs that were asked for
+  std::deque<train::Run> runs;                 ///< for the report; they never move, runs() hands out pointers
   std::vector<std::pair<std::string, std::string>> verdicts;  ///< question, sentence
   std::vector<std::string> waiting;                           ///< verdicts that were not printed yet
   struct Claim {

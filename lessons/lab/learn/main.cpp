@@ -7,8 +7,8 @@
 #include <iostream>
 #include <string_view>
 
-// The commands that have no program of their own: ./learn alone, train, explain, verify-all, compare, runs
-// and tensor-core. The script ./learn starts it, and the other programs, as commands.txt says.
+// The commands that have no program of their own: ./learn alone, train, explain, verify-all, compare, runs,
+// predict and tensor-core. The script ./learn starts it, and the other programs, as commands.txt says.
 namespace {
 
 using namespace tinymp;
@@ -17,9 +17,13 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, char** argv);
 };
-constexpr Command commands[] = {{"train", lab::train_command},   {"explain", lab::explain_command},
-                                {"verify-all", lab::verify_all}, {"compare", lab::compare},
-                                {"runs", lab::runs_command},     {"tensor-core", lab::tensor_core_command}};
+constexpr Command commands[] = {{"train", lab::train_command},
+                                {"explain", lab::explain_command},
+                                {"verify-all", lab::verify_all},
+                                {"compare", lab::compare},
+                                {"runs", lab::runs_command},
+                                {"predict", lab::predict_command},
+                                {"tensor-core", lab::tensor_core_command}};
 
 /// All that ./learn can do: the first word of each line of commands.txt.
 std::vector<std::string> names() {

@@ -9,6 +9,15 @@
 #include <sstream>
 
 namespace tinymp::lab {
+namespace {
+
+/// Was the last line cut short, as a full disk does?
+bool ends_in_midst(const std::string& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  return in.tellg() > 0 && in.seekg(-1, std::ios::end) && in.get() != '\n';
+}
+
+}  // namespace
 
 Progress::Progress(std::string path) : path_(std::move(path)) {
   std::ifstream in(path_);
@@ -34,9 +43,10 @@ int Progress::count(const std::string& exercise, const std::string& what) const 
 
 void Progress::add(const std::string& exercise, const std::string& what) {
   const Line line{exercise, what, train::utc_now()};
+  const char* const apart = ends_in_midst(path_) ? "\n" : "";
   errno = 0;
   std::ofstream out(path_, std::ios::app);
-  out << concat(line.exercise, " ", line.what, " ", line.when, "\n") << std::flush;
+  out << concat(apart, line.exercise, " ", line.what, " ", line.when, "\n") << std::flush;
   expect(out.good(), train::write_failure("your progress", path_, errno == 0 ? EIO : errno));
   lines_.push_back(line);
 }

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <lessons/lab/learn/lab_state.h>
 #include <lessons/lab/learn/run_progress.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/number.h>
@@ -33,17 +34,34 @@ LastWords::LastWords(const std::string& sentence) {
   std::copy_n(text.begin(), count, words.begin());
   length = static_cast<std::sig_atomic_t>(count);
   std::signal(SIGINT, say_and_end);
+  std::signal(SIGTERM, say_and_end);
 }
 
-LastWords::~LastWords() { std::signal(SIGINT, SIG_DFL); }
+LastWords::~LastWords() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
 
-RunProgress::RunProgress(std::string name, std::int64_t steps, const std::string& log, const Options& options,
-                         bool stops)
-    : name_(std::move(name)), bar_(stderr, report::pad(name_, name_width), steps, options.plain) {
+RunProgress::RunProgress(train::RunHeader header, const std::string& log, const Options& options,
+                         report::LiveCurves* live, bool stops)
+    : name_(without_pieces(header.name)),
+      live_(live),
+      bar_(stderr, report::pad(name_, name_width), header.steps, options.plain) {
   if (!stops)
     if_interrupted_.emplace(
         fitted_for_errors(concat("Interrupted; what was trained so far is kept: ./learn compare ",
                                  std::filesystem::path(log).parent_path().string())));
+  if (live_ == nullptr) return;
+  header.name = name_;
+  live_->begin(header);
+}
+
+void RunProgress::finish() {
+  if (live_ != nullptr) {
+    live_->finish();
+    bar_.update(last_.step, last_.loss, last_.scale);
+  }
+  bar_.finish();
 }
 
 void RunProgress::tell(const train::Run& run) const {

@@ -67,6 +67,17 @@ std::string fitted(std::string_view text, int width) {
 
 std::string fitted(std::string_view text) { return fitted(text, report::terminal_width(STDOUT_FILENO)); }
 
+std::string printable_lines(std::string_view text) {
+  std::string clean;
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    clean += report::printable(text.substr(0, end), true);
+    if (end == std::string_view::npos) return clean;
+    clean += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string fitted_for_errors(std::string_view text) {
   if (isatty(STDERR_FILENO) != 1) return std::string(text);
   return fitted(text, report::terminal_width(STDERR_FILENO));

@@ -20,6 +20,9 @@ std::string fitted(std::string_view text, int width);
 /// ... for standard output, as wide as it is now.
 std::string fitted(std::string_view text);
 
+/// The text as it may be sent to a terminal, line by line: printable() of terminal.h.
+std::string printable_lines(std::string_view text);
+
 /// ... for standard error. Where that is no terminal the text stays as it is: in a log a message is one line.
 std::string fitted_for_errors(std::string_view text);
 

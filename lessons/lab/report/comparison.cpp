@@ -23,7 +23,8 @@ struct Measure {
     if (!is_loss) return run.result ? std::optional(run.result->value) : std::nullopt;
     return run.steps.empty() ? std::nullopt : std::optional(run.steps.back().loss);
   }
-  /// The best of two or more values; from one alone nothing is known about the way.
+  /// The best of two or more values on the way: losses of the training data, or the metric on the validation data. The
+  /// result on the test set is none of them: choosing by it would spoil it. One value alone tells nothing of the way.
   std::optional<double> best(const Run& run) const {
     const bool higher = !is_loss && run.header.higher_is_better;
     std::optional<double> found;
@@ -34,7 +35,6 @@ struct Measure {
       if (!found || (higher ? value > *found : value < *found)) found = value;
     };
     for (const LogRecord& record : run.steps) take(is_loss ? record.loss : record.metric);
-    if (!is_loss && run.result) take(run.result->value);
     return count < 2 ? std::nullopt : found;
   }
 };
@@ -72,7 +72,7 @@ std::optional<double> peak(const Run& run) {
   return measured ? std::optional(static_cast<double>(run.result->peak_bytes)) : std::nullopt;
 }
 
-/// Different values of a field in order of appearance, joined; past the tenth "...".
+/// Different values of a field in order of appearance, joined.
 std::string joined(const Group& group, std::string_view field, const char* between) {
   std::vector<std::string> different;
   for (const Run* run : group.runs) {
@@ -106,6 +106,7 @@ std::vector<const Run*> baseline_runs(std::span<const Group> groups, const std::
   const std::vector<Condition> conditions = conditions_in(wanted);
   const std::vector<std::function<bool(const Run&)>> ways = {
       [&](const Run& run) { return run.path == wanted || run_name(run) == wanted; },
+      [&](const Run& run) { return is_same_text(run.header.name, wanted); },
       [&](const Run& run) {
         return fits(run, {"recipe", wanted});
       },
@@ -136,11 +137,24 @@ bool can_pair(const Run& a, const Run& b, const Measure& measure) {
   return same_measure && a.has_seed && b.has_seed && a.header.seed == b.header.seed;
 }
 
+/// Each run once. A run that was repeated with its seed ends where it ended before: that is no further evidence.
+std::vector<const Run*> without_repeats(const std::vector<const Run*>& runs, const Measure& measure) {
+  const auto repeats = [&](const Run* a, const Run* b) {
+    return can_pair(*a, *b, measure) && likeness(*a, *b) == likeness(*a, *a) &&
+           measure.final(*a) == measure.final(*b);
+  };
+  std::vector<const Run*> once;
+  for (const Run* run : runs)
+    if (std::ranges::none_of(once, [&](const Run* other) { return repeats(run, other); }))
+      once.push_back(run);
+  return once;
+}
+
 /// run - baseline, for each run that has a partner with its seed.
 std::vector<double> paired_differences(const Group& group, std::vector<const Run*> baseline,
                                        const Measure& measure) {
   std::vector<double> differences;
-  for (const Run* run : group.runs) {
+  for (const Run* run : without_repeats(group.runs, measure)) {
     auto partner = baseline.end();
     for (auto other = baseline.begin(); other != baseline.end(); ++other) {
       if (*other == run || !can_pair(*run, **other, measure)) continue;
@@ -154,6 +168,16 @@ std::vector<double> paired_differences(const Group& group, std::vector<const Run
   return differences;
 }
 
+std::string mixed_in(const Group& group) {
+  std::string fields;
+  for (const char* const field : {"recipe", "model", "data", "optimizer", "steps", "batch"}) {
+    const std::string first = run_field(*group.runs[0], field);
+    if (std::ranges::any_of(group.runs, [&](const Run* run) { return run_field(*run, field) != first; }))
+      fields += concat(fields.empty() ? "" : ", ", field);
+  }
+  return fields;
+}
+
 Compared figures_of(const Group& group, const Measure& measure) {
   Compared row{.name = group.name};
   row.recipe = joined(group, "recipe", "; ");
@@ -161,6 +185,7 @@ Compared figures_of(const Group& group, const Measure& measure) {
   row.data = joined(group, "data", "; ");
   row.seeds = joined(group, "seed", " ");
   row.lr = joined(group, "lr", " ");
+  row.mixed = mixed_in(group);
   const std::vector<double> finals = values_of(group, [&](const Run& run) { return measure.final(run); });
   row.final = mean_of(finals);
   if (!finals.empty() && std::ranges::none_of(finals, [](double value) { return std::isnan(value); })) {
@@ -171,6 +196,7 @@ Compared figures_of(const Group& group, const Measure& measure) {
   row.skips = mean_of(group, skips);
   row.seconds = mean_of(group, seconds);
   row.peak_bytes = mean_of(group, peak);
+  row.memory = memory_of(group);
   row.lost = known(mean_share(group, [](const LogRecord& r) { return value_of(Quantity::lost, r); }));
   row.flushed = known(mean_share(group, [](const LogRecord& r) { return r.flushed; }));
   return row;
@@ -207,16 +233,24 @@ Difference difference_of(std::span<const double> differences) {
 
 Comparison compare_groups(std::span<const Group> groups, const RunsView& view) {
   const Measure measure{.is_loss = view.metric == "loss"};
-  Comparison comparison{.measure = measure_name(groups, measure.is_loss), .baseline = "", .groups = {}};
+  Comparison comparison{
+      .measure = measure_name(groups, measure.is_loss), .baseline = "", .groups = {}, .repeats = 0};
   const std::vector<const Run*> baseline =
       view.against.empty() ? std::vector<const Run*>{} : baseline_runs(groups, view.against);
+  const std::vector<const Run*> baseline_once = without_repeats(baseline, measure);
+  // A recipe that was trained with several learning rates is a baseline of several groups: each group is compared with
+  // the likest, and they are not with one another.
+  const auto is_of_baseline = [&](const Run* run) {
+    return std::ranges::find(baseline, run) != baseline.end();
+  };
   for (const Group& group : groups) {
     Compared row = figures_of(group, measure);
-    row.is_baseline = !baseline.empty() && std::ranges::is_permutation(group.runs, baseline);
-    if (row.is_baseline) comparison.baseline = group.name;
-    if (const std::vector<double> pairs = paired_differences(group, baseline, measure);
+    row.is_baseline = std::ranges::all_of(group.runs, is_of_baseline);
+    if (row.is_baseline) comparison.baseline = comparison.baseline.empty() ? group.name : view.against;
+    if (const std::vector<double> pairs = paired_differences(group, baseline_once, measure);
         !row.is_baseline && !pairs.empty())
       row.difference = difference_of(pairs);
+    comparison.repeats += group.runs.size() - without_repeats(group.runs, measure).size();
     comparison.groups.push_back(std::move(row));
   }
   if (!baseline.empty() && comparison.baseline.empty()) comparison.baseline = view.against;

@@ -23,25 +23,41 @@ std::string short_text(double value) { return fixed_digits(value, std::abs(value
 std::string final_cell(const Compared& row) {
   if (!row.final) return "-";
   const std::string middle = short_text(*row.final);
-  if (!row.smallest || *row.smallest == *row.largest) return middle;
-  return concat(middle, " (", short_text(*row.smallest), "..", short_text(*row.largest), ")");
+  if (!row.smallest) return middle;
+  const std::string first = short_text(*row.smallest), last = short_text(*row.largest);
+  return first == last ? middle : concat(middle, " (", first, "..", last, ")");
 }
 
 std::string cell(const std::optional<double>& value) { return value ? short_text(*value) : "-"; }
 
-std::string with_sign(double value) {
+/// What is left of a difference of equal values of the size of `beside` is rounding.
+std::string with_sign(double value, const std::optional<double>& beside) {
+  if (std::abs(value) < 1e-12 * std::abs(beside.value_or(0))) return "0";
   const std::string text = short_number(value, 3);
   return value > 0 ? "+" + text : text;
 }
 
 std::string difference_cell(const Compared& row) {
   if (row.is_baseline) return "baseline";
-  return row.difference ? with_sign(row.difference->mean) : "-";
+  return row.difference ? with_sign(row.difference->mean, row.final) : "-";
 }
 
 std::string interval_cell(const Compared& row) {
   if (!row.difference || !row.difference->low) return row.is_baseline ? "" : "-";
-  return concat(with_sign(*row.difference->low), "..", with_sign(*row.difference->high));
+  const double low = *row.difference->low, high = *row.difference->high;
+  const double larger = std::max(std::abs(low), std::abs(high));
+  if (!(larger >= 1e-4 && larger < 1e3) || low == high)
+    return concat(with_sign(low, row.final), "..", with_sign(high, row.final));
+  int decimals = 2;  // of both bounds: three digits of the larger
+  for (double left = larger; left >= 10 && decimals > 0; left /= 10) --decimals;
+  for (double left = larger; left < 1; left *= 10) ++decimals;
+  const double smaller = std::min(std::abs(low), std::abs(high));
+  const auto rounds_to_0 = [&] {
+    return fmt::format("{:.{}f}", smaller, decimals).find_first_not_of("0.") == std::string::npos;
+  };
+  while (smaller > 0 && decimals < 12 && rounds_to_0())
+    ++decimals;  // on which side of 0 a bound lies matters
+  return fmt::format("{:+.{}f}..{:+.{}f}", low, decimals, high, decimals);
 }
 
 std::string pairs_cell(const Compared& row) {
@@ -96,7 +112,25 @@ Json json_of(const Column& column, const Compared& row) {
   return value ? train::json_number(*value) : Json(nullptr);
 }
 
+Json json_of(const std::optional<MemoryFigures>& memory) {
+  if (!memory) return nullptr;
+  const auto number = [](double bytes) { return train::json_number(bytes); };
+  return {{"weights", number(memory->weights)},         {"masters", number(memory->masters)},
+          {"optimizer", number(memory->optimizer)},     {"gradients", number(memory->gradients)},
+          {"activations", number(memory->activations)}, {"workspace", number(memory->workspace)}};
+}
+
 }  // namespace
+
+bool says_more(const Comparison& comparison, const RunsView& view) {
+  const auto has_best = [](const Compared& row) { return row.best.has_value(); };
+  return !comparison.baseline.empty() || view.metric == "loss" ||
+         std::ranges::any_of(comparison.groups, has_best);
+}
+
+std::string comparison_title(const Comparison& comparison) {
+  return comparison.measure + (comparison.baseline.empty() ? "" : " against " + comparison.baseline);
+}
 
 Table comparison_table(const Comparison& comparison) {
   constexpr Align left = Align::left, right = Align::right;
@@ -122,9 +156,24 @@ Table comparison_table(const Comparison& comparison) {
 }
 
 std::string comparison_note(const Comparison& comparison) {
-  if (comparison.baseline.empty()) return "";
+  std::string note;
+  if (std::ranges::any_of(comparison.groups, [](const Compared& row) { return row.best.has_value(); }))
+    note =
+        comparison.measure == "training loss"
+            ? "best: the smallest training loss on the way."
+            : "best: the best on the way, which ./learn train measures on the validation data; final: at the "
+              "end, on the test set.";
+  if (comparison.repeats > 0 && !comparison.baseline.empty())
+    note += concat(note.empty() ? "" : " ",
+                   "Repeats of a run with its seed and result are no further pair: ", comparison.repeats,
+                   " left out.");
+  for (const Compared& row : comparison.groups)
+    if (!row.mixed.empty())
+      note += concat(note.empty() ? "" : " ", row.name,
+                     " mixes runs that differ in more than the seed: ", row.mixed, ".");
+  if (comparison.baseline.empty()) return note;
   return concat(
-      "diff: ", comparison.measure, " minus that of ", comparison.baseline,
+      note, note.empty() ? "" : " ", "diff: ", comparison.measure, " minus that of ", comparison.baseline,
       " with the same seed, the mean over n pairs. Its interval is Student's: where it contains 0, these "
       "runs show no difference.");
 }
@@ -155,6 +204,7 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
     for (const Compared& row : comparison.groups) {
       Json& json = rows.emplace_back(Json::object());
       for (const Column& column : columns()) json[column.name] = json_of(column, row);
+      json["memory"] = json_of(row.memory);
     }
   }
   return rows.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

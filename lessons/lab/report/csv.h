@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// Comma-separated values as RFC 4180 has them, and how they are met: any line end, a byte order mark, empty lines.
+/// Comma-separated values after RFC 4180. Any line end, a byte order mark and empty lines are taken, too.
 namespace tinymp::report {
 
 /// Reads records one after the other.

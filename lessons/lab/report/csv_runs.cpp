@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -19,8 +20,8 @@ const char* const columns_of_a_table =
     "A table (*.csv) has a header with the columns step (or epoch) and loss, and a\n"
     "row a step. It may have accuracy, mse, perplexity, scale, skipped, skips, lr,\n"
     "zero, subnormal, flushed, underflowed, absorbed, grad_norm, epoch, seconds,\n"
-    "peak_bytes. The columns run, recipe, model, data, seed and optimizer tell its\n"
-    "runs apart.";
+    "validation_loss, peak_bytes. The columns run, recipe, model, data, seed and\n"
+    "optimizer tell its runs apart.";
 
 namespace {
 
@@ -30,7 +31,7 @@ using train::Run;
 constexpr std::size_t most_runs = 10'000, most_steps = 10'000'000, longest_text = 200;
 
 /// Other words for the columns, as Lightning, Keras and others write them.
-constexpr std::array<std::pair<const char*, const char*>, 22> other_words = {
+constexpr std::array<std::pair<const char*, const char*>, 23> other_words = {
     {{"iteration", "step"},
      {"iter", "step"},
      {"global_step", "step"},
@@ -52,12 +53,13 @@ constexpr std::array<std::pair<const char*, const char*>, 22> other_words = {
      {"wall_time", "seconds"},
      {"name", "run"},
      {"dataset", "data"},
+     {"val_loss", "validation_loss"},
      {"peak_memory", "peak_bytes"}}};
 
 constexpr std::array metrics = {"accuracy", "mse", "perplexity"};
 
 /// What a step may have besides its loss, and where it goes.
-constexpr std::array<std::pair<const char*, double LogRecord::*>, 10> sampled = {
+constexpr std::array<std::pair<const char*, double LogRecord::*>, 11> sampled = {
     {{"lr", &LogRecord::lr},
      {"zero", &LogRecord::zero},
      {"subnormal", &LogRecord::subnormal},
@@ -67,6 +69,7 @@ constexpr std::array<std::pair<const char*, double LogRecord::*>, 10> sampled = 
      {"grad_norm", &LogRecord::grad_norm},
      {"epoch", &LogRecord::epoch},
      {"seconds", &LogRecord::seconds},
+     {"validation_loss", &LogRecord::validation_loss},
      {"metric", &LogRecord::metric}}};
 
 std::string lower(std::string text) {
@@ -84,15 +87,22 @@ class Columns {
       name.erase(name.find_last_not_of(" \t") + 1);
       at_.emplace(name, i);  // of two columns of one name the first counts
     }
-    for (const auto& [word, usual] : other_words)
-      if (at_.contains(word)) at_.emplace(usual, at_.at(word));
+    at_.erase("metric");  // our own name for the one that is chosen below
+    for (const auto& [word, usual] : other_words) {
+      const std::string_view name(word);
+      if (!at_.contains(word)) continue;
+      // Beside "val_accuracy" a column "accuracy" is that of the training batches.
+      if (name.starts_with("val_") || name.starts_with("test_")) at_[usual] = at_.at(word);
+      at_.emplace(usual, at_.at(word));
+    }
     if (!at_.contains("step") && at_.contains("epoch")) at_.emplace("step", at_.at("epoch"));
     for (const char* const needed : {"step", "loss"}) {
       if (at_.contains(needed)) continue;
       std::string there;
       for (const std::string& name : header) there += (there.empty() ? "" : ", ") + excerpt(name, 40);
       throw Error(
-          concat(place, ": the header names no column \"", needed, "\"; it has ", excerpt(there, 300)));
+          concat(place, ": the header names no column \"", needed, "\"; it has ", excerpt(there, 300),
+                 header.size() == 1 ? "; columns are separated by commas, and the text is UTF-8" : ""));
     }
     for (const char* const name : metrics)
       if (metric_.empty() && at_.contains(name) && (metric.empty() || metric == name)) metric_ = name;
@@ -169,7 +179,7 @@ Run new_run(const std::string& path, const Columns& columns, const Row& row) {
   const std::string name = row.text("run"), recipe = row.text("recipe");
   run.path = name.empty() && recipe.empty() ? path : concat(path, "#", name.empty() ? recipe : name);
   run.foreign_recipe = recipe.empty() ? "unknown" : recipe;
-  header.lesson = "csv";
+  header.lesson = lesson_of_a_table;
   header.name = !recipe.empty() ? recipe : !name.empty() ? name : stem(path);
   if (is_preset(recipe)) {
     header.recipe = recipe_from_name(recipe);
@@ -193,11 +203,19 @@ void add_sampled(const Row& row, LogRecord& record) {
     if (row.has(name)) record.*member = row.number(name);
 }
 
+/// Where it does not, the loss is empty because it was NaN: pandas writes it so.
+bool measures_something(const Row& row) {
+  return std::ranges::any_of(sampled, [&](const auto& column) {
+    const std::string_view name = column.first;
+    return name != "epoch" && name != "seconds" && row.has(column.first);
+  });
+}
+
 void add_step(const Row& row, Run& run) {
   std::vector<LogRecord>& steps = run.steps;
   train::RunResult& result = *run.result;
   if (row.has("peak_bytes")) result.peak_bytes = std::max(result.peak_bytes, row.integer("peak_bytes"));
-  if (!row.has("loss")) {
+  if (!row.has("loss") && (steps.empty() || measures_something(row))) {
     if (!steps.empty()) add_sampled(row, steps.back());
     return;
   }
@@ -206,7 +224,7 @@ void add_step(const Row& row, Run& run) {
   if (!steps.empty() && record.step <= steps.back().step)
     row.fail(concat("step ", record.step, " after step ", steps.back().step,
                     " of the same run: steps must go up (a column \"run\" or \"seed\" tells runs apart)"));
-  record.loss = row.number("loss");
+  record.loss = row.has("loss") ? row.number("loss") : std::numeric_limits<double>::quiet_NaN();
   record.scale = row.has("scale") ? row.number("scale") : steps.empty() ? 1 : steps.back().scale;
   record.skipped = row.flag("skipped");
   const std::int64_t before = steps.empty() ? 0 : steps.back().skips;
@@ -222,7 +240,7 @@ void finish(Run& run, bool has_metric) {
   train::RunResult& result = *run.result;
   for (const LogRecord& record : run.steps) {
     const double value = has_metric ? record.metric : record.loss;
-    if (!has_metric || !std::isnan(value)) result.value = value;
+    if (!has_metric || train::is_measured(value)) result.value = value;
     if (!std::isnan(record.seconds)) result.seconds = record.seconds;
   }
   result.skipped = run.steps.back().skips;

@@ -1,8 +1,7 @@
 #include <lessons/lab/report/curves.h>
-#include <lessons/lab/report/mean.h>
 #include <lessons/lab/report/number.h>
+#include <lessons/lab/report/spread.h>
 #include <tinymp/base/error.h>
-#include <tinymp/numeric/exp_log.h>
 #include <tinymp/train/provenance.h>
 #include <algorithm>
 #include <cmath>
@@ -52,30 +51,6 @@ void tell_apart(std::vector<Group>& groups) {
   }
 }
 
-/// What the seeds had at one step.
-struct Point {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  Mean values;
-  double sum_of_logs = 0;  ///< of a scale
-
-  void add(double value, Quantity quantity) {
-    if (!std::isfinite(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-    values.add(value);
-    if (quantity == Quantity::scale) sum_of_logs += tinymp::log(value);
-  }
-
-  /// Loss scales differ by factors: the middle of 1024 and 65536 is 8192.
-  double mean(Quantity quantity) const {
-    if (low == high) return low;
-    if (quantity == Quantity::scale && low > 0 && values.count() > 0)
-      return tinymp::exp(sum_of_logs / values.count());
-    return values.value();
-  }
-};
-
 /// The points of all runs, by step. Most runs have the same steps, so that a run rarely adds points.
 class Points {
  public:
@@ -85,20 +60,22 @@ class Points {
     const std::size_t known = all_.size();
     for (const auto& record : run.steps) {
       const double value = value_of(quantity, record);
-      // A loss that is NaN was measured and is a gap; a share that is NaN was not measured and is nothing.
-      if (quantity != Quantity::loss && std::isnan(value)) continue;
+      // What was measured and is NaN is a gap; what was not measured is nothing.
+      const bool shows_nan =
+          quantity == Quantity::loss || quantity == Quantity::validation_loss || quantity == Quantity::metric;
+      if (std::isnan(value) && !(shows_nan && train::is_measured(value))) continue;
       while (at < known && all_[at].first < record.step) ++at;
       const bool is_new = at == known || all_[at].first != record.step;
-      if (is_new) all_.emplace_back(record.step, Point{});
+      if (is_new) all_.emplace_back(record.step, Spread{});
       (is_new ? all_.back() : all_[at]).second.add(value, quantity);
     }
     std::ranges::inplace_merge(all_, all_.begin() + static_cast<std::ptrdiff_t>(known), {},
-                               &std::pair<std::int64_t, Point>::first);
+                               &std::pair<std::int64_t, Spread>::first);
   }
-  const std::vector<std::pair<std::int64_t, Point>>& all() const { return all_; }
+  const std::vector<std::pair<std::int64_t, Spread>>& all() const { return all_; }
 
  private:
-  std::vector<std::pair<std::int64_t, Point>> all_;
+  std::vector<std::pair<std::int64_t, Spread>> all_;
 };
 
 /// Where the loss of one seed leaves the finite numbers for good.
@@ -127,54 +104,6 @@ std::string lost_how(const Group& group) {
   const double absorbed = mean_share(group, [](const train::LogRecord& r) { return r.absorbed; });
   if (!(underflowed + absorbed >= 0.05)) return "";  // NaN, too
   return percent(underflowed) + " underflowed, " + percent(absorbed) + " absorbed";
-}
-
-/// A constant S has its place in the table; a chart is for one that may move.
-bool scale_may_move(std::span<const Group> groups) {
-  for (const Group& group : groups) {
-    if (moves(group.runs[0]->header.recipe.scaling)) return true;
-    for (const Run* run : group.runs) {
-      const auto moved = [run](const train::LogRecord& r) { return r.scale != run->steps[0].scale; };
-      if (std::any_of(run->steps.begin(), run->steps.end(), moved)) return true;
-    }
-  }
-  return false;
-}
-
-/// Losses that span more than two decades need a logarithmic axis to be seen at all.
-Scale loss_scale(const Panel& panel) {
-  double low = std::numeric_limits<double>::infinity(), high = 0;
-  for (const Curve& curve : panel.curves) {
-    for (double value : curve.mean) {
-      if (!std::isfinite(value)) continue;
-      if (value <= 0) return Scale::linear;
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-  }
-  return high > 100 * low ? Scale::decades : Scale::linear;
-}
-
-/// The metric has the name that the runs give it.
-std::string title_of(std::span<const Group> groups, Quantity quantity) {
-  switch (quantity) {
-    case Quantity::loss:
-      return "Training loss";
-    case Quantity::scale:
-      return "Loss scale S";
-    case Quantity::lost:
-      return "Updates that moved nothing";
-    case Quantity::flushed:
-      return "Gradients flushed to zero";
-    case Quantity::grad_norm:
-      return "Norm of the gradients";
-    case Quantity::metric:
-      break;
-  }
-  std::string title = groups.empty() ? "Metric" : groups[0].runs[0]->header.metric;
-  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z')
-    title[0] = static_cast<char>(title[0] - 'a' + 'A');
-  return title;
 }
 
 }  // namespace
@@ -210,6 +139,12 @@ double value_of(Quantity quantity, const train::LogRecord& record) {
       return record.grad_norm;
     case Quantity::metric:
       return record.metric;
+    case Quantity::validation_loss:
+      return record.validation_loss;
+    case Quantity::skips:
+      return static_cast<double>(record.skips);
+    case Quantity::lr:
+      return record.lr;
     case Quantity::lost:
       break;
   }
@@ -219,9 +154,9 @@ double value_of(Quantity quantity, const train::LogRecord& record) {
 }
 
 double mean_share(const Group& group, double (*share)(const train::LogRecord&)) {
-  Point runs;
+  Spread runs;
   for (const Run* run : group.runs) {
-    Point steps;
+    Spread steps;
     for (const auto& record : run->steps) steps.add(share(record), Quantity::lost);
     runs.add(steps.mean(Quantity::lost), Quantity::lost);
   }
@@ -258,60 +193,6 @@ std::string ends_text(const Curve& curve) {
   if (first->nonfinite_step != last->nonfinite_step) text += ".." + short_number(last->nonfinite_step, 15);
   if (curve.seeds > 1) text += concat(" (", seeds.size(), " of ", curve.seeds, " seeds)");
   return text;
-}
-
-Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points) {
-  const std::size_t points = curve.step.size();
-  if (points <= max_points || max_points == 0) return curve;
-  const std::size_t bundle = (points + max_points - 1) / max_points;
-  Curve thinned{.name = curve.name, .ends = curve.ends, .seeds = curve.seeds, .note = curve.note};
-  for (std::size_t begin = 0; begin < points; begin += bundle) {
-    const std::size_t end = std::min(points, begin + bundle);
-    Point point;
-    double steps = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      point.add(curve.mean[i], quantity);
-      steps += curve.step[i];
-    }
-    const bool gap = point.values.count() == 0;
-    thinned.step.push_back(steps / static_cast<double>(end - begin));
-    thinned.mean.push_back(point.mean(quantity));
-    for (std::size_t i = begin; i < end; ++i) {
-      point.add(curve.low[i], quantity);
-      point.add(curve.high[i], quantity);
-    }
-    thinned.low.push_back(gap ? nan : point.low);
-    thinned.high.push_back(gap ? nan : point.high);
-  }
-  return thinned;
-}
-
-Panel make_panel(std::span<const Group> groups, Quantity quantity) {
-  Panel panel{.quantity = quantity, .title = title_of(groups, quantity)};
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    Curve curve = make_curve(groups[g], quantity);
-    if (curve.step.empty()) continue;
-    panel.curves.push_back(std::move(curve));
-    panel.group.push_back(g);
-  }
-  if (quantity == Quantity::scale) panel.scale = Scale::powers_of_two;
-  if (quantity == Quantity::lost || quantity == Quantity::flushed) panel.scale = Scale::share;
-  if (quantity == Quantity::loss && !panel.curves.empty()) panel.scale = loss_scale(panel);
-  return panel;
-}
-
-void each_panel(std::span<const Group> groups, const std::function<void(Panel)>& draw) {
-  for (const Quantity quantity : {Quantity::loss, Quantity::scale, Quantity::lost, Quantity::flushed}) {
-    if (quantity == Quantity::scale && !scale_may_move(groups)) continue;
-    Panel panel = make_panel(groups, quantity);
-    if (!panel.curves.empty()) draw(std::move(panel));
-  }
-}
-
-std::vector<Panel> make_panels(std::span<const Group> groups) {
-  std::vector<Panel> panels;
-  each_panel(groups, [&](Panel panel) { panels.push_back(std::move(panel)); });
-  return panels;
 }
 
 }  // namespace tinymp::report

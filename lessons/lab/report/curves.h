@@ -27,7 +27,15 @@ enum class Quantity {
   flushed,    ///< share of gradients that this run flushed to zero
   grad_norm,  ///< of all gradients
   metric,     ///< RunHeader::metric, where it was measured on the way
+  validation_loss,
+  skips,  ///< steps skipped so far
+  lr,     ///< the learning rate
 };
+
+/// S, the learning rate and the count of skips keep their value from one change to the next.
+constexpr bool is_held(Quantity quantity) {
+  return quantity == Quantity::scale || quantity == Quantity::skips || quantity == Quantity::lr;
+}
 
 /// The value at one logged step; NaN when it was not measured there.
 double value_of(Quantity quantity, const train::LogRecord& record);
@@ -54,11 +62,8 @@ struct Curve {
 
 Curve make_curve(const Group& group, Quantity quantity);
 
-/// Where the loss stopped being finite: "step 12", "step 2..40 (2 of 3 seeds)". Of a curve that has ends.
+/// Where the loss stopped being finite: "step 12", "step 2..40 (2 of 3 seeds)". `curve` has ends.
 std::string ends_text(const Curve& curve);
-
-/// At most `max_points`: runs of neighbours become one point, their mean (the band keeps its extremes).
-Curve thin(const Curve& curve, Quantity quantity, std::size_t max_points);
 
 /// How a panel's vertical axis counts.
 enum class Scale { linear, decades, powers_of_two, share };
@@ -70,16 +75,31 @@ struct Panel {
   Scale scale = Scale::linear;
   std::vector<Curve> curves{};       ///< one for each group that measured the quantity; never empty
   std::vector<std::size_t> group{};  ///< of each curve: decides its colour, dash and marker
+  const char* x = "step";            ///< what Curve::step counts: put_against() changes it
 };
 
 /// One chart with a curve of each group that measured the quantity; without curves when none did.
 Panel make_panel(std::span<const Group> groups, Quantity quantity);
 
-/// The charts worth drawing: the loss always (if any step was logged); the scale where one of them is
-/// dynamic; lost updates and flushed gradients where they were measured.
+/// The charts of a terminal; a page has more.
+inline constexpr Quantity main_quantities[] = {Quantity::loss,   Quantity::validation_loss,
+                                               Quantity::metric, Quantity::scale,
+                                               Quantity::lost,   Quantity::flushed};
+inline constexpr Quantity page_quantities[] = {
+    Quantity::loss,    Quantity::validation_loss, Quantity::metric,    Quantity::scale, Quantity::lost,
+    Quantity::flushed, Quantity::skips,           Quantity::grad_norm, Quantity::lr};
+
+/// The charts worth drawing, one after the other (those of a hundred runs of 10,000 steps take 30 MB each): the loss
+/// always (if any step was logged); the scale where one of them is dynamic; skips where there are some; the learning
+/// rate where it moves or the groups differ in it; the others where they were measured. Of several metrics the first.
+void each_panel(std::span<const Group> groups, std::span<const Quantity> quantities,
+                const std::function<void(Panel)>& draw);
+
+/// The same together, of the main quantities.
 std::vector<Panel> make_panels(std::span<const Group> groups);
 
-/// The same, one after the other: those of a hundred runs of 10,000 steps take 30 MB each.
-void each_panel(std::span<const Group> groups, const std::function<void(Panel)>& draw);
+/// "Validation accuracy (%)": the metric as it was measured on the way, where a log of ours names it after
+/// the test set.
+std::string title_on_the_way(const Run& run);
 
 }  // namespace tinymp::report

@@ -64,26 +64,13 @@ std::string words_of(const Bars& bars) {
   return text;
 }
 
-/// Every power of two of a text: "2^-25 or smaller" -> "2⁻²⁵ or smaller".
-std::string pretty(const std::string& text) {
-  std::string made;
-  std::size_t begin = 0;
-  for (std::size_t at = text.find("2^"); at != std::string::npos; at = text.find("2^", begin)) {
-    std::size_t end = text.find_first_not_of("-0123456789", at + 2);
-    if (end == std::string::npos) end = text.size();
-    made += text.substr(begin, at - begin) + pretty_power(text.substr(at, end - at));
-    begin = end;
-  }
-  return made + text.substr(begin);
-}
-
 std::string figure_html(const Bars& bars, std::size_t index, Table table, const std::string& notes) {
   for (std::vector<std::string>& row : table.rows)
     for (std::string& cell : row) cell = escape_html(cell);
   return concat("<figure class=\"sizes card\">\n<figcaption>", swatch(index), "<strong>",
-                pretty(escape_html(bars.title)), "</strong><span>", escape_html(bars.of),
+                pretty_powers(escape_html(bars.title)), "</strong><span>", escape_html(bars.of),
                 "</span></figcaption>\n<div class=\"static\">", svg_bars(bars, index), "</div>\n<p>",
-                pretty(escape_html(words_of(bars))), "</p>\n<details><summary>By parameter</summary>",
+                pretty_powers(escape_html(words_of(bars))), "</p>\n<details><summary>By parameter</summary>",
                 table_html(table, "table"), notes.empty() ? "" : "<p>" + escape_html(notes) + "</p>",
                 "</details></figure>\n");
 }

@@ -12,9 +12,9 @@ namespace tinymp::report {
 /// narrower terminal the title alone. What FP16 loses is drawn with another character than what it keeps.
 std::string terminal_bars(const Bars& bars, const TerminalStyle& style);
 
-/// Of the groups whose gradients are not FP32 (of all, where there are none) the one that loses most of them,
-/// and of those without an FP32 master the one that loses most of its updates: bars, sentences, a row for
-/// each parameter; of the others a sentence. Where next to nothing is lost there are no bars. Empty when no
+/// Draws the group that loses most gradients, among those whose gradients are not FP32 (among all, where there are none),
+/// and the group that loses most updates, among those without an FP32 master: bars, sentences, a row for each
+/// parameter. The others get a sentence. Where next to nothing is lost there are no bars. Empty when no
 /// step was looked at closely.
 std::string terminal_sizes(std::span<const Group> groups, const TerminalStyle& style);
 

@@ -5,6 +5,7 @@
 #include <lessons/lab/report/html_text.h>
 #include <lessons/lab/report/sentences.h>
 #include <lessons/lab/report/terminal_curves.h>
+#include <lessons/lab/report/thin.h>
 #include <lessons/lab/report/write_file.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace tinymp::report {
 namespace {
 
-/// Nothing may be fetched, by anyone: a browser enforces it even if an escape below were wrong.
+/// The page may fetch nothing. The browser enforces it, even where an escape below is wrong.
 constexpr const char* security =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
@@ -33,6 +34,14 @@ constexpr const char* dygraphs_notice =
     "without warranty of any kind, express or implied; in no event shall the authors be liable for any "
     "claim, damages "
     "or other liability arising from it or its use. -->\n";
+
+constexpr const char* keys =
+    "<p class=\"lede hint\">Drag over a chart to zoom, Shift and drag to move, double-click to go back. With "
+    "the "
+    "keyboard: <kbd>Tab</kbd> to the charts, <kbd>←</kbd> <kbd>→</kbd> move the cursor (with "
+    "<kbd>Shift</kbd> ten "
+    "points), <kbd>Home</kbd> <kbd>End</kbd>, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>0</kbd> goes back, "
+    "<kbd>Esc</kbd> takes the cursor away.</p>\n";
 
 /// A source map is a file beside the script; a page that holds everything has none.
 std::string_view without_source_map(std::string_view script) {
@@ -54,11 +63,14 @@ std::string controls_html(const PageSection& section) {
   const bool log = !section.panels.empty() && section.panels[0].scale == Scale::decades;
   return text +
          concat(
-             "</fieldset>\n<div class=\"tools\"><label>smoothing <input class=\"smooth\" type=\"range\" "
-             "min=\"0\" "
-             "max=\"0.98\" step=\"0.02\" value=\"0\"></label>\n<label><input class=\"log\" type=\"checkbox\"",
+             "</fieldset>\n<div class=\"tools\"><button type=\"button\" class=\"all\">all</button><button "
+             "type=\"button\" class=\"none\">none</button><label>smoothing <input class=\"smooth\" "
+             "type=\"range\" min=\"0\" max=\"0.98\" step=\"0.02\" value=\"0\"><output "
+             "class=\"weight\">0.00</output></label>\n<label><input class=\"log\" type=\"checkbox\"",
              log ? " checked" : "",
-             "> log scale</label>\n<button type=\"button\">reset zoom</button></div></div>\n");
+             "> log scale</label>\n<button type=\"button\" class=\"reset\">reset zoom</button></div>"
+             "<p class=\"smoothed\" hidden>The lines are smoothed: a moving average that forgets. Faint, "
+             "bands and the values below: as measured.</p></div>\n");
 }
 
 std::string caption(const Panel& panel, bool is_first, bool live) {
@@ -82,6 +94,8 @@ std::string still_chart(const Panel& panel, bool is_wide) {
                 escape_html(chart.substr(chart.find('\n') + 1)), "</pre>");
 }
 
+constexpr std::size_t most_covered = 6;
+
 /// Why a curve stops, and why one is not seen, in words.
 std::string notes_html(const Panel& panel) {
   std::string text;
@@ -90,7 +104,10 @@ std::string notes_html(const Panel& panel) {
     text += concat("<p>✗ ", escape_html(curve.name), ": the loss is not a finite number from ",
                    ends_text(curve), ".</p>\n");
   }
-  for (const std::string& words : covered_words(panel)) text += "<p>" + escape_html(words) + ".</p>\n";
+  const std::vector<std::string> covered = covered_words(panel);
+  if (covered.size() > most_covered)
+    return text + concat("<p>", covered.size(), " curves coincide with others, which cover them.</p>\n");
+  for (const std::string& words : covered) text += "<p>" + escape_html(words) + ".</p>\n";
   return text;
 }
 
@@ -99,18 +116,55 @@ std::string figure_html(const Panel& panel, bool is_first, bool live) {
          "<div class=\"live\" hidden></div>\n" + notes_html(panel) + "</figure>\n";
 }
 
-/// `figures`: figure_html() of each panel.
+/// The charts and all that belongs to them. `figures`: figure_html() of each panel.
+std::string charts_html(const PageSection& section, const std::string& figures) {
+  if (section.panels.empty()) return "";
+  std::string text = controls_html(section) + "<div class=\"panels\">\n" + figures + "</div>\n";
+  if (section.steps_a_point > 1)
+    text += concat(
+        "<p class=\"glossary thinned\">Thinned, so that the page stays small: where a log has more, a "
+        "point is the mean of up to ",
+        section.steps_a_point, " steps. The logs have all.</p>\n");
+  return text + "<div class=\"readings\" hidden></div>\n";
+}
+
+std::string findings_html(const PageSection& section) {
+  std::string text;
+  std::size_t number = 0;
+  for (const FindingLine& finding : finding_lines(section.groups))
+    text += concat("<p class=\"finding\"><b>", ++number, "</b> ", escape_html(finding.text), "</p>\n");
+  return text.empty() ? "" : "<div class=\"findings\">\n" + text + "</div>\n";
+}
+
 std::string section_html(const ReportSection& given, const PageSection& section, const std::string& figures) {
   const std::string question = given.question.empty() ? "Recorded runs" : given.question;
   std::string text = "<section class=\"question\">\n<h2>" + escape_html(question) + "</h2>\n";
   if (!given.verdict.empty()) text += "<p class=\"verdict\">" + escape_html(given.verdict) + "</p>\n";
   if (section.groups.empty()) return text + "</section>\n";
-  text += summary_html(section);
-  for (const std::string& finding : finding_lines(section.groups))
-    text += "<p class=\"finding\">" + escape_html(finding) + "</p>\n";
-  if (!section.panels.empty())
-    text += controls_html(section) + "<div class=\"panels\">\n" + figures + "</div>\n";
-  return text + sizes_html(section.groups) + provenance_html(section.groups) + "</section>\n";
+  const Comparison comparison = compare_groups(section.groups, given.view);
+  return text + summary_html(section) + comparison_html(comparison, given.view) + findings_html(section) +
+         charts_html(section, figures) + heat_maps_html(section.groups) + sizes_html(section.groups) +
+         recipes_html(section.groups, comparison) + memory_html(section.groups) +
+         provenance_html(section.groups) + "</section>\n";
+}
+
+/// Curves of a section, and how much room of the page each has.
+PageSection page_section(const ReportSection& given, std::size_t numbers_a_curve, bool live,
+                         std::string& figures) {
+  PageSection page{groups_of(given.runs, given.view), {}, 1, given.view.x};
+  each_panel(page.groups, page_quantities, [&](Panel panel) {
+    put_against(panel, page.groups, page.x);
+    if (panel.curves.empty()) return;
+    figures += figure_html(panel, page.panels.empty(), live);
+    if (is_held(panel.quantity))
+      for (Curve& curve : panel.curves) curve = without_repeats(curve);
+    page.steps_a_point =
+        std::max(page.steps_a_point, thin_for_page({&panel, 1}, numbers_of_a_page(page.groups.size())));
+    page.panels.push_back(std::move(panel));
+  });
+  page.steps_a_point =
+      std::max(page.steps_a_point, thin_for_page(page.panels, numbers_a_curve * page.groups.size()));
+  return page;
 }
 
 /// "12 runs · 2026-05-04 · commit 44ca0ca1f20b"
@@ -141,15 +195,12 @@ std::string head_html(const std::string& title, bool live) {
 }
 
 std::string foot_html(const std::string& data, bool live) {
-  return concat(
-      "<footer>",
-      live ? "<span class=\"hint\">Drag to zoom, shift and drag to move, double-click to go back. </span>"
-           : "",
-      "Made by tinymp", live ? "; charts by dygraphs" : "",
-      ".</footer>\n</div>\n<div id=\"tinymp-status\" hidden></div>\n",
-      "<script type=\"application/json\" id=\"tinymp-data\">", escape_script(data), "</script>\n",
-      live ? dygraphs_notice : "", live ? "<script>" : "", live ? without_source_map(dygraphs_js()) : "",
-      live ? "</script>\n" : "", "<script>\n", page_js(), "</script>\n</body>\n</html>\n");
+  return concat("<footer>Made by tinymp", live ? "; charts by dygraphs" : "",
+                ".</footer>\n</div>\n<div id=\"tinymp-status\" hidden></div>\n",
+                "<script type=\"application/json\" id=\"tinymp-data\">", escape_script(data), "</script>\n",
+                live ? dygraphs_notice : "", live ? "<script>" : "",
+                live ? without_source_map(dygraphs_js()) : "", live ? "</script>\n" : "", "<script>\n",
+                page_js(), "</script>\n</body>\n</html>\n");
 }
 
 }  // namespace
@@ -157,21 +208,20 @@ std::string foot_html(const std::string& data, bool live) {
 std::string html_report(const std::string& title, std::span<const ReportSection> sections,
                         HtmlOptions options) {
   const bool live = options.live && !dygraphs_js().empty();
+  std::size_t curves = 0;
+  for (const ReportSection& section : sections) curves += groups_of(section.runs, section.view).size();
+  const std::size_t numbers_a_curve = numbers_of_a_page(curves) / std::max<std::size_t>(1, curves);
   std::vector<PageSection> pages;
   std::string body;
   for (const ReportSection& section : sections) {
-    PageSection page{groups_of(section.runs, section.view), {}};
     std::string figures;
-    each_panel(page.groups, [&](const Panel& panel) {
-      figures += figure_html(panel, page.panels.empty(), live);
-      page.panels.push_back(thin_for_page(panel));
-    });
-    body += section_html(section, page, figures);
-    pages.push_back(std::move(page));
+    pages.push_back(page_section(section, numbers_a_curve, live, figures));
+    body += section_html(section, pages.back(), figures);
   }
   std::string text = head_html(title, live) + "<body>\n<div class=\"page\">\n<header><h1>" +
                      escape_html(title) + "</h1>\n<p class=\"lede\">" + escape_html(lede(sections)) +
                      "</p>\n";
+  if (live) text += keys;
   if (!options.note.empty()) text += "<p class=\"notice\">" + escape_html(options.note) + "</p>\n";
   text +=
       live ? "<noscript><p class=\"notice\">The charts are drawn with characters: this page's script, which "

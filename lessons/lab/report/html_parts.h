@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lessons/lab/report/comparison.h>
 #include <lessons/lab/report/gradient_sizes.h>
 #include <lessons/lab/report/table.h>
 #include <span>
@@ -13,13 +14,11 @@ namespace tinymp::report {
 struct PageSection {
   std::vector<Group> groups;
   std::vector<Panel> panels;
+  std::size_t steps_a_point = 1;  ///< more where curves were thinned
+  XAxis x = XAxis::step;
 };
 
-/// A panel with as many points as a page takes: at most 4000 a curve, and where there are many curves fewer, so
-/// that those of a hundred runs stay below 5 MB.
-Panel thin_for_page(const Panel& panel);
-
-/// What page.js draws from: JSON, not yet escaped for a <script>. Values keep 6 digits; null: not finite.
+/// What the page's scripts draw from: JSON, not yet escaped for a <script>. Values keep 6 digits; null: not finite.
 std::string page_data(std::span<const PageSection> sections);
 
 /// A table of a page. Its header is text; the cells of its rows are HTML, the first of a row names it.
@@ -36,6 +35,18 @@ std::string summary_html(const PageSection& section);
 std::string sizes_html(std::span<const Group> groups);
 /// The bars alone, as SVG.
 std::string svg_bars(const Bars& bars, std::size_t index);
+
+/// For each group that was looked at several times, the sizes of its gradients over the steps.
+std::string heat_maps_html(std::span<const Group> groups);
+
+/// Final and best values, the differences to a baseline; empty where summary_html() has said it all.
+std::string comparison_html(const Comparison& comparison, const RunsView& view);
+
+/// The settings of each group, a column a group; what differs from the baseline, or from the first, is marked.
+std::string recipes_html(std::span<const Group> groups, const Comparison& comparison);
+
+/// The bytes of each kind of tensor; empty where no run measured them.
+std::string memory_html(std::span<const Group> groups);
 
 /// In a fold: commands, model, data, machine, and each run with its log.
 std::string provenance_html(std::span<const Group> groups);

@@ -55,7 +55,7 @@ std::string bytes_text(double bytes) {
   if (bytes < 1000) return fmt::format("{:.0f} B", bytes);
   for (const char* const unit : {"kB", "MB", "GB"}) {
     bytes /= 1000;
-    if (bytes < 1000) return fmt::format("{:.3g} {}", bytes, unit);
+    if (bytes < 999.5) return fmt::format("{:.3g} {}", bytes, unit);
   }
   return fmt::format("{:.3g} TB", bytes / 1000);
 }

@@ -11,7 +11,7 @@ std::string fixed_digits(double value, int digits = 4);  ///< the same, keeping 
 std::string fixed(double value, int digits);             ///< `digits` after the point: "83.0"
 std::string percent(double share);     ///< 0.8312 -> "83 %", 0.0042 -> "0.4 %", 0.0001 -> "<0.1 %"
 std::string scale_text(double scale);  ///< a loss scale: "1024", "65536", "2^24", "0.25", "2^-10"
-std::string bytes_text(double bytes);  ///< "812 B", "4.21 MB", "1.30 GB": powers of 1000
+std::string bytes_text(double bytes);  ///< "812 B", "4.21 MB", "1.3 GB": powers of 1000
 std::string duration(double seconds);  ///< "0.4 s", "12 s", "3 min 20 s", "2 h 05 min"
 
 /// 2^n == value: n in `exponent`.

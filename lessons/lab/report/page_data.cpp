@@ -2,18 +2,19 @@
 
 #include <lessons/lab/report/curve_style.h>
 #include <lessons/lab/report/html_parts.h>
+#include <lessons/lab/report/html_text.h>
+#include <lessons/lab/report/sentences.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace tinymp::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t most_points = 4000, fewest_points = 200, points_of_a_panel = 30'000;
 
 const char* name_of(Scale scale) {
   switch (scale) {
@@ -41,20 +42,27 @@ const char* name_of(Quantity quantity) {
       return "flushed";
     case Quantity::grad_norm:
       return "grad_norm";
+    case Quantity::validation_loss:
+      return "validation_loss";
+    case Quantity::skips:
+      return "skips";
+    case Quantity::lr:
+      return "lr";
     case Quantity::metric:
       break;
   }
   return "metric";
 }
 
-/// Six digits are more than a screen can show and keep the page small; a whole number has no ".0".
+/// Six digits are more than a screen can show and keep the page small; a whole number stays whole.
 Json number(double value) {
   if (!std::isfinite(value)) return nullptr;
+  const auto is_whole = [](double x) { return std::abs(x) < 1e15 && x == std::floor(x); };
+  if (is_whole(value)) return static_cast<std::int64_t>(value);
   const std::string text = fmt::format("{:.6g}", value);
   double rounded = 0;
   std::from_chars(text.data(), text.data() + text.size(), rounded);
-  const bool whole = std::abs(rounded) < 1e15 && rounded == std::floor(rounded);
-  return whole ? Json(static_cast<std::int64_t>(rounded)) : Json(rounded);
+  return is_whole(rounded) ? Json(static_cast<std::int64_t>(rounded)) : Json(rounded);
 }
 
 Json numbers(const std::vector<double>& values) {
@@ -77,9 +85,25 @@ Json styles() {
   return list;
 }
 
-Json series_json(const Panel& panel, std::size_t which) {
+/// Most curves of a section have the same steps, which are written once.
+class Grids {
+ public:
+  std::size_t index_of(const std::vector<double>& steps) {
+    const auto [at, is_new] = known_.try_emplace(steps, json_.size());
+    if (is_new) json_.push_back(numbers(steps));
+    return at->second;
+  }
+  Json take() { return std::move(json_); }
+
+ private:
+  std::map<std::vector<double>, std::size_t> known_;
+  Json json_ = Json::array();
+};
+
+Json series_json(const Panel& panel, std::size_t which, Grids& grids) {
   const Curve& curve = panel.curves[which];
-  Json json = {{"curve", panel.group[which]}, {"step", numbers(curve.step)}, {"mean", numbers(curve.mean)}};
+  Json json = {
+      {"curve", panel.group[which]}, {"grid", grids.index_of(curve.step)}, {"mean", numbers(curve.mean)}};
   if (curve.seeds > 1) {
     json["low"] = numbers(curve.low);
     json["high"] = numbers(curve.high);
@@ -90,33 +114,39 @@ Json series_json(const Panel& panel, std::size_t which) {
   return json;
 }
 
+Json findings_json(const PageSection& section) {
+  Json list = Json::array();
+  for (const FindingLine& line : finding_lines(section.groups))
+    list.push_back({{"curve", line.group},
+                    {"step", number(x_at(section.groups[line.group], line.step, section.x))},
+                    {"text", shown_text(line.text)}});
+  return list;
+}
+
 Json section_json(const PageSection& section) {
-  Json json = {{"names", Json::array()}, {"steps", 1}, {"panels", Json::array()}};
-  double last = 1;
-  for (const Group& group : section.groups) json["names"].push_back(group.name);
+  Json json = {{"names", Json::array()}, {"x", word_of(section.x)}, {"steps", 1}, {"panels", Json::array()}};
+  double last = section.x == XAxis::step ? 1 : 0;
+  Grids grids;
+  for (const Group& group : section.groups) json["names"].push_back(shown_text(group.name));
   for (const Panel& panel : section.panels) {
     Json series = Json::array();
     for (std::size_t i = 0; i < panel.curves.size(); ++i) {
       last = std::max(last, panel.curves[i].step.back());
-      series.push_back(series_json(panel, i));
+      series.push_back(series_json(panel, i, grids));
     }
     json["panels"].push_back({{"quantity", name_of(panel.quantity)},
+                              {"title", shown_text(panel.title)},
                               {"scale", name_of(panel.scale)},
+                              {"held", is_held(panel.quantity)},
                               {"series", std::move(series)}});
   }
-  json["steps"] = number(last);
+  json["steps"] = number(last > 0 ? last : 1);
+  json["grids"] = grids.take();
+  json["findings"] = findings_json(section);
   return json;
 }
 
 }  // namespace
-
-Panel thin_for_page(const Panel& panel) {
-  Panel thinned{.quantity = panel.quantity, .title = panel.title, .scale = panel.scale, .group = panel.group};
-  const std::size_t share = points_of_a_panel / std::max<std::size_t>(1, panel.curves.size());
-  for (const Curve& curve : panel.curves)
-    thinned.curves.push_back(thin(curve, panel.quantity, std::clamp(share, fewest_points, most_points)));
-  return thinned;
-}
 
 std::string page_data(std::span<const PageSection> sections) {
   Json json = {{"styles", styles()}, {"cross", cross_path}, {"sections", Json::array()}};

@@ -47,6 +47,7 @@ std::string short_name(const Run& run, const std::map<std::string, int>& runs_in
 }  // namespace
 
 std::string state_of(const Run& run) {
+  if (!run.result && train::is_being_written(run.path)) return "running";
   const bool lost = !run.steps.empty() && !std::isfinite(run.steps.back().loss);
   if (lost || (run.result && !std::isfinite(run.result->value))) return "diverged";
   return run.result ? "finished" : "interrupted";
@@ -73,18 +74,39 @@ std::string age_text(std::int64_t then, std::int64_t now) {
   return days < 730 ? concat(days, " d") : concat(days / 365, " y");
 }
 
-Table recorded_table(std::vector<Run> runs, std::int64_t now) {
+Table recorded_table(std::vector<Run> runs, std::int64_t now, RunColumns columns) {
   std::ranges::stable_sort(runs, [](const Run& a, const Run& b) { return a.header.date > b.header.date; });
   constexpr Align left = Align::left, right = Align::right;
-  Table table{{"name", "recipe", "model", "data", "seed", "result", "state", "age"},
-              {left, left, left, left, right, right, left, right},
-              {}};
+  Table table{{"name", "recipe"}, {left, left}, {}};
+  const auto add = [&](const char* name, Align align) {
+    table.header.emplace_back(name);
+    table.align.push_back(align);
+  };
+  if (columns == RunColumns::weights) {
+    add("weights", left);
+  } else {
+    add("model", left);
+    add("data", left);
+  }
+  add("seed", right);
+  add("result", right);
+  add("state", left);
+  add("age", right);
   std::map<std::string, int> runs_in;
   for (const Run& run : runs) ++runs_in[folder_of(run)];
-  for (const Run& run : runs)
-    table.rows.push_back({short_name(run, runs_in), shorten(run_field(run, "recipe"), 12, true),
-                          first_word(run.header.model), first_word(run.header.data), run_field(run, "seed"),
-                          result_cell(run), state_of(run), age_text(seconds_of(run.header.date), now)});
+  for (const Run& run : runs) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row = {short_name(run, runs_in), shorten(run_field(run, "recipe"), 12, true)};
+    if (columns == RunColumns::weights) {
+      row.push_back(run.result && !run.result->weights.empty() ? shorten(run.result->weights, 16, true)
+                                                               : "-");
+    } else {
+      row.push_back(first_word(run.header.model));
+      row.push_back(first_word(run.header.data));
+    }
+    row.insert(row.end(), {run_field(run, "seed"), result_cell(run), state_of(run),
+                           age_text(seconds_of(run.header.date), now)});
+  }
   return table;
 }
 

@@ -8,7 +8,8 @@
 /// The list of what is recorded.
 namespace tinymp::report {
 
-/// "finished", "interrupted", or "diverged" when the last loss or the result is not finite.
+/// "finished", "interrupted", "running" while a program writes the log, or "diverged" when the last loss or
+/// the result is not finite.
 std::string state_of(const Run& run);
 
 /// Seconds since 1970 of "2026-05-04T09:30:00Z"; -1 for another text.
@@ -17,8 +18,14 @@ std::int64_t seconds_of(const std::string& utc);
 /// "12 s", "5 min", "3 h", "12 d", "2 y" between two times; "" when either is not known.
 std::string age_text(std::int64_t then, std::int64_t now);
 
-/// One row a run, the newest first: name, recipe, model, data, seed, result, state, age. 80 columns hold it. `now` is
-/// in seconds since 1970.
-Table recorded_table(std::vector<Run> runs, std::int64_t now);
+/// What stands between recipe and seed.
+enum class RunColumns {
+  model,    ///< model and data
+  weights,  ///< the hash of the weights (train::weights_hash), "-" where the run has none
+};
+
+/// One row a run, the newest first: name, recipe, COLUMNS, seed, result, state, age. 80 columns hold it.
+/// `now` is in seconds since 1970.
+Table recorded_table(std::vector<Run> runs, std::int64_t now, RunColumns columns = RunColumns::model);
 
 }  // namespace tinymp::report

@@ -69,13 +69,13 @@ std::string range_cell(const Group& group, const Figure& figure, std::string (*t
 
 std::string whole(double value) { return short_number(value, 15); }
 
-/// The first step whose loss was not finite; 0: none.
-std::int64_t nonfinite_step(const Run& run) {
+/// The first step whose loss was not finite. A table of another program may count from 0.
+std::optional<std::int64_t> nonfinite_step(const Run& run) {
+  const auto logged = std::ranges::find_if(run.steps, [](const auto& r) { return !std::isfinite(r.loss); });
+  if (logged != run.steps.end() && logged->step == 0) return 0;
   if (run.result && run.result->first_nonfinite_step > 0) return run.result->first_nonfinite_step;
-  for (const auto& record : run.steps) {
-    if (!std::isfinite(record.loss)) return record.step;
-  }
-  return 0;
+  if (logged != run.steps.end()) return logged->step;
+  return std::nullopt;
 }
 
 /// "NaN at step 12", "2 of 3 NaN at step 12..40"; empty when it happened to none.
@@ -90,7 +90,7 @@ std::string happened(const std::string& what, const std::vector<std::int64_t>& s
 std::string state_cell(const Group& group) {
   std::vector<std::int64_t> bad, cut;
   for (const Run* run : group.runs) {
-    if (const std::int64_t step = nonfinite_step(*run); step > 0) bad.push_back(step);
+    if (const std::optional<std::int64_t> step = nonfinite_step(*run)) bad.push_back(*step);
     if (!run->result) cut.push_back(run->steps.empty() ? 0 : run->steps.back().step);
   }
   const std::string first = happened("NaN", bad, group.runs.size());

@@ -1,5 +1,6 @@
 #include <lessons/lab/report/comparison.h>
 #include <lessons/lab/report/gradient_sizes_terminal.h>
+#include <lessons/lab/report/memory_table.h>
 #include <lessons/lab/report/section.h>
 #include <lessons/lab/report/sentences.h>
 #include <lessons/lab/report/table.h>
@@ -31,12 +32,9 @@ void print_curves(std::ostream& out, std::span<const Group> groups, const RunsVi
 void print_comparison(std::ostream& out, std::span<const Group> groups, const RunsView& view,
                       const TerminalStyle& style) {
   const Comparison comparison = compare_groups(groups, view);
-  const auto has_best = [](const Compared& row) { return row.best.has_value(); };
-  const bool says_more = view.metric == "loss" || std::ranges::any_of(comparison.groups, has_best);
-  if (comparison.baseline.empty() && !says_more) return;
-  const std::string against = comparison.baseline.empty() ? "" : " against " + comparison.baseline;
+  if (!says_more(comparison, view)) return;
   out << "\n"
-      << bold(shorten(printable(comparison.measure + against, style.unicode), style.width, style.unicode),
+      << bold(shorten(printable(comparison_title(comparison), style.unicode), style.width, style.unicode),
               style)
       << "\n\n"
       << format_table(comparison_table(comparison), style);
@@ -44,6 +42,13 @@ void print_comparison(std::ostream& out, std::span<const Group> groups, const Ru
     out << "\n";
     print_text(out, note, style);
   }
+}
+
+void print_memory(std::ostream& out, std::span<const Group> groups, const TerminalStyle& style) {
+  const Table table = memory_table(groups);
+  if (table.rows.empty()) return;
+  out << "\n" << bold("Memory", style) << "\n\n" << format_table(table, style) << "\n";
+  print_text(out, memory_note(groups), style);
 }
 
 }  // namespace
@@ -56,11 +61,12 @@ void print_section(std::ostream& out, const ReportSection& section, const Termin
   print_curves(out, groups, section.view, style);
   out << terminal_sizes(groups, style);
   if (!groups.empty()) out << format_table(groups_table(groups), style);
-  for (const std::string& finding : finding_lines(groups)) {
+  for (const FindingLine& finding : finding_lines(groups)) {
     out << "\n";
-    print_text(out, finding, style);
+    print_text(out, finding.text, style);
   }
   print_comparison(out, groups, section.view, style);
+  if (section.view.memory) print_memory(out, groups, style);
   if (section.verdict.empty() || !with_verdict) return;
   out << "\n";
   print_text(out, section.verdict, style);

@@ -18,7 +18,8 @@ struct ReportSection {
 };
 
 /// Question, curves of the loss and (where they tell something) of the scale and the shares, table, what
-/// became infinite or NaN first and where, the differences to the view's baseline, verdict.
+/// became infinite or NaN first and where, the differences to the view's baseline, memory when
+/// the view asks for it, verdict.
 void print_section(std::ostream& out, const ReportSection& section, const TerminalStyle& style,
                    bool with_verdict = true);
 

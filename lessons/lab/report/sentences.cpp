@@ -26,7 +26,8 @@ std::string value_text(const Panel& panel, double value) {
 }
 
 std::string describe_panel(const Panel& panel) {
-  std::string text = panel.title + " against the step.";
+  std::string text = panel.title + (panel.x == std::string_view("step") ? " against the step."
+                                                                        : concat(" against ", panel.x, "."));
   for (const Curve& curve : panel.curves) {
     std::vector<std::size_t> finite;
     for (std::size_t i = 0; i < curve.mean.size(); ++i) {
@@ -38,18 +39,19 @@ std::string describe_panel(const Panel& panel) {
       continue;
     }
     const std::size_t first = finite.front(), last = finite.back();
-    text +=
-        concat(value_text(panel, curve.mean[first]), " at step ", short_number(curve.step[first], 15), ", ",
-               value_text(panel, curve.mean[last]), " at step ", short_number(curve.step[last], 15));
+    text += concat(value_text(panel, curve.mean[first]), " at ", panel.x, " ",
+                   short_number(curve.step[first], 15), ", ", value_text(panel, curve.mean[last]), " at ",
+                   panel.x, " ", short_number(curve.step[last], 15));
     if (!curve.ends.empty()) text += ", not finite from " + ends_text(curve);
     text += ".";
   }
   return text;
 }
 
-std::vector<std::string> finding_lines(std::span<const Group> groups) {
-  std::vector<std::string> lines;
-  for (const Group& group : groups) {
+std::vector<FindingLine> finding_lines(std::span<const Group> groups) {
+  std::vector<FindingLine> lines;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Group& group = groups[g];
     std::vector<const Run*> with;
     for (const Run* run : group.runs) {
       if (!run->findings.empty()) with.push_back(run);
@@ -60,7 +62,8 @@ std::vector<std::string> finding_lines(std::span<const Group> groups) {
                                  ? group.name
                                  : concat(group.name, ", seed ", first.header.seed, " (", with.size(), " of ",
                                           group.runs.size(), " seeds have one)");
-    for (const train::Finding& finding : first.findings) lines.push_back(name + ": " + finding.sentence);
+    for (const train::Finding& finding : first.findings)
+      lines.push_back({g, finding.step, name + ": " + finding.sentence});
   }
   return lines;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <lessons/lab/report/curves.h>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,9 +17,15 @@ std::string value_text(const Panel& panel, double value);
 /// 0.0422 at step 400. ..."
 std::string describe_panel(const Panel& panel);
 
-/// Where the first infinity or NaN of each recipe came from: "FP16, S = 2^24: Step 1, backward: ...". Where
-/// several seeds found one, the first speaks for them and they are counted.
-std::vector<std::string> finding_lines(std::span<const Group> groups);
+/// Where the first infinity or NaN of a recipe came from.
+struct FindingLine {
+  std::size_t group;
+  std::int64_t step;
+  std::string text;  ///< "FP16, S = 2^24: Step 1, backward: ..."
+};
+
+/// Where several seeds found something, the first speaks for them and they are counted.
+std::vector<FindingLine> finding_lines(std::span<const Group> groups);
 
 /// A point of a drawn curve, in dots of a terminal or parts of a picture.
 struct Drawn {

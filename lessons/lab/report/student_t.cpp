@@ -10,7 +10,7 @@ namespace {
 
 constexpr double pi = 0x1.921fb54442d18p+1;
 
-/// More degrees than this move the result by less than 1e-5, and a run has no more seeds.
+/// More degrees than this move the result by less than 3e-5, and a run has no more seeds.
 constexpr std::int64_t most_degrees = 100'000;
 
 /// The angle whose sine and cosine these are, from 0 to pi / 2. Four halvings, then the series of the arctangent.

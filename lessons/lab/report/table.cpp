@@ -5,7 +5,7 @@
 namespace tinymp::report {
 namespace {
 
-constexpr int gap = 2;
+constexpr int usual_gap = 2;
 
 Align align_of(const Table& table, std::size_t column) {
   return column < table.align.size() ? table.align[column] : Align::left;
@@ -24,25 +24,39 @@ std::vector<int> column_widths(const Table& table) {
   return widths;
 }
 
-/// Takes columns away from the widest left-aligned one, down to 8, until the table fits.
-void fit(std::vector<int>& widths, const Table& table, int available) {
+int total_of(const std::vector<int>& widths, int gap) {
   int total = -gap;
-  for (int width : widths) total += width + gap;
-  while (total > available) {
+  for (const int width : widths) total += width + gap;
+  return total;
+}
+
+/// Takes characters from the widest left-aligned column until the table fits. The first column keeps `first` of them, the
+/// others 8.
+void shrink(std::vector<int>& widths, const Table& table, int first, int gap, int available) {
+  for (int total = total_of(widths, gap); total > available; --total) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const bool may_shrink = align_of(table, i) == Align::left && widths[i] > 8;
+      const bool may_shrink = align_of(table, i) == Align::left && widths[i] > (i == 0 ? first : 8);
       if (may_shrink && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     }
-    if (widest == widths.size()) return;  // no column can give: better too wide than unreadable
+    if (widest == widths.size()) return;
     --widths[widest];
-    --total;
   }
+}
+
+/// Makes the table fit, and returns the gap between its columns. A name in the first column is there to be copied, so it
+/// keeps a third of the line as long as other columns can give. Where none can, the table stays too wide: better than
+/// unreadable.
+int fit(std::vector<int>& widths, const Table& table, int available) {
+  shrink(widths, table, std::max(8, available / 3), usual_gap, available);
+  if (total_of(widths, usual_gap) <= available) return usual_gap;
+  shrink(widths, table, 8, 1, available);
+  return total_of(widths, 1) <= available ? 1 : usual_gap;
 }
 
 /// One row as text: as many lines as its tallest cell needs.
 std::string row_text(const std::vector<std::string>& cells, const std::vector<int>& widths,
-                     const Table& table) {
+                     const Table& table, int gap) {
   std::vector<std::vector<std::string>> wrapped(widths.size());
   std::size_t height = 1;
   for (std::size_t i = 0; i < std::min(cells.size(), widths.size()); ++i) {
@@ -53,7 +67,7 @@ std::string row_text(const std::vector<std::string>& cells, const std::vector<in
   for (std::size_t line = 0; line < height; ++line) {
     std::string columns;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (i > 0) columns += std::string(gap, ' ');
+      if (i > 0) columns += std::string(static_cast<std::size_t>(gap), ' ');
       columns += pad(line < wrapped[i].size() ? wrapped[i][line] : "", widths[i], align_of(table, i));
     }
     columns.erase(columns.find_last_not_of(' ') + 1);
@@ -62,10 +76,10 @@ std::string row_text(const std::vector<std::string>& cells, const std::vector<in
   return text;
 }
 
-std::string rule_under(const std::vector<int>& widths, bool unicode) {
+std::string rule_under(const std::vector<int>& widths, bool unicode, int gap) {
   std::string rule;
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (i > 0) rule += std::string(gap, ' ');
+    if (i > 0) rule += std::string(static_cast<std::size_t>(gap), ' ');
     for (int c = 0; c < widths[i]; ++c) rule += unicode ? "─" : "-";
   }
   return rule;
@@ -80,14 +94,14 @@ std::string format_table(const Table& given, const TerminalStyle& style) {
     for (std::string& cell : row) cell = printable(cell, style.unicode);
   }
   std::vector<int> widths = column_widths(table);
-  fit(widths, table, style.width);
+  const int gap = fit(widths, table, style.width);
 
   std::string text;
   if (!table.header.empty()) {
-    text = bold(row_text(table.header, widths, table), style);
-    text += faint(rule_under(widths, style.unicode), style) + "\n";
+    text = bold(row_text(table.header, widths, table, gap), style);
+    text += faint(rule_under(widths, style.unicode, gap), style) + "\n";
   }
-  for (const auto& row : table.rows) text += row_text(row, widths, table);
+  for (const auto& row : table.rows) text += row_text(row, widths, table, gap);
   return text;
 }
 

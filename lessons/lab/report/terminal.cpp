@@ -88,6 +88,12 @@ int terminal_width(int fd) {
   return known ? size.ws_col : 80;
 }
 
+int terminal_height(int fd) {
+  winsize size{};
+  const bool known = isatty(fd) == 1 && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return known ? size.ws_row : 24;
+}
+
 int display_width(std::string_view text) {
   int width = 0;
   while (!text.empty()) {

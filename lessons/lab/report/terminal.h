@@ -21,6 +21,8 @@ TerminalStyle terminal_style(int fd, bool plain = false);
 /// Columns of `fd` now (it may have been resized); 80 when it is no terminal.
 int terminal_width(int fd);
 
+int terminal_height(int fd);  ///< rows, likewise; 24 when it is no terminal
+
 /// Columns that a UTF-8 text takes: 0 for combining marks, 2 for wide characters (East Asian, emoji).
 int display_width(std::string_view text);
 

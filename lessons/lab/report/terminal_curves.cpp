@@ -88,7 +88,7 @@ void draw_curve(Canvas& canvas, const Panel& panel, std::size_t which, const Axe
     }
   }
   const auto spots = spots_of(columns_of(curve, curve.mean, axes.step, across), axes.value, down);
-  draw_line(canvas, spots, panel.quantity == Quantity::scale, spacing(curve, axes.step, across), index);
+  draw_line(canvas, spots, is_held(panel.quantity), spacing(curve, axes.step, across), index);
 }
 
 /// Markers at regular places, shifted from curve to curve so that one on top of another still shows.
@@ -171,12 +171,17 @@ std::string legend_text(const Panel& panel, std::size_t which, std::optional<std
   return lines;
 }
 
-std::string title_line(const Panel& panel, const TerminalStyle& style) {
+std::string title_line(const Panel& panel, const TerminalStyle& style, bool band) {
   std::string title = panel.title;
   if (panel.scale == Scale::decades) title += ", logarithmic";
-  std::size_t seeds = 0;
-  for (const Curve& curve : panel.curves) seeds = std::max(seeds, curve.seeds);
-  if (seeds > 1) title += concat(", mean of ", seeds, " seeds");
+  std::size_t fewest = 0, most = 0;
+  for (const Curve& curve : panel.curves) {
+    fewest = fewest == 0 ? curve.seeds : std::min(fewest, curve.seeds);
+    most = std::max(most, curve.seeds);
+  }
+  if (most > 1)
+    title += concat(band ? ", mean and band of " : ", mean of ", fewest < most ? concat(fewest, " to ") : "",
+                    most, " seeds");
   return bold(shorten(printable(title, style.unicode), style.width, style.unicode), style) + "\n";
 }
 
@@ -209,7 +214,7 @@ std::string terminal_chart(const Panel& panel, const TerminalStyle& style, const
   for (std::size_t i = 0; i < panel.curves.size(); ++i) draw_curve(canvas, panel, i, axes, options.band);
   for (std::size_t i = 0; i < panel.curves.size(); ++i) mark_curve(canvas, panel, i, axes, style);
 
-  std::string text = title_line(panel, style);
+  std::string text = title_line(panel, style, options.band);
   for (int row = 0; row < rows; ++row) {
     const std::string& label = labels[static_cast<std::size_t>(row)];
     const char* bar = style.unicode ? (label.empty() ? " │" : " ┤") : " |";

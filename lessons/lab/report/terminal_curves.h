@@ -15,7 +15,7 @@ struct ChartOptions {
 /// A chart of at most `style.width` columns (and never more than 100): title, drawing with both axes, a
 /// legend line for each curve with its last value. Each column shows the mean of the steps that fall into it.
 /// Curves differ by marker as well as by colour; a cross (✗, or X in ASCII) ends a curve whose loss stopped
-/// being finite. Of one that another covers all along the legend says so. Braille dots in Unicode, one
+/// being finite. The legend names a curve that another covers all along. Braille dots in Unicode, one
 /// character a column in ASCII.
 std::string terminal_chart(const Panel& panel, const TerminalStyle& style, const ChartOptions& options = {});
 

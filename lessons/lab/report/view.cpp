@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -13,11 +14,11 @@ namespace {
 constexpr double nan = train::not_measured;
 
 /// The names of quantities; the others of curve_names() are metrics.
-constexpr std::pair<const char*, Quantity> quantities[] = {{"loss", Quantity::loss},
-                                                           {"scale", Quantity::scale},
-                                                           {"lost", Quantity::lost},
-                                                           {"flushed", Quantity::flushed},
-                                                           {"grad_norm", Quantity::grad_norm}};
+constexpr std::pair<const char*, Quantity> quantities[] = {
+    {"loss", Quantity::loss},           {"scale", Quantity::scale},
+    {"lost", Quantity::lost},           {"flushed", Quantity::flushed},
+    {"grad_norm", Quantity::grad_norm}, {"validation_loss", Quantity::validation_loss},
+    {"skips", Quantity::skips},         {"lr", Quantity::lr}};
 constexpr const char* metrics[] = {"accuracy", "mse", "perplexity"};
 
 std::string lower(std::string text) {
@@ -96,28 +97,13 @@ void smooth(std::vector<double>& values, double weight) {
   }
 }
 
-const char* word_of(XAxis axis) { return axis == XAxis::epoch ? "epoch" : "seconds"; }
-
 /// Puts the panel against the x of the view, and says which groups do not have it.
 void change_axis(Panel& panel, std::span<const Group> groups, XAxis axis, std::vector<std::string>& missing) {
-  Panel moved = panel;
-  moved.curves.clear();
-  moved.group.clear();
-  std::string without;
-  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
-    Curve curve = against(panel.curves[i], x_by_step(groups[panel.group[i]], axis));
-    if (curve.step.empty()) {
-      without += (without.empty() ? "" : ", ") + curve.name;
-      continue;
-    }
-    moved.curves.push_back(std::move(curve));
-    moved.group.push_back(panel.group[i]);
-  }
-  moved.title += concat(" against ", word_of(axis));
+  const std::string title = panel.title, without = put_against(panel, groups, axis);
+  panel.title += concat(" against ", word_of(axis));
   if (!without.empty())
-    missing.push_back(concat(panel.title, ": no curve of ", without, ", whose logs do not record ",
-                             word_of(axis), " at their steps; --x step draws it."));
-  panel = std::move(moved);
+    missing.push_back(concat(title, ": no curve of ", without, ", whose logs do not record ", word_of(axis),
+                             " at their steps; --x step draws it."));
 }
 
 /// Why no run has a curve of the metric, in a sentence.
@@ -148,7 +134,7 @@ Panel one_panel(std::span<const Group> groups, const std::string& name, std::vec
     missing.push_back(why_none(groups, name));
     return panel;
   }
-  if (panel.quantity == Quantity::metric) panel.title = groups[panel.group[0]].runs[0]->header.metric;
+  if (panel.quantity == Quantity::metric) panel.title = title_on_the_way(*groups[panel.group[0]].runs[0]);
   std::string without;
   for (std::size_t g = 0; g < groups.size(); ++g)
     if (std::ranges::find(panel.group, g) == panel.group.end())
@@ -158,13 +144,46 @@ Panel one_panel(std::span<const Group> groups, const std::string& name, std::vec
 }
 
 void smooth(Panel& panel, double weight) {
-  if (weight <= 0 || panel.quantity == Quantity::scale) return;
+  if (weight <= 0 || is_held(panel.quantity)) return;
   for (Curve& curve : panel.curves)
     for (std::vector<double>* values : {&curve.mean, &curve.low, &curve.high}) smooth(*values, weight);
   panel.title += concat(", smoothed ", weight);
 }
 
 }  // namespace
+
+const char* word_of(XAxis axis) {
+  return axis == XAxis::step ? "step" : axis == XAxis::epoch ? "epoch" : "seconds";
+}
+
+std::string put_against(Panel& panel, std::span<const Group> groups, XAxis axis) {
+  if (axis == XAxis::step) return "";
+  std::vector<Curve> curves;
+  std::vector<std::size_t> group;
+  std::string without;
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
+    Curve curve = against(panel.curves[i], x_by_step(groups[panel.group[i]], axis));
+    if (curve.step.empty()) {
+      without += (without.empty() ? "" : ", ") + curve.name;
+      continue;
+    }
+    curves.push_back(std::move(curve));
+    group.push_back(panel.group[i]);
+  }
+  panel.curves = std::move(curves);
+  panel.group = std::move(group);
+  panel.x = word_of(axis);
+  return without;
+}
+
+double x_at(const Group& group, std::int64_t step, XAxis axis) {
+  const auto at = static_cast<double>(step);
+  if (axis == XAxis::step) return at;
+  const std::map<double, double> x = x_by_step(group, axis);
+  const auto next = x.upper_bound(at);
+  if (x.empty()) return at;
+  return next == x.begin() ? next->second : std::prev(next)->second;
+}
 
 std::vector<std::string> curve_names() {
   std::vector<std::string> names = {"loss"};
@@ -188,7 +207,7 @@ std::vector<std::string> draw_view(std::span<const Group> groups, const RunsView
     if (!panel.curves.empty()) draw(panel);
   };
   if (view.metric.empty())
-    each_panel(groups, finish);
+    each_panel(groups, main_quantities, finish);
   else if (!groups.empty())
     finish(one_panel(groups, view.metric, missing));
   return missing;

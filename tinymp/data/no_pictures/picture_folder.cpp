@@ -1,7 +1,8 @@
 #include <tinymp/base/error.h>
 #include <tinymp/data/picture_folder.h>
 
-// In programs that read no pictures (quickstart, the lessons), in place of ../picture_folder.cpp and the decoders behind it.
+// In programs that read no pictures (quickstart, the lessons), in place of ../picture_folder.cpp and the
+// decoders behind it.
 namespace tinymp::data {
 namespace {
 

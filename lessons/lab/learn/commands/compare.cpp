@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <set>
 #include <span>
 
 // ./learn compare: runs from disk, as if they had just been trained.
@@ -17,9 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Lesson lesson{"compare", "Recorded runs side by side",
-                        "Table, curves and page over runs that were recorded."};
-
 const char* const fields_of_a_log =
     "A log (*.jsonl) has a JSON object a line. What was not measured is left out; NaN\n"
     "and infinities are the strings nan, inf, -inf.\n"
@@ -27,13 +25,16 @@ const char* const fields_of_a_log =
     "               optimizer, steps, batch, metric, higher_is_better, command, date,\n"
     "               commit, compiler, device, threads, pieces\n"
     "  a step       step, loss (of the batch, unscaled), scale (S), skipped, skips\n"
-    "               (so far), lr, grad_norm, epoch, seconds, metric (on the way); shares\n"
-    "               from 0 to 1: zero and subnormal of the gradients, flushed of those\n"
-    "               that FP32 keeps, underflowed and absorbed of the updates\n"
+    "               (so far), lr, grad_norm (before clipping), epoch, seconds (of\n"
+    "               training), validation_loss and metric (both on the validation data);\n"
+    "               shares from 0 to 1: zero and subnormal of the gradients, flushed of\n"
+    "               those that FP32 keeps, underflowed and absorbed of the updates\n"
     "  sizes        how many gradients and updates of each size, for each parameter\n"
     "  finding      where the first infinity or NaN came from\n"
     "  result       value (of metric, on the test set), taken, skipped,\n"
     "               first_nonfinite_step (0: none), seconds, peak_bytes,\n"
+    "               memory (bytes of weights, masters, optimizer, gradients,\n"
+    "               activations, workspace: the most of each),\n"
     "               weights (a hash, see ./learn train --hash)\n"
     "More of each: tinymp/train/run_log.h";
 
@@ -84,7 +85,7 @@ void add_curve_flags(CLI::App& app, Flags& flags) {
       ->type_name("NAME")
       ->check(CLI::IsMember(report::curve_names()).description(""))
       ->group(group);
-  app.add_option("--x", flags.x, "step, epoch or seconds")
+  app.add_option("--x", flags.x, "step, epoch or seconds; of the page, too")
       ->type_name("NAME")
       ->check(CLI::IsMember({"step", "epoch", "seconds"}).description(""))
       ->capture_default_str()
@@ -98,10 +99,12 @@ void add_curve_flags(CLI::App& app, Flags& flags) {
 
 void add_export_flags(CLI::App& app, Flags& flags) {
   const char* const group = "Figures for other programs, a row a group (--by run: a row a run)";
-  app.add_option("--csv", flags.csv, "A table: run, recipe, model, ... peak_bytes")
+  app.add_option("--csv", flags.csv, "A table: run, recipe, ... final, best (as the table's note says), ...")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--json", flags.json, "The same as JSON")->type_name("FILE")->group(group);
+  app.add_option("--json", flags.json, "The same as JSON, with the memory of each kind")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 void check(Flags& flags) {
@@ -114,6 +117,28 @@ void check(Flags& flags) {
                                         : report::XAxis::step;
 }
 
+bool is_of_table(const train::Run& run) { return run.header.lesson == report::lesson_of_a_table; }
+
+/// A table of another program names no question. It is drawn beside the runs, where these have one question.
+void put_beside(std::vector<train::Run>& runs) {
+  std::set<std::string> questions;
+  for (const train::Run& run : runs)
+    if (!is_of_table(run)) questions.insert(run.header.question);
+  if (questions.size() != 1) return;
+  for (train::Run& run : runs)
+    if (is_of_table(run)) run.header.question = *questions.begin();
+}
+
+/// Throws UsageError when an export would replace what was read.
+void expect_nothing_lost(const Flags& flags, std::span<const report::ReportSection> sections) {
+  std::vector<std::string> read;
+  for (const report::ReportSection& section : sections)
+    for (const train::Run& run : section.runs)
+      read.push_back(is_of_table(run) ? run.path.substr(0, run.path.rfind('#')) : run.path);
+  report::expect_no_input(flags.csv, "--csv", read);
+  report::expect_no_input(flags.json, "--json", read);
+}
+
 std::vector<train::Run> chosen(const Flags& flags) {
   std::vector<report::Condition> conditions;
   for (const std::string& text : flags.where)
@@ -122,6 +147,7 @@ std::vector<train::Run> chosen(const Flags& flags) {
       flags.view.metric == "accuracy" || flags.view.metric == "mse" || flags.view.metric == "perplexity";
   std::vector<train::Run> runs =
       report::select(find_runs(flags.paths, is_metric ? flags.view.metric : ""), conditions);
+  put_beside(runs);
   // A question is about one model and one set of data: groups by these are of several questions.
   if (flags.view.by == "model" || flags.view.by == "data" || flags.view.by == "lesson")
     for (train::Run& run : runs) run.header.question = "Recorded runs by " + flags.view.by;
@@ -156,7 +182,7 @@ void write_exports(const Flags& flags, std::span<const report::Comparison> figur
 
 int compare(int argc, char** argv) {
   Flags flags;
-  CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn compare");
+  CLI::App app(concat(compare_lesson.title, ".\n", compare_lesson.question), "./learn compare");
   app.add_option("RUN", flags.paths,
                  "Run logs (*.jsonl), folders of them, tables (*.csv), patterns: 'runs/*/fp16*.jsonl'");
   add_choice_flags(app, flags);
@@ -166,11 +192,13 @@ int compare(int argc, char** argv) {
   app.footer(concat(report::columns_of_a_table, "\n\n", fields_of_a_log));
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   check(flags);
-  flags.options.command = typed(command_of(lesson), argc, argv);
+  flags.view.memory = true;
+  flags.options.command = typed(command_of(compare_lesson), argc, argv);
 
   std::vector<report::ReportSection> sections = report::sections_by_question(chosen(flags));
+  expect_nothing_lost(flags, sections);
   const std::vector<report::Comparison> figures = figures_of(sections, flags.view);
-  Lab lab(lesson, flags.options);
+  Lab lab(compare_lesson, flags.options);
   lab.look(flags.view);
   for (report::ReportSection& section : sections)
     for (train::Run& run : section.runs) lab.add(std::move(run));

@@ -2,6 +2,7 @@
 #include <lessons/lab/learn/commands/resume_flags.h>
 #include <tinymp/base/foreign_text.h>
 #include <tinymp/train/checkpoint.h>
+#include <tinymp/train/run_state.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -13,9 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What may be given beside --resume: nothing in it changes a bit of the run.
-constexpr std::array may_change{"--help", "--resume",  "--save-every",  "--keep",
-                                "--hash", "--threads", "--device",      "--plain",
-                                "--open", "--mine",    "--weights-only"};
+constexpr std::array may_change{"--help", "--resume",  "--save-every",   "--keep",
+                                "--hash", "--threads", "--device",       "--plain",
+                                "--open", "--mine",    "--weights-only", "--live"};
 
 /// 0 .. 15; -1 for any other character.
 int hexadecimal(char c) {
@@ -73,6 +74,12 @@ class ShellWords {
 
   std::string_view rest_;
 };
+
+/// --resume names a folder or a checkpoint. Empty when the folder has none.
+std::string checkpoint_named(const std::string& resume) {
+  std::error_code unknown;
+  return fs::is_directory(resume, unknown) ? train::checkpoint_in(resume) : resume;
+}
 
 }  // namespace
 
@@ -142,11 +149,16 @@ std::vector<std::string> arguments_of(const std::string& command) {
   return words;
 }
 
+std::string where_it_goes_on(const std::string& resume, std::int64_t steps) {
+  const std::string path = checkpoint_named(resume);
+  if (path.empty()) return "The run has no checkpoint: it begins anew.";
+  const std::int64_t step = train::step_of_checkpoint(path);
+  return step == steps ? concat("All ", steps, " steps are done.")
+                       : concat("Goes on after step ", step, " of ", steps, ".");
+}
+
 StartingWeights starting_weights(const train::Plan& plan, const std::string& resume) {
-  std::error_code unknown;
-  const fs::path named(resume);
-  const std::string path =
-      fs::is_directory(named, unknown) ? (named / "checkpoint.safetensors").string() : resume;
+  const std::string path = checkpoint_named(resume);
   Rng rng(plan.seed);
   StartingWeights start{plan.model(recipes::fp32, rng), {}};
   const train::LoadedWeights loaded = train::load_weights(path, *start.model);

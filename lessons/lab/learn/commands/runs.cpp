@@ -24,7 +24,18 @@ int runs_command(int argc, char** argv) {
   app.add_option("--out", options.out, "The folder where runs are recorded")
       ->type_name("DIR")
       ->capture_default_str();
+  bool hash = false;
+  app.add_flag("--hash", hash,
+               "The hash of each run's weights, as ./learn train --hash ends with, in the place\n"
+               "of model and data");
   app.add_flag("--plain", options.plain, "ASCII only, no colour");
+  app.footer(
+      "States:\n"
+      "  finished     its result is recorded\n"
+      "  running      a program is training it now\n"
+      "  interrupted  its program ended before the result; with a checkpoint beside the\n"
+      "               log ./learn train --resume goes on, as does the command of a sweep\n"
+      "  diverged     its last loss or its result is NaN or infinite: a result, too");
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
 
   std::error_code ignored;
@@ -35,14 +46,17 @@ int runs_command(int argc, char** argv) {
   for (std::vector<train::Run>& read : read_runs(paths, "", why))
     for (train::Run& run : read) runs.push_back(std::move(run));
   for (const std::string& reason : why)
-    if (!reason.empty()) std::cerr << fitted_for_errors(concat("left out: ", reason)) << "\n";
+    if (!reason.empty())
+      std::cerr << fitted_for_errors(printable_lines(concat("left out: ", reason))) << "\n";
   if (runs.empty()) {
     std::cout << "Nothing is recorded in " << options.out << "/ yet; ./learn quickstart records some.\n";
     return 0;
   }
   const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO, options.plain);
   const std::size_t count = runs.size();
-  std::cout << report::format_table(report::recorded_table(std::move(runs), std::time(nullptr)), style)
+  const report::RunColumns columns = hash ? report::RunColumns::weights : report::RunColumns::model;
+  std::cout << report::format_table(report::recorded_table(std::move(runs), std::time(nullptr), columns),
+                                    style)
             << "\n"
             << count << (count == 1 ? " run" : " runs") << " in " << options.out << "; ./learn compare "
             << options.out << "/NAME shows one again.\n";

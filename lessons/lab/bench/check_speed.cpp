@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+#include <lessons/lab/bench/gpu_check.h>
+#include <lessons/lab/bench/report_text.h>
+#include <lessons/lab/bench/steps.h>
+#include <tinymp/base/parallel_for.h>
+#include <algorithm>
+
+// Training steps a second of each model, with the start of the program and its first steps left out.
+namespace tinymp::lab::gpu_check {
+namespace {
+
+namespace bench = kernels::bench;
+
+constexpr double least_seconds = 120;  ///< for a model: torch.compile takes its time
+
+/// Under emulation one model in small batches, and one sample each.
+std::vector<bench::StepModel> models_of(const Setting& setting) {
+  std::vector<bench::StepModel> models(bench::step_models().begin(), bench::step_models().end());
+  if (setting.emulated) {
+    models.resize(1);
+    models[0].batch = 2;
+  } else {
+    models.push_back(bench::wide_step_model());
+  }
+  return models;
+}
+
+bench::RaceRules rules_of(const Setting& setting) {
+  return setting.emulated ? bench::RaceRules{.rounds = 1, .sample_seconds = 0, .patience = 0, .least = 1}
+                          : bench::RaceRules{.patience = 3};
+}
+
+std::vector<std::string> head_of(const bench::StepsReport& report) {
+  std::vector<std::string> head = report.table().header;
+  head.insert(head.end(), {"times our FP32"});
+  return head;
+}
+
+}  // namespace
+
+Finding check_speed(const Setting& setting) {
+  Finding finding;
+  bench::PyTorch pytorch(threads(), Device::cuda);
+  double best = 0;
+  for (const bench::StepModel& model : models_of(setting)) {
+    const bench::StepModel* const one[] = {&model};
+    if (!finding.table.empty() && setting.deadline(least_seconds) < least_seconds) {
+      finding.state = State::bad;
+      if (finding.summary.empty())
+        finding.summary = concat(model.what, ": left out, the time of the part is over");
+      keep(finding, setting, {{"model", model.name}, {"fault", "left out: the time of the part is over"}});
+      continue;
+    }
+    try {
+      const bench::StepsReport report =
+          bench::bench_steps(pytorch, one, Device::cuda, rules_of(setting), [](const std::string&) {});
+      if (finding.table.empty()) finding.table.push_back(head_of(report));
+      const report::Table table = report.table();
+      for (std::size_t i = 0; i < report.rows.size(); ++i) {
+        finding.table.push_back(table.rows[i]);
+        const double gain = bench::quotient(1, report.rows[i].of_fp32);
+        finding.table.back().push_back(bench::times(gain));
+        if (i > 0) best = std::max(best, gain);
+      }
+      keep(finding, setting, report.json());
+    } catch (const std::exception& error) {  // the other models still have something to tell
+      finding.state = State::bad;
+      if (finding.summary.empty()) finding.summary = concat(model.what, ": ", error.what());
+      keep(finding, setting, {{"model", model.name}, {"fault", error.what()}});
+    }
+  }
+  if (finding.state == State::bad) return finding;
+  finding.summary = setting.emulated
+                        ? "every step ended; the times of an emulation mean nothing"
+                        : fmt::format("a narrow format trains up to {:.2f} times as fast as FP32", best);
+  return finding;
+}
+
+}  // namespace tinymp::lab::gpu_check

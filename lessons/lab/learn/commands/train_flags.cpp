@@ -1,0 +1,176 @@
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/train_flags.h>
+#include <tinymp/optim/optimizers.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+
+// The flags of ./learn train, and the plan that they make.
+namespace tinymp::lab {
+namespace {
+
+constexpr std::int64_t most_seeds = 1000;
+
+void add_optimizer_flags(CLI::App& app, TrainFlags& flags) {
+  const char* const group = "The optimizer";
+  app.add_option("--optimizer", flags.optimizer, "sgd, adam, adamw or adagrad")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"sgd", "adam", "adamw", "adagrad"}).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--lr", flags.lr, "(sgd 0.1, adam and adamw 0.001, adagrad 0.01); several: 1e-3,1e-2")
+      ->type_name("X")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(not_negative())
+      ->group(group);
+  app.add_option("--schedule", flags.schedule,
+                 "constant, step (a tenth from half of the steps, a hundredth from 3/4) or cosine (to 0)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"constant", "step", "cosine"}).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--warmup", flags.warmup, "The first N steps climb to the learning rate")
+      ->type_name("N")
+      ->check(whole(0, 1'000'000'000))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--momentum", flags.momentum, "Of sgd (0)")->type_name("X")->check(fraction())->group(group);
+  app.add_option("--weight-decay", flags.weight_decay, "(0; adamw 0.01)")
+      ->type_name("X")
+      ->check(not_negative())
+      ->group(group);
+  app.add_option("--clip", flags.clip, "Largest norm of the gradients (no clipping)")
+      ->type_name("X")
+      ->check(positive())
+      ->group(group);
+}
+
+void add_run_flags(CLI::App& app, TrainFlags& flags) {
+  constexpr std::int64_t many = 1'000'000'000;
+  const auto count = [&](const char* flag, std::int64_t& value, std::int64_t least, const char* what) {
+    app.add_option(flag, value, what)->type_name("N")->check(whole(least, many))->capture_default_str();
+  };
+  count("--steps", flags.steps, 1, "How many");
+  count("--batch", flags.batch, 1, "Images a step");
+  app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images")
+      ->type_name("N")
+      ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
+  app.add_option("--seeds", flags.seeds, "A sweep: seeds S, S + 1, ..., N of them, S from --seed")
+      ->type_name("N")
+      ->check(whole(1, most_seeds));
+  count("--log-every", flags.log_every, 1, "Record every so many steps");
+  app.add_option(
+         "--validate-every", flags.validate_every,
+         "Measure loss and metric on the first 1,000 validation images so often (20 times a run); 0: never")
+      ->type_name("N")
+      ->check(whole(0, many));
+  count("--shadow-every", flags.shadow_every, 0,
+        "Count flushed gradients so often (not in FP32, which flushes none); 0: never, and no histograms");
+  app.add_flag("--augment", flags.augment, "Each epoch moves each image a little and mirrors half of them");
+  app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
+}
+
+/// As --data says it, before anything is read; without it the grey images of MNIST or the cut.
+data::ImageShape shape_of(const TrainFlags& flags) {
+  return flags.options.data.empty() ? data::ImageShape{} : data::image_shape(flags.options.data);
+}
+
+void choose_schedule(const TrainFlags& flags, train::Plan& plan) {
+  if (flags.warmup >= flags.steps)
+    throw UsageError(concat("--warmup ", flags.warmup, " takes all of the ", flags.steps,
+                            " steps; choose fewer, or more --steps"));
+  plan.schedule = flags.schedule == "cosine" ? ScheduleKind::cosine
+                  : flags.schedule == "step" ? ScheduleKind::step
+                                             : ScheduleKind::constant;
+  plan.warmup = flags.warmup;
+  if (plan.schedule != ScheduleKind::constant) plan.optimizer_name += " " + flags.schedule;
+  if (plan.warmup > 0) plan.optimizer_name += concat(" warmup=", plan.warmup);
+}
+
+void choose_optimizer(const CLI::App& app, const TrainFlags& flags, train::Plan& plan) {
+  const bool is_sgd = flags.optimizer == "sgd";
+  if (!is_sgd && app.count("--momentum") > 0)
+    throw UsageError(concat("--momentum is for sgd, not for ", flags.optimizer));
+  const float usual = is_sgd ? 0.1f : flags.optimizer == "adagrad" ? 0.01f : 1e-3f;
+  const float lr = flags.lr.empty() ? usual : flags.lr.front();
+  const float usual_decay = flags.optimizer == "adamw" ? 0.01f : 0;
+  const float decay = app.count("--weight-decay") > 0 ? flags.weight_decay : usual_decay;
+  plan.optimizer =
+      is_sgd ? train::optimizer_of<Sgd>({.lr = lr, .momentum = flags.momentum, .weight_decay = decay})
+      : flags.optimizer == "adam"  ? train::optimizer_of<Adam>({.lr = lr, .weight_decay = decay})
+      : flags.optimizer == "adamw" ? train::optimizer_of<AdamW>({.lr = lr, .weight_decay = decay})
+                                   : train::optimizer_of<Adagrad>({.lr = lr, .weight_decay = decay});
+  plan.clip = flags.clip;
+  plan.optimizer_name = concat(flags.optimizer, " lr=", lr);
+  if (flags.momentum > 0) plan.optimizer_name += concat(" momentum=", flags.momentum);
+  if (decay > 0) plan.optimizer_name += concat(" weight_decay=", decay);
+  if (flags.clip > 0) plan.optimizer_name += concat(" clip=", flags.clip);
+  choose_schedule(flags, plan);
+}
+
+}  // namespace
+
+train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
+  train::Plan plan;
+  plan.recipe = recipe_from_flags(app, flags.recipe);
+  plan.name = flags.name.empty() ? recipe_title(app, flags.recipe) : flags.name;
+  plan.seed = flags.options.first_seed;
+  const data::ImageShape shape = shape_of(flags);
+  plan.model = model_maker(app, flags.model, shape);
+  plan.task = task_of(flags.model);
+  if (shape.channels == 3 && plan.task == train::Task::classify)
+    plan.pixels.normalise = data::cifar10_statistics;  // what an autoencoder draws lies between 0 and 1
+  plan.pixels.crop_and_flip = flags.augment;
+  choose_optimizer(app, flags, plan);
+  plan.steps = flags.steps;
+  plan.batch = flags.batch;
+  plan.log_every = flags.log_every;
+  plan.validate_every =
+      flags.validate_every < 0 ? std::max<std::int64_t>(1, flags.steps / 20) : flags.validate_every;
+  plan.saves = true;
+  plan.save_every = flags.resume.save_every;
+  plan.keep = flags.resume.keep;
+  plan.shadow_every = has_narrow_gradients(plan.recipe) ? flags.shadow_every : 0;
+  if (flags.shadow_every > 0) plan.histogram_every = std::max<std::int64_t>(1, flags.steps / 4);
+  return plan;
+}
+
+std::string panel(const train::Plan& plan, const data::Split& data) {
+  Rng rng(0);
+  return concat(plan.model(plan.recipe, rng)->name(), " on ", data.train.name);
+}
+
+void add_train_flags(CLI::App& app, TrainFlags& flags) {
+  add_run_flags(app, flags);
+  add_training_flags(app, flags.options,
+                     {.names = {"mnist", "fashion", "cut", "cifar10"},
+                      .otherwise = "mnist when it is here, else cut",
+                      .folders = true});
+  add_mine_flag(app);
+  add_output_flags(app, flags.options);
+  add_resume_flags(app, flags.resume);
+  add_model_flags(app, flags.model);
+  add_optimizer_flags(app, flags);
+  add_recipe_flags(app, flags.recipe);
+  app.get_option("--recipe")
+      ->description("A named recipe (below), or several: fp32,fp16_static; the other flags change each")
+      ->type_name("NAME,...");
+}
+
+TypedCommand::TypedCommand(const std::vector<std::string>& words)
+    : app(std::make_unique<CLI::App>("", "./learn train")) {
+  add_train_flags(*app, flags);
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  try {
+    app->parse(static_cast<int>(arguments.size()), arguments.data());
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+TypedCommand::~TypedCommand() = default;
+
+}  // namespace tinymp::lab

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <lessons/lab/learn/commands/model_flags.h>
+#include <lessons/lab/learn/commands/recipe_flags.h>
+#include <lessons/lab/learn/commands/resume_flags.h>
+#include <lessons/lab/learn/lab.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+/// The command line of ./learn train: a flag for everything that a plan holds.
+namespace tinymp::lab {
+
+inline constexpr Lesson train_lesson{"train", "A training run of your own, or a sweep of them",
+                                     "One model, one recipe; every field has a flag."};
+
+struct TrainFlags {
+  Options options;
+  RecipeFlags recipe;  ///< recipe.recipe may be a list: "fp32,fp16_static"
+  ModelFlags model;
+  ResumeFlags resume;
+  std::string name;
+  std::string optimizer = "sgd";
+  std::vector<float> lr;  ///< empty: the optimizer's usual one; several: a sweep
+  float momentum = 0, weight_decay = 0, clip = 0;
+  std::string schedule = "constant";
+  bool augment = false;
+  std::int64_t seeds = 0;  ///< 0: one run, no sweep
+  std::int64_t warmup = 0, steps = 1000, batch = 64, log_every = 10, shadow_every = 50;
+  std::int64_t validate_every = -1;  ///< -1: 20 times a run
+};
+
+void add_train_flags(CLI::App& app, TrainFlags& flags);
+
+/// The plan of one run: of one recipe, and of the first learning rate. Throws UsageError for flags that contradict each
+/// other.
+train::Plan plan_from(const CLI::App& app, const TrainFlags& flags);
+
+/// The flags in the words of a command, {"train", "--lr", "0.1"}: of one in a log, or of a cell of a sweep. Throws
+/// UsageError for words that mean nothing to this version.
+struct TypedCommand {
+  explicit TypedCommand(const std::vector<std::string>& words);
+  ~TypedCommand();
+  TypedCommand(const TypedCommand&) = delete;  // the app points to the flags
+  TypedCommand& operator=(const TypedCommand&) = delete;
+
+  TrainFlags flags;
+  std::unique_ptr<CLI::App> app;
+};
+
+/// Runs of one model on the same data are one panel of a later comparison.
+std::string panel(const train::Plan& plan, const data::Split& data);
+
+}  // namespace tinymp::lab

@@ -1,0 +1,158 @@
+#include <lessons/lab/report/mean.h>
+#include <lessons/lab/report/memory_table.h>
+#include <lessons/lab/report/number.h>
+#include <lessons/lab/report/run_fields.h>
+#include <tinymp/base/error.h>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace tinymp::report {
+namespace {
+
+using train::MemoryBytes;
+
+struct Kind {
+  const char* name;
+  const char* column;  ///< in a table of 80 columns
+  std::int64_t MemoryBytes::*bytes;
+  double MemoryFigures::*mean;
+};
+
+constexpr Kind kinds[] = {
+    {"weights", "weights", &MemoryBytes::weights, &MemoryFigures::weights},
+    {"masters", "masters", &MemoryBytes::masters, &MemoryFigures::masters},
+    {"optimizer", "moments", &MemoryBytes::optimizer, &MemoryFigures::optimizer},
+    {"gradients", "gradients", &MemoryBytes::gradients, &MemoryFigures::gradients},
+    {"activations", "activations", &MemoryBytes::activations, &MemoryFigures::activations},
+    {"workspace", "other", &MemoryBytes::workspace, &MemoryFigures::workspace},
+};
+
+bool is_measured(const Run& run) {
+  return run.result && run.result->peak_bytes > 0 && run.result->memory != MemoryBytes{};
+}
+
+struct Measured {
+  const Group* group;
+  MemoryFigures figures;
+};
+
+std::vector<Measured> measured(std::span<const Group> groups) {
+  std::vector<Measured> found;
+  for (const Group& group : groups)
+    if (const std::optional<MemoryFigures> figures = memory_of(group)) found.push_back({&group, *figures});
+  return found;
+}
+
+/// kB, MB or GB, with its bytes.
+std::pair<const char*, double> unit_of(const std::vector<Measured>& groups) {
+  double most = 0;
+  for (const Measured& group : groups) most = std::max(most, group.figures.peak);
+  if (most < 1e6) return {"kB", 1e3};
+  return most < 1e9 ? std::pair{"MB", 1e6} : std::pair{"GB", 1e9};
+}
+
+std::string cell(double bytes, double unit) { return bytes == 0 ? "-" : fixed_digits(bytes / unit, 3); }
+
+bool is_fp32(const Measured& row) { return run_field(*row.group->runs.front(), "recipe") == "fp32"; }
+
+/// What the bytes depend on, besides the recipe; the learning rate is not of it.
+bool is_same_training(const Measured& one, const Measured& other) {
+  const train::RunHeader &a = one.group->runs.front()->header, &b = other.group->runs.front()->header;
+  const auto kind = [](const std::string& optimizer) { return optimizer.substr(0, optimizer.find(' ')); };
+  return a.model == b.model && a.batch == b.batch && kind(a.optimizer) == kind(b.optimizer);
+}
+
+std::string times(double ratio) {
+  const std::string text = short_number(ratio, 3);
+  return text == "1" ? "as many bytes as FP32's" : concat(text, " times the bytes of FP32's");
+}
+
+/// The sentence for one group beside FP32.
+std::string beside(const MemoryFigures& wide, const MemoryFigures& narrow) {
+  const double state = narrow.state() / wide.state(), activations = narrow.activations / wide.activations;
+  return concat("the model's state (weights, masters, moments) takes ", times(state),
+                state >= 1 ? ", so it does not shrink" : "", "; the activations take ", times(activations),
+                ", and the peak is ", short_number(narrow.peak / wide.peak, 3), " times FP32's.");
+}
+
+/// How the groups compare with FP32, those of which the same holds together.
+std::string beside_fp32(const std::vector<Measured>& rows) {
+  std::vector<std::pair<std::string, std::string>> said;  // sentences, each with the names that it holds for
+  for (const Measured& row : rows) {
+    const auto wide = std::ranges::find_if(
+        rows, [&](const Measured& other) { return is_fp32(other) && is_same_training(other, row); });
+    if (is_fp32(row) || wide == rows.end()) continue;
+    if (wide->figures.state() == 0 || wide->figures.activations == 0) continue;  // a log of another program
+    const std::string sentence = beside(wide->figures, row.figures);
+    const auto same = std::ranges::find(
+        said, sentence, [](const auto& one) -> const auto& { return one.first; });
+    if (same == said.end())
+      said.emplace_back(sentence, row.group->name);
+    else
+      same->second += "; " + row.group->name;
+  }
+  std::string text;
+  for (const auto& [sentence, names] : said) text += concat(" ", names, ": ", sentence);
+  return text;
+}
+
+}  // namespace
+
+std::optional<MemoryFigures> memory_of(const Group& group) {
+  Mean peak, means[std::size(kinds)];
+  for (const Run* run : group.runs) {
+    if (!is_measured(*run)) continue;
+    peak.add(static_cast<double>(run->result->peak_bytes));
+    for (std::size_t i = 0; i < std::size(kinds); ++i)
+      means[i].add(static_cast<double>(run->result->memory.*kinds[i].bytes));
+  }
+  if (peak.count() == 0) return std::nullopt;
+  MemoryFigures figures{.peak = peak.value()};
+  for (std::size_t i = 0; i < std::size(kinds); ++i) figures.*kinds[i].mean = means[i].value();
+  return figures;
+}
+
+Table memory_table(std::span<const Group> groups) {
+  Table table;
+  const std::vector<Measured> rows = measured(groups);
+  if (rows.empty()) return table;
+  const double unit = unit_of(rows).second;
+  table = {{"run"}, {Align::left}, {}};
+  for (const Kind& kind : kinds) table.header.emplace_back(kind.column);
+  table.header.emplace_back("peak");
+  table.align.resize(table.header.size(), Align::right);
+  for (const Measured& row : rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{row.group->name});
+    for (const Kind& kind : kinds) cells.push_back(cell(row.figures.*kind.mean, unit));
+    cells.push_back(cell(row.figures.peak, unit));
+  }
+  return table;
+}
+
+std::string memory_note(std::span<const Group> groups) {
+  const std::vector<Measured> rows = measured(groups);
+  if (rows.empty()) return "";
+  return concat(
+      "In ", unit_of(rows).first,
+      ", measured in the steps: the most of each kind, and of their sum (peak). Moments: all that the "
+      "optimizer keeps. Activations: what forward leaves for backward, autocast's copies of weights "
+      "among it. Other: the batch, temporaries of an op.",
+      beside_fp32(rows));
+}
+
+std::string memory_line(const train::RunResult& result) {
+  if (result.peak_bytes <= 0 || result.memory == MemoryBytes{}) return "";
+  std::string text = concat("at most ", bytes_text(static_cast<double>(result.peak_bytes)));
+  const char* between = ": ";
+  for (const Kind& kind : kinds) {
+    const std::int64_t bytes = result.memory.*kind.bytes;
+    if (bytes == 0) continue;
+    text += concat(between, kind.name, " ", bytes_text(static_cast<double>(bytes)));
+    between = ", ";
+  }
+  return text;
+}
+
+}  // namespace tinymp::report

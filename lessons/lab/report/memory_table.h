@@ -1,0 +1,31 @@
+#pragma once
+
+#include <lessons/lab/report/table.h>
+#include <optional>
+#include <span>
+#include <string>
+
+/// The memory that runs took, by kind, as their logs have it.
+namespace tinymp::report {
+
+/// Peaks in bytes: means over the runs of a group that measured them.
+struct MemoryFigures {
+  double weights = 0, masters = 0, optimizer = 0, gradients = 0, activations = 0, workspace = 0;
+  double peak = 0;  ///< of the sum
+
+  double state() const { return weights + masters + optimizer; }
+};
+
+/// Nothing when no run measured it.
+std::optional<MemoryFigures> memory_of(const Group& group);
+
+/// One row for each group that measured it, in the unit that fits the largest peak; 80 columns hold it.
+Table memory_table(std::span<const Group> groups);
+/// What the table's words mean and, where there is an FP32 group of the same model, how its state and its activations
+/// compare with the others'. Empty for an empty table.
+std::string memory_note(std::span<const Group> groups);
+
+/// "at most 1.53 MB: weights 203 kB, masters 407 kB, ..."; empty when it was not measured.
+std::string memory_line(const train::RunResult& result);
+
+}  // namespace tinymp::report

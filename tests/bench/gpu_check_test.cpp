@@ -1,0 +1,186 @@
+#include <lessons/lab/bench/gpu_check.h>
+#include <lessons/lab/bench/gpu_check_report.h>
+#include <tests/catch.h>
+#include <tests/data/files.h>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+// What ./learn gpu-check does when something on the GPU fails or hangs. Shell scripts stand for the programs.
+namespace tinymp::test {
+namespace {
+
+namespace fs = std::filesystem;
+using lab::gpu_check::Finding;
+using lab::gpu_check::Outcome;
+using lab::gpu_check::run_program;
+using lab::gpu_check::Setting;
+using lab::gpu_check::State;
+
+void write_script(const fs::path& path, const std::string& text) {
+  std::ofstream(path) << "#!/bin/sh\n" << text;
+  fs::permissions(path, fs::perms::owner_all);
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+TEST_CASE("gpu-check: a program that hangs is ended, also one that does not listen") {
+  const files::Folder folder;
+  for (const char* const text : {"exec sleep 60", "trap '' TERM; while :; do sleep 1; done"}) {
+    write_script(folder.path / "hangs", text);
+    Outcome outcome;
+    const double seconds = seconds_of([&] { outcome = run_program({folder / "hangs"}, 0.3); });
+    CHECK(outcome.timed_out);
+    CHECK_FALSE(outcome.good());
+    CHECK(outcome.text() == "no end after 0.3 s");
+    CHECK(seconds < 10);
+  }
+}
+
+TEST_CASE("gpu-check: how a program ended, in words") {
+  const files::Folder folder;
+  write_script(folder.path / "ends", "echo one; echo two; exit $1");
+  write_script(folder.path / "dies", "kill -SEGV $$");
+  const fs::path log = folder.path / "log";
+  CHECK(run_program({folder / "ends", "0"}, 20, log).good());
+  CHECK(lab::gpu_check::last_line_of(log) == "two");
+  CHECK(run_program({folder / "ends", "3"}, 20, log).text() == "exit code 3");
+  CHECK(run_program({folder / "ends", "255"}, 20, log).text() ==
+        "exit code 255");  // Catch2: 255 checks failed
+  CHECK(run_program({folder / "dies"}, 20, log).text() == "ended by signal 11");
+  CHECK(run_program({folder / "ends", "0"}, 0, log).text() == "not started: the time of this part is over");
+  CHECK(run_program({folder / "none"}, 20, log).text() == "cannot be started: is it built?");
+}
+
+TEST_CASE("gpu-check: of a test program that fails, each case that fails alone is named") {
+  const files::Folder folder;
+  const Setting setting{.tests = folder.path, .scratch = folder.path, .patience = 0.1};  // 30 s are 3 s
+  write_script(folder.path / "cuda_same_bits", "exit 0");
+  write_script(folder.path / "test_cuda", R"(
+case "$1" in
+  --list-test-names-only) printf 'passes\nfails, now and then\nhangs\n'; exit 3 ;;
+  passes) exit 0 ;;
+  'fails\, now and then') echo 'expected 1, got 2'; exit 1 ;;
+  hangs) exec sleep 60 ;;
+  '') echo 'test cases: 3 | 2 failed'; exit 2 ;;
+  *) exit 9 ;;
+esac
+)");
+  const Finding finding = lab::gpu_check::check_kernels(setting);
+  CHECK(finding.state == State::bad);
+  CHECK(finding.summary.starts_with("1 of 2 test programs fail, 2 of their cases alone"));
+  const std::vector<std::vector<std::string>> expected{{"program", "outcome"},
+                                                       {"test_cuda", "test cases: 3 | 2 failed"},
+                                                       {"  fails, now and then", "exit code 1"},
+                                                       {"  hangs", "no end after 3 s"},
+                                                       {"cuda_same_bits", ""}};
+  CHECK(finding.table == expected);
+}
+
+TEST_CASE("gpu-check: what is left of a part's time is the most that a program gets") {
+  Setting setting{.patience = 20};
+  CHECK(setting.deadline(30) == 600);
+  setting.end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  CHECK(setting.deadline(30) <= 5);
+  setting.end = std::chrono::steady_clock::now() - std::chrono::seconds(5);
+  CHECK(setting.deadline(30) <= 0);
+}
+
+TEST_CASE("gpu-check: a lesson that fails takes no other lesson's row with it") {
+  const files::Folder folder;
+  const Setting setting{
+      .emulated = true, .programs = folder.path, .tests = folder.path, .scratch = folder.path};
+  write_script(folder.path / "learn", "echo 'the kernel is faulty'; exit 1");
+  const Finding finding = lab::gpu_check::check_lessons(setting);
+  CHECK(finding.state == State::bad);
+  REQUIRE(finding.table.size() == 2);
+  CHECK(finding.table[1].front() == "train");
+  CHECK(finding.table[1].back() == "lesson train: exit code 1: the kernel is faulty");
+}
+
+TEST_CASE("gpu-check: a rung that dies leaves a row, and so do the others") {
+  const files::Folder folder;
+  const Setting setting{
+      .emulated = true, .programs = folder.path, .tests = folder.path, .scratch = folder.path};
+  write_script(folder.path / "measure", R"(
+while [ $# -gt 1 ]; do
+  case $1 in --out) out=$2 ;; --rung) rung=$2 ;; --format) format=$2 ;; esac
+  shift
+done
+case $rung-$format in
+  mma-f16) echo 'an illegal memory access'; exit 1 ;;
+  *-f16) echo '{"cublas":{"why_not":"no"},"rows":[{"right":true,"milliseconds":2,"tflops":null,"share_of_cublas":0.5,"share_of_limit":null}]}' >"$out" ;;
+  *) exit 2 ;;
+esac
+)");
+  const Finding finding = lab::gpu_check::check_gemm(setting);
+  CHECK(finding.state == State::bad);
+  REQUIRE(finding.table.size() == 13);  // six rungs with each of two kinds of sums
+  CHECK(finding.table[1] == std::vector<std::string>{"f16", "f32", "naive", "2.000", "-", "50.0 %", "-"});
+  CHECK(finding.table[6] == std::vector<std::string>{"f16", "f32", "mma", "FAILED",
+                                                     "exit code 1: an illegal memory access", "-", "-"});
+  CHECK(finding.summary == "2 of 12 measured rungs fail or are wrong");
+}
+
+TEST_CASE("gpu-check: the sweep takes the highest rung that a product has, and keeps each row at once") {
+  const files::Folder folder;
+  const Setting setting{.emulated = true,
+                        .programs = folder.path,
+                        .tests = folder.path,
+                        .scratch = folder.path,
+                        .part = "sweep"};
+  write_script(folder.path / "measure", R"(
+while [ $# -gt 1 ]; do
+  case $1 in --out) out=$2 ;; --rung) rung=$2 ;; --format) format=$2 ;; --m) m=$2 ;; --transposed) t=$2 ;; esac
+  shift
+done
+case $rung-$format-$m-$t in
+  mma-bf16-*) exit 2 ;;
+  mma-f16-128-b) kill -SEGV $$ ;;
+  *) echo '{"rows":[{"right":true,"milliseconds":0.5,"tflops":7,"share_of_cublas":0.25}]}' >"$out" ;;
+esac
+)");
+  lab::gpu_check::forget_rows(setting);
+  const Finding finding = lab::gpu_check::check_sweep(setting);
+  CHECK(finding.state == State::bad);
+  REQUIRE(finding.table.size() == 13);  // two sizes, three layouts, two formats
+  CHECK(finding.table[1] ==
+        std::vector<std::string>{"square", "64,64,64", "none", "f16", "mma", "500.0", "7.0", "25.0 %"});
+  CHECK(finding.table[2][4] == "wmma-stages");
+  CHECK(finding.table[11][5] == "FAILED");
+  CHECK(lab::gpu_check::kept_rows(setting) == finding.data);
+  std::ofstream(folder.path / "sweep.jsonl", std::ios::app) << "{\"cut off\": ";
+  CHECK(lab::gpu_check::kept_rows(setting).size() == 12);
+  lab::gpu_check::forget_rows(setting);
+  CHECK(lab::gpu_check::kept_rows(setting).empty());
+}
+
+TEST_CASE("gpu-check: good figures outlive a repetition that fails") {
+  using lab::gpu_check::Part;
+  const files::Folder folder;
+  const std::array<Part, 1> parts{{{"launch", "Launches", nullptr, 1}}};
+  const nlohmann::ordered_json head{{"device", "D"}, {"architecture", "sm_90"}, {"sources", "s"}};
+  const fs::path path = folder.path / "d.json";
+  const auto record = [&](State state, const char* summary) {
+    return lab::gpu_check::record(path, head, parts, parts[0], {.state = state, .summary = summary}, 1);
+  };
+  CHECK_FALSE(record(State::good, "fast").contains("before"));
+  CHECK(record(State::bad, "hangs")["before"]["summary"] == "fast");
+  CHECK(record(State::bad, "hangs again")["before"]["summary"] == "fast");
+  std::ifstream page(folder.path / "d.md");
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  CHECK(text.find("BAD: hangs again.") != std::string::npos);
+  CHECK(text.find(": fast\n") != std::string::npos);
+  CHECK_FALSE(record(State::good, "fast again").contains("before"));
+}
+
+}  // namespace tinymp::test

@@ -1,0 +1,102 @@
+#include <kernels/cuda/gemm/ladder.h>
+#include <kernels/profile.h>
+#include <tests/cuda/device.h>
+#include <tests/kernels/rig.h>
+#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/nn/language_model.h>
+#include <tinymp/nn/lenet.h>
+#include <tinymp/nn/mlp.h>
+#include <tinymp/nn/resnet.h>
+#include <tinymp/ops/ops.h>
+#include <tinymp/optim/optimizers.h>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+/// The kernel that each product of each model of the course ends up with, as its launch tells it. The table is
+/// rungs.txt; TINYMP_WRITE_RUNGS=1 writes it anew. Batches are small: the number of rows chooses no rung.
+namespace tinymp::test {
+namespace {
+
+using Loss = std::function<Tensor(const nn::Model&)>;
+
+constexpr Recipe bf16{.compute = DType::bf16, .gradient = DType::bf16};
+constexpr std::int64_t batch = 2;
+const std::vector<std::int32_t> labels{3, 1};
+
+Tensor images(std::int64_t values) { return drawn({batch, values}, DType::f32, 1, 1).to(Device::cuda); }
+
+/// One whole step; what its products ran on, a line each, in order of their names.
+std::vector<std::string> products_of(const std::string& name, const nn::Module& model, const Recipe& recipe,
+                                     const std::function<Tensor()>& loss) {
+  nn::move_to(model, Device::cuda);
+  Sgd optimizer(tensors(model.parameters()), {.lr = 0.01f}, recipe);
+  LossScaler scaler(recipe.scaling);
+  const kernels::Profile profile;
+  {
+    Tape tape;
+    tape.backward(scaler.scale(loss()));
+  }
+  Gradients gradients = optimizer.gradients();
+  UnscaleResult check = scaler.unscale(gradients);
+  optimizer.step(gradients, check);
+  std::vector<std::string> lines;
+  for (const kernels::ProfileLine& line : profile.lines()) {
+    if (line.kernel.starts_with("gemm") || line.kernel.starts_with("conv2d"))
+      lines.push_back(
+          concat(name, ": ", line.kernel, " ", line.operands, ": ", line.way.empty() ? "-" : line.way));
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+std::vector<std::string> all_products() {
+  std::vector<std::string> all;
+  const auto add = [&](const std::vector<std::string>& lines) {
+    all.insert(all.end(), lines.begin(), lines.end());
+  };
+  const auto classify = [](const nn::Model& model, std::int64_t values) {
+    return [&model, values] { return cross_entropy(model(images(values)), labels); };
+  };
+  Rng rng(1);
+  for (const auto& [format, recipe] : {std::pair{"f16", recipes::fp16_dynamic}, std::pair{"bf16", bf16}}) {
+    const nn::Mlp mlp({784, 128, 10}, recipe, rng);
+    add(products_of(concat("MLP, ", format), mlp, recipe, classify(mlp, 784)));
+  }
+  const Recipe recipe = recipes::fp16_dynamic;
+  const nn::Autoencoder coder({784, 64, 32, 64, 784}, recipe, rng);
+  add(products_of("autoencoder", coder, recipe, [&] { return mse(coder(images(784)), images(784)); }));
+  const nn::LeNet lenet(recipe, rng);
+  add(products_of("LeNet", lenet, recipe, classify(lenet, 784)));
+  const nn::ResNet resnet(3, {.size = 32, .channels = 3}, recipe, rng);
+  add(products_of("ResNet-20", resnet, recipe, classify(resnet, 32 * 32 * 3)));
+  const nn::LanguageModel words(8192, 32, recipe, rng);
+  const std::vector<std::int32_t> text{5, 8191, 17, 400};
+  add(products_of("word model", words, recipe, [&] { return cross_entropy(words(text, 2), text); }));
+  return all;
+}
+
+const std::filesystem::path table = std::filesystem::path(__FILE__).parent_path() / "rungs.txt";
+
+TEST_CASE("rungs: every product of a model runs where the committed table says") {
+  NEEDS_CUDA();
+  if (!std::filesystem::exists(table.parent_path()))
+    SKIP_TEST("the sources do not lie where this test was compiled");
+  const std::vector<std::string> lines = all_products();
+  if (kernels::executor() == kernels::Executor::gpu && !lines.front().ends_with(": mma"))
+    SKIP_TEST("the table is of GPUs with the rung mma, sm_80 and newer");
+  if (std::getenv("TINYMP_WRITE_RUNGS") != nullptr) {
+    std::ofstream out(table);
+    for (const std::string& line : lines) out << line << "\n";
+  }
+  std::vector<std::string> committed;
+  std::ifstream in(table);
+  for (std::string line; std::getline(in, line);) committed.push_back(line);
+  REQUIRE(lines.size() == committed.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) CHECK(lines[i] == committed[i]);
+}
+
+}  // namespace
+}  // namespace tinymp::test

@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# The first half hour on an NVIDIA GPU: builds without a network and without ./learn, runs each part under a deadline,
+# and leaves one archive. Given again it goes on with the parts that did not end.
+# shellcheck disable=SC2317 # parts are started by name
+set -u
+usage() {
+  cat <<'TXT'
+usage: first_contact.sh [OPTIONS]
+  --packages DIR   unpacked packages for a machine without a network (see --fetch)
+  --fetch DIR      on Debian or Ubuntu with a network: puts those packages there, 3 MB, and ends
+  --out DIR        the results (runs/first-contact); DIR.tar.gz is the archive
+  --build DIR      the build (build/first-contact)
+  --arch LIST      CUDA architectures (that of the GPU: 90-real)
+  --minutes N      starts nothing that may take longer than what is left of so many minutes (28)
+  --only PART,...  only these parts: machine configure build kernels bits launch gemm sweep memory speed profile
+                   counters sanitizer lessons archive
+  --again          parts that have ended, too
+  --alone          configures with nothing but --packages and the compilers, to prove that they are enough
+  --rehearse       without a GPU: emulates an H200 with the programs in --build, ends one part by force, and goes on
+TXT
+}
+
+root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+out=$root/runs/first-contact build=$root/build/first-contact
+packages='' fetch='' arch='' only='' again='' alone='' rehearse='' minutes=28
+while [ $# -gt 0 ]; do
+  case $1 in
+    --packages | --fetch | --out | --build | --arch | --minutes | --only)
+      [ $# -gt 1 ] || { usage >&2 && exit 2; }
+      declare "${1#--}=$2"
+      shift
+      ;;
+    --again) again=1 ;;
+    --alone) alone=1 ;;
+    --rehearse) rehearse=1 ;;
+    --help) usage && exit 0 ;;
+    *) usage >&2 && exit 2 ;;
+  esac
+  shift
+done
+
+if [ -n "$fetch" ]; then
+  mkdir -p "$fetch/debs" && fetch=$(cd "$fetch" && pwd) && cd "$fetch/debs" || exit 1
+  version=$(apt-cache depends libfmt-dev | sed -n 's/^ *Depends: \(libfmt[0-9.]*\)$/\1/p')
+  apt-get download -q libfmt-dev "$version" nlohmann-json3-dev libcli11-dev libstb-dev catch2 zlib1g-dev || exit 1
+  for package in *.deb; do dpkg -x "$package" "$fetch" || exit 1; done
+  rm -f "$fetch"/usr/lib/*/libz.so # it points at a library that is not here; libz.a is taken
+  echo "first_contact: --packages $fetch"
+  exit 0
+fi
+
+mkdir -p "$out/done" || exit 1
+out=$(cd "$out" && pwd) || exit 1
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+case $packages in '' | /*) ;; *) packages=$PWD/$packages ;; esac
+began=$SECONDS
+left() { echo $((60 * minutes - (SECONDS - began))); }
+
+said() { # PART CODE SECONDS LOG: one line to read, one to keep
+  local word=PASS
+  case $2 in 0) ;; 124 | 137) word='TIME' ;; *) word=FAIL ;; esac
+  printf '%s  %-10s %4s s  %s\n' "$word" "$1" "$3" "$( (grep "^$1: " "$4" || grep -v '^$' "$4") | tail -n 1 | cut -c 1-200)"
+  printf '{"part": "%s", "code": %s, "seconds": %s, "date": "%s"}\n' "$1" "$2" "$3" "$(date -u +%FT%TZ)" >>"$out/parts.jsonl"
+}
+
+is_done() { # NAME: a part that found a fault is done; a build that failed is not
+  case $1 in
+    configure | build) [ "$(cat "$out/done/$1" 2>/dev/null)" = 0 ] ;;
+    *) [ -e "$out/done/$1" ] ;;
+  esac
+}
+
+part() { # NAME SECONDS COMMAND...: at most so long; one that ends by itself is not run again
+  local name=$1 seconds=$2 start=$SECONDS code
+  shift 2
+  case ",$only," in ,, | *",$name,"*) ;; *) return 0 ;; esac
+  if is_done "$name" && [ -z "$again" ]; then return 0; fi
+  if [ "$(left)" -lt "$seconds" ]; then
+    echo "LEFT  $name: it may take $seconds s, and $(left) s are left; give the command again"
+    return 1
+  fi
+  # gpu-check ends its part a little earlier, and writes down what it has.
+  part_seconds=$((seconds > 60 ? seconds - 20 : 0)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null
+  code=$?
+  case $code in 124 | 137) rm -f "$out/done/$name" ;; *) echo $code >"$out/done/$name" ;; esac
+  said "$name" $code $((SECONDS - start)) "$out/$name.log"
+  return $code
+}
+
+machine() {
+  date -u +%FT%TZ
+  uname -a
+  lscpu | grep -E 'Model name|^CPU\(s\)|Flags'
+  for command in 'nvidia-smi -q' 'nvcc --version' 'g++ --version' 'cmake --version'; do
+    printf '\n$ %s\n' "$command"
+    $command 2>&1
+  done
+  python3 -c 'import torch; print("PyTorch", torch.__version__, torch.version.cuda)' 2>&1
+  git -C "$root" rev-parse HEAD 2>/dev/null || echo "commit ${TINYMP_COMMIT:-unknown}"
+}
+
+configure() {
+  local flags=(-DCMAKE_BUILD_TYPE=Release -DTINYMP_CUDA=ON -DTINYMP_TESTS=ON -DTINYMP_FETCH=NEVER) libz
+  [ -n "$arch" ] || arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d . | sed 's/$/-real/')
+  flags+=("-DCMAKE_CUDA_ARCHITECTURES=$arch")
+  if [ -n "$packages" ]; then
+    libz=$(echo "$packages"/usr/lib/*/libz.a)
+    flags+=("-DCMAKE_PREFIX_PATH=$packages/usr" "-DZLIB_LIBRARY=$libz" "-DZLIB_INCLUDE_DIR=$packages/usr/include")
+    [ -n "$alone" ] && flags+=(-DCMAKE_IGNORE_PREFIX_PATH=/usr)
+  fi
+  command -v ninja >/dev/null && flags+=(-G Ninja)
+  cmake -S "$root" -B "$build" "${flags[@]}"
+}
+
+compile() { # all that the parts below start
+  cmake --build "$build" --parallel "$(getconf _NPROCESSORS_ONLN)" --target learn measure test_cuda cuda_same_bits lessons
+}
+
+checked() {
+  local flags=(--plain --out "$out/report" --part "$1")
+  [ "${part_seconds:-0}" = 0 ] || flags+=(--seconds "$part_seconds")
+  "$build/bin/measure" gpu-check "${flags[@]}"
+}
+
+counters() { # of some kernels, by Nsight Compute
+  command -v ncu >/dev/null || { echo 'ncu is not installed' && return 0; }
+  ncu --csv --set basic --clock-control none --launch-count 80 \
+    "$build/bin/measure" bench steps --device cuda --profile --quick --model mlp --plain >"$out/ncu.csv"
+}
+
+profile() {
+  local flags=(--device cuda --profile --plain --out "$out/profile.json")
+  [ -n "$rehearse" ] && flags+=(--quick --model mlp)
+  "$build/bin/measure" bench steps "${flags[@]}"
+}
+
+archive() { tar -czf "$out.tar.gz" -C "$(dirname "$out")" --exclude 'scratch/*-*' "$(basename "$out")" && ls -l "$out.tar.gz"; }
+
+export -f machine configure compile checked counters profile archive
+export root out build packages arch alone rehearse
+
+everything() {
+  part machine 30 bash -c machine
+  if [ -z "$rehearse" ]; then
+    if ! part configure 120 bash -c configure || ! part build 480 bash -c compile; then
+      part archive 60 bash -c archive
+      return 1
+    fi
+  fi
+  part kernels 300 bash -c 'checked kernels'
+  part bits 60 bash -c 'checked bits'
+  part launch 30 bash -c 'checked launch'
+  part gemm 240 bash -c 'checked gemm'
+  part sweep "${sweep_seconds:-420}" bash -c 'checked sweep'
+  part memory 60 bash -c 'checked memory'
+  part speed 420 bash -c 'checked speed'
+  part profile 90 bash -c profile
+  if [ -z "$rehearse" ]; then part counters 150 bash -c counters; fi
+  part sanitizer 300 bash -c 'checked sanitizer'
+  part lessons 400 bash -c 'checked lessons'
+  rm -f "$out/done/archive"
+  part archive 60 bash -c archive
+}
+
+verdict() { # 0 when each part has ended well
+  local name bad='' built='machine configure build'
+  [ -n "$rehearse" ] && built=machine
+  for name in $built kernels bits launch gemm sweep memory speed profile sanitizer lessons archive; do
+    case ",$only," in ,, | *",$name,"*) ;; *) continue ;; esac
+    [ "$(cat "$out/done/$name" 2>/dev/null)" = 0 ] || bad="$bad $name"
+  done
+  echo "Archive: $out.tar.gz"
+  [ -z "$bad" ] && return 0
+  echo "Not good, or not ended:$bad"
+  return 1
+}
+
+if [ -n "$rehearse" ]; then
+  export TINYMP_EMULATE=h200
+  [ -x "$build/bin/measure" ] || { echo "first_contact: build measure, learn and test_cuda in $build first" >&2 && exit 2; }
+  rm -f "$out"/done/*
+  sweep_seconds=3 everything # too short, so it is ended
+  [ ! -e "$out/done/sweep" ] || { echo 'first_contact: the sweep was not ended by force' >&2 && exit 1; }
+  echo 'Once more: only what did not end.'
+fi
+everything
+verdict
