@@ -106,7 +106,11 @@ set_source_files_properties(${roots} PROPERTIES COMPILE_OPTIONS "-fno-math-errno
 # The tiles of matrix products: one source, one object for each instruction set, chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set_source_files_properties(kernels/cpu/gemm/tile_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c" SKIP_PRECOMPILE_HEADERS ON)
-  set_source_files_properties(kernels/cpu/gemm/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512bw;-mfma;-mf16c"
+  set(avx512 -mavx512f -mavx512vl -mavx512bw -mfma -mf16c)
+  if(TINYMP_SANITIZE STREQUAL "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # checks of 2,000 accesses in a row
+    list(APPEND avx512 -mllvm -asan-instrumentation-with-call-threshold=100)
+  endif()
+  set_source_files_properties(kernels/cpu/gemm/tile_avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}"
                               SKIP_PRECOMPILE_HEADERS ON)
 endif()
 # stb_image overflows integers where a JPEG is damaged: let them wrap, as it expects.
@@ -114,7 +118,7 @@ set_source_files_properties(tinymp/data/picture_decoder.cpp PROPERTIES COMPILE_O
 # The optimiser would need longer for the files that write and read JSON than they run.
 file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/log_json.cpp tinymp/train/run_log*.cpp
      tinymp/train/finding_text.cpp tinymp/train/safetensors*.cpp tinymp/train/checkpoint*.cpp)
-set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>;$<$<BOOL:${TINYMP_SANITIZE}>:-O0>" SKIP_PRECOMPILE_HEADERS ON)
 set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES COMPILE_DEFINITIONS
   "TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}>;TINYMP_HAS_EMULATION=$<BOOL:${TINYMP_EMULATION}>")
 set_source_files_properties(tinymp/data/find_files.cpp tinymp/train/provenance.cpp PROPERTIES COMPILE_DEFINITIONS

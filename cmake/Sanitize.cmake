@@ -1,6 +1,7 @@
 # TINYMP_SANITIZE: included before the first target, so that it holds for everything that is linked together.
 if(TINYMP_SANITIZE STREQUAL "address")
-  set(sanitize -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # A null pointer that is used ends the program, with its place, without a check before each use.
+  set(sanitize -fsanitize=address,undefined,float-cast-overflow -fno-sanitize=null -fno-sanitize-recover=all -fno-omit-frame-pointer)
 elseif(TINYMP_SANITIZE STREQUAL "thread")
   set(sanitize -fsanitize=thread -fno-omit-frame-pointer)
 elseif(TINYMP_SANITIZE)

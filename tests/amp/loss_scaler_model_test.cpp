@@ -159,7 +159,8 @@ bool agree(const Sequence& s, Rng& rng, Corners& corners) {
   return true;
 }
 
-TEST_CASE("LossScaler follows the model of GradScaler on 10,000 random sequences of good and bad steps") {
+TEST_CASE("LossScaler follows the model of GradScaler on 10,000 random sequences of good and bad steps",
+          "[repeats]") {
   Rng rng(20181);
   Corners corners;
   for (int n = 0; n < 10'000; ++n) {

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <lessons/lab/learn/find_runs.h>
 #include <tests/catch.h>
 #include <tests/data/files.h>
@@ -5,6 +7,7 @@
 #include <tinymp/base/parallel_for.h>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 
 using namespace tinymp;
 using namespace tinymp::lab;
@@ -81,4 +84,26 @@ TEST_CASE("what is not there, and what is no run") {
   std::filesystem::create_directories(recorded.folder.path / "bad");
   std::filesystem::copy(recorded.folder / "b/broken.jsonl", recorded.folder / "bad/broken.jsonl");
   CHECK(recorded.complaint({"bad"}).find("none of the files in ") == 0);
+}
+
+TEST_CASE("a folder that may not be read is left out, and is named") {
+  const Recorded recorded;
+  const std::filesystem::path closed = recorded.folder.path / "a/closed";
+  recorded.log("a/closed/one");
+  std::filesystem::permissions(recorded.folder.path, std::filesystem::perms{0755});
+  std::filesystem::permissions(closed, std::filesystem::perms::none);
+  std::ostringstream told;
+  std::streambuf* const before = std::cerr.rdbuf(told.rdbuf());
+  const bool was_root = geteuid() == 0;
+  constexpr uid_t plain_user = 65534;
+  const bool became_plain = !was_root || seteuid(plain_user) == 0;
+  std::string found;
+  if (became_plain) found = recorded.found({"a"});
+  if (was_root && seteuid(0) != 0) std::abort();
+  std::cerr.rdbuf(before);
+  std::filesystem::permissions(closed, std::filesystem::perms::owner_all);
+  REQUIRE(became_plain);
+  CHECK(found == "a/one a/three a/two ");
+  CHECK(told.str().find("left out: cannot read the folder ") == 0);
+  CHECK(recorded.found({"a"}) == "a/closed/one a/one a/three a/two ");
 }

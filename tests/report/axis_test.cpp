@@ -94,13 +94,14 @@ void check_pair(double a, double b) {
 
 }  // namespace
 
-TEST_CASE("an axis of any two finite numbers: ticks inside, in order, each with a label of its own") {
+TEST_CASE("an axis of any two finite numbers: ticks inside, in order, each with a label of its own",
+          "[repeats]") {
   const std::vector<double> all = edges();
   for (const double low : all)
     for (const double high : all) check_pair(low, high);
 }
 
-TEST_CASE("the same for bit patterns at random, and for neighbours") {
+TEST_CASE("the same for bit patterns at random, and for neighbours", "[repeats]") {
   tinymp::Rng rng(1);
   for (int i = 0; i < 500; ++i) {
     const double a = random_finite(rng), b = random_finite(rng);

@@ -206,7 +206,7 @@ TEST_CASE("sixteen hostile names are text, of a page with and without live chart
   }
 }
 
-TEST_CASE("pages of many runs stay small: 20 of 2,000 steps below 2 MB, 100 of 10,000 below 5") {
+TEST_CASE("pages of many runs stay small: 20 of 2,000 steps below 2 MB, 100 of 10,000 below 5", "[repeats]") {
   for (const auto& [runs, steps, most] :
        {std::tuple{20, 2000, 2'000'000}, std::tuple{100, 10'000, 5'000'000}}) {
     ReportSection section{"Many", "", {}};

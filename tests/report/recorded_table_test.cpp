@@ -99,6 +99,18 @@ TEST_CASE("the newest run stands first, each with what became of it, in 80 colum
   }
 }
 
+TEST_CASE("of two runs of the same second the one with the higher number is the newer") {
+  const Run one = sample::small_gradients().runs[0];
+  std::vector<Run> runs;
+  for (const char* path : {"runs/train-001/a.jsonl", "runs/train-002/a.jsonl"}) {
+    runs.push_back(one);
+    runs.back().path = path;
+  }
+  const Table table = recorded_table(runs, 0);
+  CHECK(table.rows[0][0] == "train-002");
+  CHECK(table.rows[1][0] == "train-001");
+}
+
 TEST_CASE("weights stand by their hash, in 80 columns") {
   std::vector<Run> runs = sample::small_gradients().runs;
   runs.resize(2);

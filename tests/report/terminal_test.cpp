@@ -53,7 +53,7 @@ TEST_CASE("shortening and wrapping keep to the columns") {
   CHECK(pad("long", 2) == "long");
 }
 
-TEST_CASE("a word of half a million letters is wrapped at once") {
+TEST_CASE("a word of half a million letters is wrapped at once", "[repeats]") {
   const auto began = std::chrono::steady_clock::now();
   for (const std::string& letter : {std::string("x"), std::string("\u0301"), std::string("漢")}) {
     std::string word;

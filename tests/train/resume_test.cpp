@@ -230,6 +230,23 @@ TEST_CASE("a log that was cut in the midst of a line, or that lost its result, g
   }
 }
 
+TEST_CASE("a log goes on whatever lies behind the lines of its checkpoint, as after a loss of power") {
+  const data::Split data = made_up_split();
+  const Plan plan = saving_plan(data, recipes::fp16_dynamic, 6);
+  const OwnRun whole;
+  const Outcome expected = finish(plan, whole);
+  Plan resumed = plan;
+  for (const std::string& behind : {std::string(5000, '\0'), std::string("{\"loss\":\n\n[")}) {
+    const OwnRun run;
+    copy_run(whole, run);
+    fs::resize_file(run.log(), fs::file_size(run.log()) - 40);  // in the midst of its result
+    std::ofstream(run.log(), std::ios::binary | std::ios::app) << behind;
+    CHECK_THROWS_AS(train::load_run(run.log()), Error);
+    resumed.resume = run.folder.path.string();
+    check_same(expected, finish(resumed, run));
+  }
+}
+
 TEST_CASE("what does not belong to the run is refused, with the difference, and nothing changes") {
   const data::Split data = made_up_split();
   const Plan plan = saving_plan(data, recipes::fp16_dynamic, 6);

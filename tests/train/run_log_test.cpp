@@ -566,7 +566,7 @@ TEST_CASE("a log is being written until its program ends it, or ends") {
   {
     RunLog log(path, some_header());
     CHECK(is_being_written(path));
-    check_says(files::message<Error>([&] { RunLog(path, 0, 0); }), {path, "another program is writing it"});
+    check_says(files::message<Error>([&] { HeldLog{path}; }), {path, "another program is writing it"});
     log.finish({});
     CHECK_FALSE(is_being_written(path));
   }
@@ -582,6 +582,6 @@ TEST_CASE("a log is being written until its program ends it, or ends") {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   CHECK_FALSE(is_being_written(other));
-  RunLog again(other, 0, 0);
+  RunLog again(HeldLog(other), 0, 0);
   CHECK(is_being_written(other));
 }

@@ -184,7 +184,7 @@ TEST_CASE("safetensors: the header is judged before gigabytes behind it are read
   CHECK_SAYS("its tensors have 4 bytes, and 274877906883", train::load_safetensors(path));
 }
 
-TEST_CASE("safetensors: the time for a header grows as its length does") {
+TEST_CASE("safetensors: the time for a header grows as its length does", "[repeats]") {
   const auto seconds_for = [](int tensors) {
     Safetensors many;
     for (int i = 0; i < tensors; ++i) many.tensors[concat("t", i)] = {StoredType::U8, {1}, "1"};

@@ -190,7 +190,7 @@ void check_steady_step(const nn::Model& model, const Recipe& recipe, const data:
   CHECK(after.bytes_in_use == before.bytes_in_use);
 }
 
-TEST_CASE("a steady training step asks nothing of the system") {
+TEST_CASE("a steady training step asks nothing of the system", "[repeats]") {
   const int usual = threads();
   const data::Batch batch = made_up_batch(96);
   const int requests = large_requests;

@@ -75,7 +75,8 @@ std::string write_failure(const std::string& what, const std::string& path, int 
   return concat("cannot write ", what, " ", path, ": ", std::strerror(error_number), "; ", mend);
 }
 
-RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), header_(std::move(header)) {
+RunLog::RunLog(std::string path, RunHeader header)
+    : log_(std::move(path), nullptr), header_(std::move(header)) {
   header_.date = utc_now();
   header_.commit = build_commit();
   header_.pieces = pieces();
@@ -84,14 +85,15 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
   if (header_.device.empty()) header_.device = processor_name();
 
   // The file gets its name when it has its header: a file without one is no run, and cannot be read.
-  const std::string part = path_ + ".part";
+  const std::string part = log_.path_ + ".part";
   const int file =
       open(part.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  out_.reset(file < 0 ? nullptr : fdopen(file, "a"));
-  if (!out_) throw Error(write_failure("the run log", path_, errno));
-  std::setvbuf(out_.get(), nullptr, _IONBF, 0);  // each line is one write, so a failure shows at once
-  hold();
-  if (ftruncate(fileno(out_.get()), 0) != 0) throw Error(write_failure("the run log", path_, errno));
+  log_.file_.reset(file < 0 ? nullptr : fdopen(file, "a"));
+  if (!log_.file_) throw Error(write_failure("the run log", log_.path_, errno));
+  std::setvbuf(log_.file_.get(), nullptr, _IONBF, 0);  // each line is one write, so a failure shows at once
+  log_.lock();
+  if (ftruncate(fileno(log_.file_.get()), 0) != 0)
+    throw Error(write_failure("the run log", log_.path_, errno));
 
   ToJson line;
   line("tinymp_run", run_log_version);
@@ -99,7 +101,7 @@ RunLog::RunLog(std::string path, RunHeader header) : path_(std::move(path)), hea
   if (header_.pieces.empty()) line.json.erase("pieces");
   try {
     write_line(one_line(line.json));
-    take_name(part, path_);
+    take_name(part, log_.path_);
   } catch (const Error&) {
     std::remove(part.c_str());
     throw;
@@ -132,21 +134,22 @@ void RunLog::finish(const RunResult& result) {
   if (result.peak_bytes > 0) measured_fields(result, inner);
   if (result.memory == MemoryBytes{}) inner.json.erase("memory");
   write_line(one_line({{"result", inner.json}}));
-  if (std::fclose(out_.release()) != 0) throw Error(write_failure("the run log", path_, errno));
-  std::remove((path_ + ".finished").c_str());  // RunLog(path, lines, step) may have kept it
+  if (std::fclose(log_.file_.release()) != 0) throw Error(write_failure("the run log", path(), errno));
+  std::remove((path() + ".finished").c_str());  // RunLog(path, lines, step) may have kept it
 }
 
 void RunLog::write_line(std::string json) {
-  expect(out_ != nullptr, "run log ", path_, ": closed, after its result or a failure; nothing can follow");
+  expect(log_.file_ != nullptr, "run log ", path(),
+         ": closed, after its result or a failure; nothing can follow");
   json += '\n';
   errno = 0;
-  if (std::fwrite(json.data(), 1, json.size(), out_.get()) == json.size()) {
+  if (std::fwrite(json.data(), 1, json.size(), log_.file_.get()) == json.size()) {
     ++lines_;
     return;
   }
   const int reason = errno;
-  out_.reset();
-  throw Error(write_failure("the run log", path_, reason));
+  log_.file_.reset();
+  throw Error(write_failure("the run log", path(), reason));
 }
 
 std::string new_run_folder(const std::string& dir, const std::string& name) {

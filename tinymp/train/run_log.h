@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -116,6 +117,24 @@ struct RunResult {
   MemoryBytes memory{};         ///< by kind; the peaks of two kinds need not come at once
 };
 
+/// The log of a run that stopped, open and locked: until this goes, no other program goes on with the run.
+class HeldLog {
+ public:
+  /// Throws Error when there is no such log, it cannot be written, or another program is writing it.
+  explicit HeldLog(std::string path);
+
+ private:
+  friend class RunLog;
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  void lock() const;
+
+  HeldLog(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
 /// Writes one run. Refuses to overwrite a file. Throws Error naming the path and the reason when the disk is
 /// full or the folder read-only, at the line that did not fit. Nothing can be written after that.
 class RunLog {
@@ -125,25 +144,20 @@ class RunLog {
   /// Goes on after `step` with the log of a run that stopped: keeps its header and the first `lines` lines after it and
   /// cuts off the rest. The whole log of a finished run stays beside it, as PATH.finished, until the run has its result
   /// again. Throws Error, and changes nothing, when there are fewer lines or when they do not end at that step.
-  RunLog(std::string path, std::int64_t lines, std::int64_t step);
+  RunLog(HeldLog log, std::int64_t lines, std::int64_t step);
   void write(const LogRecord& step);
   void write_sizes(const StepSizes& sizes);
   void note(const Finding& finding);             ///< between the steps
   void finish(const RunResult& result);          ///< the last line; closes the file
   void sync();                                   ///< waits until all lines are on the disk
   std::int64_t lines() const { return lines_; }  ///< so far, without the header
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return log_.path_; }
   const RunHeader& header() const { return header_; }  ///< the header as written
 
  private:
   void write_line(std::string json);
-  void hold();  ///< for is_being_written()
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::string path_;
+  HeldLog log_;
   RunHeader header_;
-  std::unique_ptr<std::FILE, Close> out_;
   std::int64_t lines_ = 0;
 };
 
@@ -164,9 +178,12 @@ struct Run {
   bool has_seed = true;          ///< false: the table tells none, and `header.seed` means nothing
 };
 
-/// Reads a run log. Throws Error naming file and line when the file is no run log, or when its steps do not
-/// go up. Ignores a last line that an interruption cut short.
-Run load_run(const std::string& path);
+inline constexpr std::int64_t all_lines = std::numeric_limits<std::int64_t>::max();
+
+/// Reads a run log, of which `lines` count after the header; what follows them may be anything. Throws Error naming
+/// file and line when the file is no run log, or when its steps do not go up. Ignores a last line that an interruption
+/// cut short.
+Run load_run(const std::string& path, std::int64_t lines = all_lines);
 
 /// Makes and returns the first of DIR/NAME-001, DIR/NAME-002, ... that does not exist yet. So no run is
 /// overwritten, not even when two programs ask at the same time.

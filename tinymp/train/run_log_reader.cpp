@@ -237,12 +237,12 @@ std::ifstream open_log(const std::string& path) {
 
 }  // namespace
 
-Run load_run(const std::string& path) {
+Run load_run(const std::string& path, std::int64_t lines) {
   std::ifstream in = open_log(path);
   Run run;
   run.path = path;
   Place place{path};
-  for (std::string line; read_text(in, line, place); ++place.number) {
+  for (std::string line; place.number - 1 <= lines && read_text(in, line, place); ++place.number) {
     if (place.number > most_lines)
       throw Error(concat(place.text(), ": more than ", most_lines, " lines; record fewer: --log-every"));
     if (read_plain_step(line, place, run)) continue;

@@ -54,34 +54,37 @@ bool has_result(std::string_view lines) {
 
 }  // namespace
 
-RunLog::RunLog(std::string path, std::int64_t lines, std::int64_t step)
-    : path_(std::move(path)), lines_(lines) {
-  out_.reset(std::fopen(path_.c_str(), "r+"));
-  expect(out_ != nullptr || errno != ENOENT, "cannot go on with the run log ", path_,
+HeldLog::HeldLog(std::string path) : HeldLog(path, std::fopen(path.c_str(), "r+")) {
+  expect(file_ != nullptr || errno != ENOENT, "cannot go on with the run log ", path_,
          ": there is none; a checkpoint goes on beside the log that it was saved with");
-  if (!out_) throw Error(write_failure("the run log", path_, errno));
-  std::setvbuf(out_.get(), nullptr, _IONBF, 0);
-  hold();  // before it is read: another program may be writing it
-  std::ifstream in(path_, std::ios::binary);
+  if (!file_) throw Error(write_failure("the run log", path_, errno));
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+  lock();
+}
+
+RunLog::RunLog(HeldLog log, std::int64_t lines, std::int64_t step) : log_(std::move(log)), lines_(lines) {
+  const std::string& path = log_.path_;
+  std::FILE* const out = log_.file_.get();
+  std::ifstream in(path, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(in), {});
   const std::size_t length = length_of(text, lines + 1);
-  expect(length > 0, "cannot go on with the run log ", path_, ": it has fewer than the ", lines,
+  expect(length > 0, "cannot go on with the run log ", path, ": it has fewer than the ", lines,
          " lines of its checkpoint; go on from an earlier checkpoint, or train anew");
   const std::string_view kept = std::string_view(text).substr(0, length),
                          rest = std::string_view(text).substr(length);
   const bool ends_there = steps_in(kept).last <= step && steps_in(rest).first > step && !has_result(kept);
-  expect(ends_there, "cannot go on with the run log ", path_, ": its first ", lines,
+  expect(ends_there, "cannot go on with the run log ", path, ": its first ", lines,
          " lines do not end at step ", step,
          ", where the checkpoint is; log and checkpoint are of two runs, take those of one");
-  if (has_result(rest)) write_atomically("the log of the finished run", path_ + ".finished", text);
-  if (length < text.size() && ftruncate(fileno(out_.get()), static_cast<off_t>(length)) != 0)
-    throw Error(write_failure("the run log", path_, errno));
-  header_ = load_run(path_).header;
-  std::fseek(out_.get(), 0, SEEK_END);
+  if (has_result(rest)) write_atomically("the log of the finished run", path + ".finished", text);
+  if (length < text.size() && ftruncate(fileno(out), static_cast<off_t>(length)) != 0)
+    throw Error(write_failure("the run log", path, errno));
+  header_ = load_run(path).header;
+  std::fseek(out, 0, SEEK_END);
 }
 
-void RunLog::hold() {
-  const int file = fileno(out_.get());
+void HeldLog::lock() const {
+  const int file = fileno(file_.get());
   fcntl(file, F_SETFD, FD_CLOEXEC);  // a child would keep the lock
   constexpr int most = 20;           // is_being_written() takes a look for a moment
   for (int attempt = 0; flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++attempt) {
@@ -100,9 +103,9 @@ bool is_being_written(const std::string& path) {
 }
 
 void RunLog::sync() {
-  expect(out_ != nullptr, "run log ", path_, ": closed; nothing waits to be written");
-  if (fsync(fileno(out_.get())) != 0 && errno != EINVAL && errno != ENOTSUP)
-    throw Error(write_failure("the run log", path_, errno));
+  expect(log_.file_ != nullptr, "run log ", path(), ": closed; nothing waits to be written");
+  if (fsync(fileno(log_.file_.get())) != 0 && errno != EINVAL && errno != ENOTSUP)
+    throw Error(write_failure("the run log", path(), errno));
 }
 
 }  // namespace tinymp::train

@@ -61,20 +61,33 @@ void expect_same_header(const std::string& path, const RunHeader& there, const R
   expect_same("batch", there.batch, here.batch);
 }
 
-/// Begins without a checkpoint. The log of an interrupted run keeps its header.
+/// Begins a new log.
 RunStart begin_first(const Plan& plan, const std::string& log_path, const nn::Model& model) {
   RunStart start{.recorded = {log_path, header_of(plan, model), {}, {}}};
-  if (!plan.resume.empty() && is_there(log_path)) {
-    const Run before = load_run(log_path);
-    expect_same_header(log_path, before.header, start.recorded.header);
-    expect(!before.result, "cannot go on with the run log ", log_path,
-           ": the run is finished, and there is no checkpoint beside it");
-    start.log.emplace(log_path, std::int64_t{0}, std::int64_t{0});
-  } else {
-    start.log.emplace(log_path, start.recorded.header);
-  }
+  start.log.emplace(log_path, start.recorded.header);
   start.recorded.header = start.log->header();
   return start;
+}
+
+/// Begins anew with the log of a run that was interrupted before its first checkpoint. The log keeps its header.
+RunStart begin_again(const Plan& plan, HeldLog held, const std::string& log_path, const nn::Model& model) {
+  RunStart start{.recorded = load_run(log_path)};
+  expect_same_header(log_path, start.recorded.header, header_of(plan, model));
+  expect(!start.recorded.result, "cannot go on with the run log ", log_path,
+         ": the run is finished, and there is no checkpoint beside it");
+  start.log.emplace(std::move(held), std::int64_t{0}, std::int64_t{0});
+  start.recorded = load_run(log_path);
+  return start;
+}
+
+/// True for a run that has its result and its last checkpoint: nothing is left to do, nor to write.
+bool is_finished(const Plan& plan, const std::string& checkpoint, const std::string& log_path) {
+  if (checkpoint.empty() || step_of_checkpoint(checkpoint) != plan.steps) return false;
+  try {
+    return load_run(log_path).result.has_value();
+  } catch (const Error&) {
+    return false;  // going on mends a log whose end is damaged
+  }
 }
 
 /// Removes all kept checkpoints up to `step` but the last `keep`.
@@ -105,16 +118,25 @@ std::string checkpoint_beside(const std::string& log_path, std::int64_t step) {
 
 RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Model& model,
                    Optimizer& optimizer, LossScaler& scaler, data::Loader& loader) {
-  const std::string path = plan.resume.empty() ? std::string() : checkpoint_of(plan);
-  if (path.empty()) return begin_first(plan, log_path, model);
+  if (plan.resume.empty()) return begin_first(plan, log_path, model);
+  std::optional<HeldLog> held;
+  if (const std::string path = checkpoint_of(plan); !is_finished(plan, path, log_path)) {
+    if (path.empty() && !is_there(log_path)) return begin_first(plan, log_path, model);
+    held.emplace(log_path);
+  }
+  const std::string path = checkpoint_of(plan);  // now that no other program can save a later one
+  if (path.empty() && held) return begin_again(plan, std::move(*held), log_path, model);
   Checkpoint from =
       checkpoint_from(load_safetensors(path), path, {plan, model, optimizer, optimizer.learning_rate()});
-  RunStart start{.recorded = load_run(log_path), .step = from.moment.step, .counts = from.counts};
+  // A disk that lost power may have left anything behind the lines that the checkpoint waited for.
+  RunStart start{.recorded = load_run(log_path, held ? from.log_lines : all_lines),
+                 .step = from.moment.step,
+                 .counts = from.counts};
   expect_same_header(log_path, start.recorded.header, header_of(plan, model));
   restore(from.moment, model, optimizer, scaler, loader);
   start.finder = std::move(from.finder);
-  if (start.recorded.result && start.step == plan.steps) return start;
-  start.log.emplace(log_path, from.log_lines, start.step);
+  if (!held) return start;
+  start.log.emplace(std::move(*held), from.log_lines, start.step);
   start.recorded = load_run(log_path);
   return start;
 }

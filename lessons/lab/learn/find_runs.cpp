@@ -46,6 +46,22 @@ std::vector<std::string> paths_of(const std::string& name) {
   throw UsageError(concat("there is no file or folder ", name, "; what was recorded lies in runs/"));
 }
 
+void tell_left_out(const std::string& why) {
+  std::cerr << fitted_for_errors(printable_lines(concat("left out: ", why))) << "\n";
+}
+
+/// Adds the *.jsonl in a folder and below. A folder below that cannot be read is left out, with a line on stderr.
+void collect_logs(const fs::path& folder, std::vector<fs::path>& found, std::error_code& failed) {
+  std::error_code unknown;
+  for (fs::directory_iterator i(folder, failed), end; !failed && i != end; i.increment(failed)) {
+    if (i->path().extension() == ".jsonl" && i->is_regular_file(unknown)) found.push_back(i->path());
+    if (!i->is_directory(unknown) || i->is_symlink(unknown)) continue;
+    std::error_code below;
+    collect_logs(i->path(), found, below);
+    if (below) tell_left_out(concat("cannot read the folder ", i->path().string(), ": ", below.message()));
+  }
+}
+
 class Finder {
  public:
   void find(const std::string& name, std::size_t index) {
@@ -82,11 +98,8 @@ class Finder {
 
 std::vector<std::string> logs_below(const std::string& folder) {
   std::vector<fs::path> found;
-  std::error_code failed, unknown;
-  constexpr auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator i(folder, options, failed), end; !failed && i != end;
-       i.increment(failed))
-    if (i->path().extension() == ".jsonl" && i->is_regular_file(unknown)) found.push_back(i->path());
+  std::error_code failed;
+  collect_logs(folder, found, failed);
   if (failed) throw Error(concat("cannot read the folder ", folder, ": ", failed.message()));
   std::ranges::sort(found);
   std::vector<std::string> paths;
@@ -144,7 +157,7 @@ std::vector<train::Run> find_runs(const std::vector<std::string>& names, const s
     else if (file.is_named)
       throw Error(why[i]);
     else
-      std::cerr << fitted_for_errors(printable_lines(concat("left out: ", why[i]))) << "\n";
+      tell_left_out(why[i]);
     std::ranges::move(read[i], std::back_inserter(runs));
   }
   for (std::size_t i = 0; i < names.size(); ++i)

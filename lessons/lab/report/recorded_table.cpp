@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <tuple>
 
 namespace tinymp::report {
 namespace {
@@ -75,7 +76,10 @@ std::string age_text(std::int64_t then, std::int64_t now) {
 }
 
 Table recorded_table(std::vector<Run> runs, std::int64_t now, RunColumns columns) {
-  std::ranges::stable_sort(runs, [](const Run& a, const Run& b) { return a.header.date > b.header.date; });
+  // Runs of the same second: the higher number of a folder is the newer.
+  std::ranges::sort(runs, [](const Run& a, const Run& b) {
+    return std::tie(a.header.date, a.path) > std::tie(b.header.date, b.path);
+  });
   constexpr Align left = Align::left, right = Align::right;
   Table table{{"name", "recipe"}, {left, left}, {}};
   const auto add = [&](const char* name, Align align) {

@@ -25,7 +25,7 @@ struct Request {
 /// moves none of its bits.
 Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
   const std::string log = log_to_resume(flags.resume.resume);
-  const std::string command = train::load_run(log).header.command;
+  const std::string command = train::load_run(log, 0).header.command;
   const std::vector<std::string> words = arguments_of(command);
   const auto typed_again = [&] {
     try {
