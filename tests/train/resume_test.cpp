@@ -236,7 +236,7 @@ TEST_CASE("a log goes on whatever lies behind the lines of its checkpoint, as af
   const OwnRun whole;
   const Outcome expected = finish(plan, whole);
   Plan resumed = plan;
-  for (const std::string& behind : {std::string(5000, '\0'), std::string("{\"loss\":\n\n[")}) {
+  for (const std::string& behind : {std::string(5000, '\0') + "\n", std::string("{\"loss\":\n\n[")}) {
     const OwnRun run;
     copy_run(whole, run);
     fs::resize_file(run.log(), fs::file_size(run.log()) - 40);  // in the midst of its result
