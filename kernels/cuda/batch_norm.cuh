@@ -2,21 +2,20 @@
 
 #include <kernels/cuda/norm.h>
 
-/// A thread goes down one column for the sums, and is at one value for the rest.
+/// Sums go down columns (column_sums.h), the rest is value by value.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
 template <class C>
-__global__ void find_moments(Values x, std::int64_t rows, std::int64_t columns, Accumulation sums, C* mean,
-                             C* variance) {
-  for (std::int64_t c = first(); c < columns; c += stride()) {
-    const auto value = [&](std::int64_t row) { return x.get<C>(row * columns + c); };
-    const C m = sum_in_chunks<C>(rows, sums, value) / static_cast<C>(rows);
-    const auto square = [&](std::int64_t row) { return (value(row) - m) * (value(row) - m); };
-    mean[c] = m;
-    variance[c] = sum_in_chunks<C>(rows, sums, square) / static_cast<C>(rows);
+struct SquareFromMean {
+  Values x;
+  const C* mean;
+  std::int64_t columns;
+  __device__ C operator()(std::int64_t row, std::int64_t c) const {
+    const C difference = x.get<C>(row * columns + c) - mean[c];
+    return difference * difference;
   }
-}
+};
 
 template <class C>
 __global__ void batch_norm_gradients(Values x, Normalized<C, Per::column> by, Values gamma, Values dy,
@@ -34,8 +33,11 @@ __global__ void batch_norm_gradients(Values x, Normalized<C, Per::column> by, Va
 void column_moments(const View& x, const Accumulation& sums, const View& mean, const View& variance) {
   if (x.cols() == 0) return;
   with_compute_type(x.dtype, [&]<class C> {
-    launch<find_moments<C>>(blocks_for(x.cols()), block_threads, 0, stream(), values(x), x.rows(), x.cols(),
-                            sums, mean.data<C>(), variance.data<C>());
+    const C rows = static_cast<C>(x.rows());
+    reduce_columns<C>(EachOfColumn<C>{values(x), x.cols()}, x.rows(), x.cols(), sums,
+                      StoreOfColumn<C>{values(mean), rows});
+    reduce_columns<C>(SquareFromMean<C>{values(x), mean.data<C>(), x.cols()}, x.rows(), x.cols(), sums,
+                      StoreOfColumn<C>{values(variance), rows});
   });
 }
 

@@ -24,6 +24,7 @@
 #include <kernels/emu/emu.h>
 #define TINYMP_EXECUTOR emu
 #define TINYMP_UNROLL
+#define TINYMP_ROLLED
 
 #else
 
@@ -39,6 +40,7 @@
 #define TINYMP_EXECUTOR cuda
 #define TINYMP_UNROLL \
   _Pragma("unroll")  ///< before a loop whose turns are known; other compilers do not know it
+#define TINYMP_ROLLED _Pragma("unroll 1")  ///< before a loop whose copies would only be longer
 
 /// DYNAMIC_SHARED(float, tile);  a pointer to the shared memory whose bytes the launch asked for, aligned to 128.
 #define DYNAMIC_SHARED(T, name)                                     \

@@ -1,31 +1,33 @@
 #pragma once
 
 #include <kernels/cuda/norm.h>
+#include <kernels/cuda/rows.h>
 
-/// A thread goes along one row for its moments and errors, down one column for the sums of gamma and beta.
+/// Sixteen threads go along a row for its moments and errors; the sums of gamma and beta go down columns.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
 template <class C>
 __global__ void moments_of_rows(Values x, std::int64_t rows, std::int64_t columns, Accumulation sums, C* mean,
                                 C* variance) {
-  for (std::int64_t b = first(); b < rows; b += stride()) {
-    const RowMoments<C> found = row_moments_of<C>(Row<C>{x, b * columns}, columns, sums);
+  for_rows(rows, [&](std::int64_t b) {
+    const RowMoments<C> found = row_moments_of<C, BySixteen>(Row<C>{x, b * columns}, columns, sums);
+    if (!is_first_of_row()) return;
     mean[b] = found.mean;
     variance[b] = found.variance;
-  }
+  });
 }
 
 template <class C>
 __global__ void layer_norm_gradients(Values x, Normalized<C, Per::row> by, Values gamma, Values dy,
                                      Accumulation sums, Values dx, std::int64_t rows) {
-  for (std::int64_t b = first(); b < rows; b += stride()) {
+  for_rows(rows, [&](std::int64_t b) {
     const std::int64_t begin = b * by.columns;
     const auto xhat = [&](std::int64_t c) { return by(begin + c, x.get<C>(begin + c)); };
     const auto error = [&](std::int64_t c) { return gamma.get<C>(c) * dy.get<C>(begin + c); };
     const auto set = [&](std::int64_t c, C value) { dx.set(begin + c, value); };
-    layer_norm_dx_row<C>(by.columns, sums, by.inverse(begin), xhat, error, set);
-  }
+    layer_norm_dx_row<C, BySixteen>(by.columns, sums, by.inverse(begin), xhat, error, set);
+  });
 }
 
 }  // namespace
@@ -33,7 +35,7 @@ __global__ void layer_norm_gradients(Values x, Normalized<C, Per::row> by, Value
 void row_moments(const View& x, const Accumulation& sums, const View& mean, const View& variance) {
   if (x.size() == 0) return;
   with_compute_type(x.dtype, [&]<class C> {
-    launch<moments_of_rows<C>>(blocks_for(x.rows()), block_threads, 0, stream(), values(x), x.rows(),
+    launch<moments_of_rows<C>>(blocks_for_rows(x.rows()), block_threads, 0, stream(), values(x), x.rows(),
                                x.cols(), sums, mean.data<C>(), variance.data<C>());
   });
 }
@@ -51,7 +53,7 @@ void layer_norm_dx(const View& x, const Normalizer& by, const View& gamma, const
                    const Accumulation& sums, const View& dx) {
   if (x.size() == 0) return;
   with_compute_type(x.dtype, [&]<class C> {
-    launch<layer_norm_gradients<C>>(blocks_for(x.rows()), block_threads, 0, stream(), values(x),
+    launch<layer_norm_gradients<C>>(blocks_for_rows(x.rows()), block_threads, 0, stream(), values(x),
                                     normalized<C, Per::row>(by, x), values(gamma), values(dy), sums,
                                     values(dx), x.rows());
   });

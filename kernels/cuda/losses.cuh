@@ -1,22 +1,23 @@
 #pragma once
 
 #include <kernels/cuda/reduce.h>
+#include <kernels/cuda/rows.h>
 #include <kernels/formulas/softmax.h>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
-/// A thread for each row.
 template <class C>
 __global__ void row_losses(Values logits, std::int64_t rows, std::int64_t classes, const std::int32_t* labels,
                            C* row_top, C* row_log_sum, C* losses) {
-  for (std::int64_t b = first(); b < rows; b += stride()) {
+  for_rows(rows, [&](std::int64_t b) {
     const Row<C> row{logits, b * classes};
-    const LogSumExp<C> found = log_sum_exp<C>(row, classes);
+    const LogSumExp<C> found = log_sum_exp<C, BySixteen>(row, classes);
+    if (!is_first_of_row()) return;
     row_top[b] = found.top;
     row_log_sum[b] = found.rest;
     losses[b] = found.minus(row[labels[b]]);
-  }
+  });
 }
 
 /// A thread for each logit.
@@ -54,8 +55,9 @@ void cross_entropy(const View& logits, std::span<const std::int32_t> labels, con
   const std::int64_t batch = logits.rows();
   with_compute_type(logits.dtype, [&]<class C> {
     const Scratch<C> losses(batch);
-    launch<row_losses<C>>(blocks_for(batch), block_threads, 0, stream(), values(logits), batch, logits.cols(),
-                          labels.data(), row_top.data<C>(), row_log_sum.data<C>(), losses.data());
+    launch<row_losses<C>>(blocks_for_rows(batch), block_threads, 0, stream(), values(logits), batch,
+                          logits.cols(), labels.data(), row_top.data<C>(), row_log_sum.data<C>(),
+                          losses.data());
     reduce<C>(EachValue<C>{{losses.data(), dtype_of<C>}}, batch,
               StoreShare<C>{values(loss), static_cast<C>(batch)});
   });

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/cuda/values.h>
+#include <kernels/cuda/column_sums.h>
 #include <kernels/formulas/norm.h>
 
 /// What batch norm and layer norm share: they differ in whether a column or a row has one mean.
@@ -49,28 +49,26 @@ void run_normalize(const View& x, const Normalizer& by, const View& gamma, const
   });
 }
 
-/// The gradients of gamma and beta: a thread for each column.
+/// dy xhat: the gradient of gamma is its sum, that of beta the sum of dy.
 template <class C, Per per>
-__global__ void sum_gradients(Values x, Normalized<C, per> by, Values dy, std::int64_t rows,
-                              Accumulation sums, C* dgamma, C* dbeta) {
-  for (std::int64_t c = first(); c < by.columns; c += stride()) {
-    const auto error = [&](std::int64_t row) { return dy.get<C>(row * by.columns + c); };
-    const auto product = [&](std::int64_t row) {
-      const std::int64_t i = row * by.columns + c;
-      return error(row) * by(i, x.get<C>(i));
-    };
-    dbeta[c] = sum_in_chunks<C>(rows, sums, error);
-    dgamma[c] = sum_in_chunks<C>(rows, sums, product);
+struct ErrorTimesNormalized {
+  Values x;
+  Normalized<C, per> by;
+  Values dy;
+  __device__ C operator()(std::int64_t row, std::int64_t c) const {
+    const std::int64_t i = row * by.columns + c;
+    return dy.get<C>(i) * by(i, x.get<C>(i));
   }
-}
+};
 template <Per per>
 void run_sum_gradients(const View& x, const Normalizer& by, const View& dy, const Accumulation& sums,
                        const View& dgamma, const View& dbeta) {
   if (x.cols() == 0) return;
   with_compute_type(x.dtype, [&]<class C> {
-    launch<sum_gradients<C, per>>(blocks_for(x.cols()), block_threads, 0, stream(), values(x),
-                                  normalized<C, per>(by, x), values(dy), x.rows(), sums, dgamma.data<C>(),
-                                  dbeta.data<C>());
+    reduce_columns<C>(EachOfColumn<C>{values(dy), x.cols()}, x.rows(), x.cols(), sums,
+                      StoreOfColumn<C>{values(dbeta)});
+    reduce_columns<C>(ErrorTimesNormalized<C, per>{values(x), normalized<C, per>(by, x), values(dy)},
+                      x.rows(), x.cols(), sums, StoreOfColumn<C>{values(dgamma)});
   });
 }
 

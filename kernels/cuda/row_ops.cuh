@@ -1,19 +1,19 @@
 #pragma once
 
-#include <kernels/cuda/values.h>
-#include <kernels/formulas/row_chunks.h>
+#include <kernels/cuda/rows.h>
 #include <kernels/formulas/softmax.h>
 
-/// Rows of (B,C): a thread for each row where something of the whole row is found, else one for each value.
+/// Rows of (B,C): sixteen threads for a sum along each row, one for its largest, else one for each value.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
 template <class C>
 __global__ void sum_each_row(Values x, std::int64_t rows, std::int64_t columns, Accumulation sums, Values y) {
-  for (std::int64_t b = first(); b < rows; b += stride()) {
+  for_rows(rows, [&](std::int64_t b) {
     const Row<C> row{x, b * columns};
-    y.set(b, sum_of_row<C>(columns, sums, [&](std::int64_t c) { return row[c]; }));
-  }
+    const C sum = BySixteen::sum<C>(columns, sums, [&](std::int64_t c) { return row[c]; });
+    if (is_first_of_row()) y.set(b, sum);
+  });
 }
 
 template <class C>
@@ -49,12 +49,13 @@ __global__ void divide_by_row(Values x, Values by, std::int64_t n, std::int64_t 
 template <class C>
 __global__ void divisor_gradients(Values x, Values by, Values dy, std::int64_t rows, std::int64_t columns,
                                   Values dby) {
-  for (std::int64_t b = first(); b < rows; b += stride()) {
+  for_rows(rows, [&](std::int64_t b) {
     const Row<C> row{x, b * columns}, error{dy, b * columns};
     const C divisor = by.get<C>(b);
     const auto term = [&](std::int64_t c) { return error[c] * (row[c] / divisor); };
-    dby.set(b, -(sum_in_lanes<C>(columns, term) / divisor));
-  }
+    const C sum = BySixteen::sum<C>(columns, {}, term);
+    if (is_first_of_row()) dby.set(b, -(sum / divisor));
+  });
 }
 
 template <class C>
@@ -75,8 +76,8 @@ __global__ void gradients_of_picked(Values dy, const std::int32_t* labels, std::
 void row_sums(const View& x, const Accumulation& sums, const View& y) {
   if (x.size() == 0) return fill(y, 0);
   with_compute_type(x.dtype, [&]<class C> {
-    launch<sum_each_row<C>>(blocks_for(x.rows()), block_threads, 0, stream(), values(x), x.rows(), x.cols(),
-                            sums, values(y));
+    launch<sum_each_row<C>>(blocks_for_rows(x.rows()), block_threads, 0, stream(), values(x), x.rows(),
+                            x.cols(), sums, values(y));
   });
 }
 
@@ -123,7 +124,7 @@ void divide_rows(const View& x, const View& by, const View& y) {
 void divide_rows_dby(const View& x, const View& by, const View& dy, const View& dby) {
   if (x.size() == 0) return fill(dby, 0);
   with_compute_type(x.dtype, [&]<class C> {
-    launch<divisor_gradients<C>>(blocks_for(x.rows()), block_threads, 0, stream(), values(x), values(by),
+    launch<divisor_gradients<C>>(blocks_for_rows(x.rows()), block_threads, 0, stream(), values(x), values(by),
                                  values(dy), x.rows(), x.cols(), values(dby));
   });
 }

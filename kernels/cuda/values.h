@@ -6,13 +6,44 @@
 #include <tinymp/numeric/convert.h>
 #include <tinymp/tensor/storage.h>
 #include <algorithm>
+#include <bit>
+#include <limits>
+#include <type_traits>
 
 /// What the kernels beside the GEMM ladder share: how they see a tensor, and how a grid covers one.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 
+/// A number of 16 bits as CUDA names it, which has instructions to convert that; any other type as it is.
+template <class T>
+struct Native {
+  using type = T;
+};
+template <>
+struct Native<half> {
+  using type = __half;
+};
+template <>
+struct Native<bfloat16> {
+  using type = __nv_bfloat16;
+};
+
+/// converted<To>(x) with its bits, by an instruction of the GPU where there is one. CUDA's NaN is another.
+template <class To, class From>
+__device__ inline To device_converted(From x) {
+  using Wide = typename Native<From>::type;
+  using Narrow = typename Native<To>::type;
+  if constexpr (std::is_same_v<To, float> && sizeof(From) == 2) {
+    const float wide = static_cast<float>(std::bit_cast<Wide>(x));
+    return wide == wide ? wide : std::numeric_limits<float>::quiet_NaN();
+  } else if constexpr (std::is_same_v<From, float> && sizeof(To) == 2) {
+    return x == x ? std::bit_cast<To>(static_cast<Narrow>(x)) : std::numeric_limits<To>::quiet_NaN();
+  } else {
+    return converted<To>(x);
+  }
+}
+
 /// A tensor inside a kernel. Its format is looked up at each access, by a branch that all threads of a launch
-/// take alike: one kernel serves every format. Numbers are converted by the library's own code, so they have
-/// the bits of the CPU.
+/// take alike: one kernel serves every format. Kernels that memory bounds take packs (packs.h).
 struct Values {
   void* memory;
   DType dtype;
@@ -24,18 +55,18 @@ struct Values {
 
   template <class C>
   __device__ C get(std::int64_t i) const {
-    return visit_dtype(dtype, [&]<class T> { return converted<C>(as<T>()[i]); });
+    return visit_dtype(dtype, [&]<class T> { return device_converted<C>(as<T>()[i]); });
   }
 
   /// Rounded once.
   template <class C>
   __device__ void set(std::int64_t i, C x) const {
-    visit_dtype(dtype, [&]<class T> { as<T>()[i] = converted<T>(x); });
+    visit_dtype(dtype, [&]<class T> { as<T>()[i] = device_converted<T>(x); });
   }
 
   /// x as it will be when it is read again.
   __device__ float rounded(float x) const {
-    return visit_dtype(dtype, [&]<class T> { return converted<float>(converted<T>(x)); });
+    return visit_dtype(dtype, [&]<class T> { return device_converted<float>(device_converted<T>(x)); });
   }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/formulas/row_chunks.h>
+#include <kernels/formulas/along_row.h>
 #include <tinymp/base/host_device.h>
 #include <cmath>
 #include <cstdint>
@@ -47,24 +47,25 @@ struct RowMoments {
 };
 
 /// The moments of n values x[c]; the variance divides by n.
-template <class C, class Row>
+template <class C, class Along = ByOne, class Row>
 TINYMP_HD RowMoments<C> row_moments_of(const Row& x, std::int64_t n, const Accumulation& sums) {
   const C count = static_cast<C>(n);
-  const C mean = sum_of_row<C>(n, sums, [&](std::int64_t c) { return x[c]; }) / count;
+  const C mean = Along::template sum<C>(n, sums, [&](std::int64_t c) { return x[c]; }) / count;
   const auto square = [&](std::int64_t c) { return (x[c] - mean) * (x[c] - mean); };
-  return {mean, sum_of_row<C>(n, sums, square) / count};
+  return {mean, Along::template sum<C>(n, sums, square) / count};
 }
 
 /// set(c, dx[c]) for each value of a row, out of its xhat(c) and error(c) = gamma dy.
-template <class C, class Normalized, class Error, class Set>
+template <class C, class Along = ByOne, class Normalized, class Error, class Set>
 TINYMP_HD void layer_norm_dx_row(std::int64_t n, const Accumulation& sums, C inverse, const Normalized& xhat,
                                  const Error& error, const Set& set) {
   const C count = static_cast<C>(n);
   const auto product = [&](std::int64_t c) { return error(c) * xhat(c); };
-  const C mean_error = sum_of_row<C>(n, sums, error) / count;
-  const C mean_product = sum_of_row<C>(n, sums, product) / count;
-  for (std::int64_t c = 0; c < n; ++c)
+  const C mean_error = Along::template sum<C>(n, sums, error) / count;
+  const C mean_product = Along::template sum<C>(n, sums, product) / count;
+  Along::each(n, [&](std::int64_t c) {
     set(c, BatchNorm::backward(xhat(c), inverse, C(1), error(c), mean_error, mean_product));
+  });
 }
 
 }  // namespace tinymp::kernels

@@ -56,21 +56,29 @@ TINYMP_HD inline std::int64_t rows_in_chunk(const Accumulation& how, std::int64_
   return rows > 0 ? rows : 1;
 }
 
-/// The sum of term(i) for i < n in chunks, each addition rounded to the format of the sums. f64 is never
-/// rounded.
+/// A sum as it is kept: in the format of the sums. f64 is never rounded.
+template <class C>
+TINYMP_HD C kept_sum(C x, const Accumulation& how) {
+  const bool narrow = std::is_same_v<C, float> && how.format == DType::f16;
+  return narrow ? static_cast<C>(static_cast<float>(half(static_cast<float>(x)))) : x;
+}
+
+/// The sum of one chunk: term(i) for begin <= i < end, each addition rounded.
+template <class C, class Terms>
+TINYMP_HD C sum_of_chunk(std::int64_t begin, std::int64_t end, const Accumulation& how, const Terms& term) {
+  C sum = 0;
+  for (std::int64_t i = begin; i < end; ++i) sum = kept_sum(sum + term(i), how);
+  return sum;
+}
+
+/// The sum of term(i) for i < n in chunks.
 template <class C, class Terms>
 TINYMP_HD C sum_in_chunks(std::int64_t n, const Accumulation& how, const Terms& term) {
-  const bool narrow = std::is_same_v<C, float> && how.format == DType::f16;
-  const auto rounded = [&](C x) {
-    return narrow ? static_cast<C>(static_cast<float>(half(static_cast<float>(x)))) : x;
-  };
   const std::int64_t chunk = rows_in_chunk(how, n);
   C total = 0;
   for (std::int64_t begin = 0; begin < n; begin += chunk) {
-    C sum = 0;
     const std::int64_t end = begin + chunk < n ? begin + chunk : n;
-    for (std::int64_t i = begin; i < end; ++i) sum = rounded(sum + term(i));
-    total = rounded(total + sum);
+    total = kept_sum(total + sum_of_chunk<C>(begin, end, how, term), how);
   }
   return total;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernels/formulas/row_chunks.h>
+#include <kernels/formulas/along_row.h>
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/exp_log.h>
 #include <cstdint>
@@ -9,19 +9,6 @@
 /// The largest value of a row and log sum exp, of which softmax and losses are made: one text for CPU and
 /// GPU.
 namespace tinymp::kernels {
-
-/// The largest of n values x[i]; NaN where one of them is. (Two questions, neither of which needs a jump.)
-template <class C, class Row>
-TINYMP_HD C largest(const Row& x, std::int64_t n) {
-  C top = x[0];
-  bool any_nan = false;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const C v = x[i];
-    any_nan |= v != v;
-    top = v > top ? v : top;
-  }
-  return any_nan ? std::numeric_limits<C>::quiet_NaN() : top;
-}
 
 /// Where the largest of n > 0 values x[i] lies, NaN above all numbers; the first of equals or of NaNs.
 template <class C, class Row>
@@ -44,10 +31,10 @@ struct LogSumExp {
   /// The share of v in the sum: exp(v) / sum exp(x).
   TINYMP_HD C share_of(C v) const { return exp((v - top) - rest); }
 };
-template <class C, class Row>
+template <class C, class Along = ByOne, class Row>
 TINYMP_HD LogSumExp<C> log_sum_exp(const Row& x, std::int64_t n) {
-  const C top = largest<C>(x, n);
-  return {top, log(sum_in_lanes<C>(n, [&](std::int64_t i) { return exp(x[i] - top); }))};
+  const C top = Along::template largest<C>(x, n);
+  return {top, log(Along::template sum<C>(n, {}, [&](std::int64_t i) { return exp(x[i] - top); }))};
 }
 
 /// factor dloss / n, in double: 2 dloss may lie beyond the largest float when dloss does not.

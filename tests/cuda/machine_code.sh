@@ -78,7 +78,8 @@ if [ -n "$nvdisasm" ]; then loops >"$work/loops"; else awk '{ print $1, "-" }' "
 # A name that a reader knows, and that is the same on every machine.
 join "$work/resources" "$work/loops" | c++filt | sed -E '
     s/^void //
-    s/nvcuda::wmma:://g; s/tinymp::kernels:://g; s/tinymp:://g; s/cuda::(_GLOBAL__N_[^:]*|\(anonymous namespace\))?(::)?//g' |
+    s/nvcuda::wmma:://g; s/tinymp::kernels:://g; s/tinymp:://g; s/cuda::(_GLOBAL__N_[^:]*|\(anonymous namespace\))?(::)?//g
+    s/small_float<8, 7, \(Specials\)0>/bfloat16/g' |
   awk '
     function without_parameters(name, depth, at) { # the last list in parentheses
       for (at = length(name); at > 0; --at) {
