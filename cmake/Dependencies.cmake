@@ -18,12 +18,12 @@ if(zlib_SOURCE_DIR)  # its own CMakeLists.txt renames a file of the source tree,
   target_compile_definitions(tinymp_zlib PRIVATE HAVE_UNISTD_H)
 endif()
 
-tinymp_dependency(fmt VERSION 8 TARGET fmt::fmt-header-only HEADERS include  # text of tables and messages
+tinymp_dependency(fmt VERSION 8 TARGET fmt::fmt HEADERS include  # text of tables and messages
   APT libfmt-dev  DNF fmt-devel  BREW fmt
   URL https://github.com/fmtlib/fmt/archive/refs/tags/10.2.1.tar.gz
   SHA256 1250e4cc58bf06ee631567523f48848dc4596133e163f02615c97f78bab6c811)
 if(fmt_SOURCE_DIR)
-  target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
+  target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
 endif()
 
 tinymp_dependency(nlohmann_json VERSION 3.10 TARGET nlohmann_json::nlohmann_json HEADERS include  # run logs

@@ -59,8 +59,7 @@ target_compile_features(tinymp_build INTERFACE cxx_std_20)
 # The same bits from every compiler: no fused multiply-add that the source does not ask for.
 set(contract $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 target_compile_options(tinymp_build INTERFACE ${contract} ${TINYMP_WARNINGS})
-target_link_libraries(tinymp_build INTERFACE Threads::Threads fmt::fmt-header-only nlohmann_json::nlohmann_json ZLIB::ZLIB
-                      stb::stb)
+target_link_libraries(tinymp_build INTERFACE Threads::Threads nlohmann_json::nlohmann_json ZLIB::ZLIB stb::stb)
 
 # tinymp_precompile(TARGET OWNER HEADERS...): compiles the headers that most files include once, for all targets that name
 # the same OWNER, the first of them; they must agree in whether they are optimised. It saves a quarter of the work. One file for

@@ -60,4 +60,12 @@ struct StepOutcome {
   UpdateCounts updates;  ///< of a step that was taken
 };
 
+/// What a run reads of a step. The records of many steps lie side by side, so that one copy brings them all.
+struct StepRecord {
+  double loss = 0, scale = 1;
+  double norm = 0;  ///< of all unscaled gradients; 0 where it was not taken
+  GradientCounts found;
+  StepOutcome outcome;
+};
+
 }  // namespace tinymp::kernels

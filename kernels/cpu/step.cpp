@@ -232,6 +232,15 @@ void update_scale(const LossScaling& policy, Cell<const GradientCounts> found, b
   std::visit([&](const auto& p) { take_check(p, found.memory->nonfinite > 0, last, *state.memory); }, policy);
 }
 
+void record_step(const View& loss, const View& scale, const View& norm, Cell<const GradientCounts> found,
+                 Cell<const StepOutcome> outcome, Cell<StepRecord> record) {
+  const auto number = [](const View& x) {
+    return visit_dtype(x.dtype, [&]<class T> { return converted<double>(*x.data<T>()); });
+  };
+  *record.memory = {number(loss), number(scale), norm.memory == nullptr ? 0 : number(norm), *found.memory,
+                    *outcome.memory};
+}
+
 void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {
   *counts.memory += sum_of_chunks<FlushCounts>(x.size(), [&](std::int64_t begin, std::int64_t n) {
     Block<float> left, right;

@@ -199,6 +199,12 @@ bool are_usual(const UpdateArenas& arenas, int moments) {
   return fp32 && arenas.weights.dtype == arenas.gradients.dtype && arenas.gradients.dtype != DType::f64;
 }
 
+__global__ void write_record(Values loss, Values scale, Values norm, const GradientCounts* found,
+                             const StepOutcome* outcome, StepRecord* record) {
+  *record = {loss.get<double>(0), scale.get<double>(0), norm.memory == nullptr ? 0 : norm.get<double>(0),
+             *found, *outcome};
+}
+
 }  // namespace
 
 void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
@@ -270,6 +276,12 @@ void update_scale(const LossScaling& policy, Cell<const GradientCounts> found, b
         launch<judge<Policy>>(1, 1, 0, stream(), p, found.memory, last, state.memory);
       },
       policy);
+}
+
+void record_step(const View& loss, const View& scale, const View& norm, Cell<const GradientCounts> found,
+                 Cell<const StepOutcome> outcome, Cell<StepRecord> record) {
+  launch<write_record>(1, 1, 0, stream(), values(loss), values(scale), values(norm), found.memory,
+                       outcome.memory, record.memory);
 }
 
 void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {

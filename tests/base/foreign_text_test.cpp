@@ -20,6 +20,13 @@ TEST_CASE("a text is cut between characters") {
   CHECK(cut_to("\x80\x80\x80\x80", 3) == "\x80\x80\x80\x80");  // one character that has no beginning
 }
 
+TEST_CASE("lowered and trimmed: ASCII letters, spaces and tabs alone") {
+  CHECK(lowered("FP16 \xc3\x84z[Z]") == "fp16 \xc3\x84z[z]");
+  CHECK(trimmed(" \t a b\t ") == "a b");
+  CHECK(trimmed("\na") == "\na");
+  CHECK(trimmed(" \t").empty());
+}
+
 TEST_CASE("how deep JSON is nested: brackets in quotes do not count") {
   const std::string open(64, '['), closed(64, ']');
   CHECK_FALSE(is_too_deep(open + closed));

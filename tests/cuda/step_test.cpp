@@ -181,6 +181,55 @@ TEST_CASE("a step waits for nothing, and in the long run asks for no memory") {
   register_device(Device::cuda, kernels::cuda_allocator);
 }
 
+TEST_CASE("a run reads its steps back in one copy for 64 of them") {
+  NEEDS_CUDA();
+  static Watched watched;
+  register_device(Device::cuda, []() -> Allocator& { return watched; });
+  Scratch scratch;
+  const data::Split data = made_up_split();
+  const auto waits_of = [&](std::int64_t steps) {
+    train::Plan plan = small_plan(data, recipes::fp16_dynamic, steps);
+    plan.device = Device::cuda;
+    plan.log_every = steps;
+    plan.shadow_every = 0;
+    const int before = watched.waits;
+    static_cast<void>(train::run(plan, scratch.next()));
+    return watched.waits - before;
+  };
+  const int of_two_copies = waits_of(128);
+  CHECK(waits_of(192) - of_two_copies < 16);  // the copy, and those of the search for the first bad tensor
+  register_device(Device::cuda, kernels::cuda_allocator);
+}
+
+TEST_CASE("record_step writes down what lies on the device") {
+  for (const Device device : {Device::cpu, Device::cuda}) {
+    if (device == Device::cuda) NEEDS_CUDA();
+    const Tensor loss = from({1.0 / 3}, DType::f64).to(device), scale = from({1024}, DType::f32).to(device),
+                 norm = from({0.1}, DType::f16).to(device);
+    const DeviceValue<kernels::GradientCounts> found(
+        device, {.values = 5, .nonfinite = 1, .zeros = 2, .subnormals = 3});
+    const DeviceValue<kernels::StepOutcome> outcome(
+        device, {.taken = true, .updates = {.values = 7, .underflowed = 1, .absorbed = 2}});
+    const DeviceValue<kernels::StepRecord> record(device, {});
+    for (const bool with_norm : {true, false}) {
+      kernels::record_step(loss.view(), scale.view(), with_norm ? norm.view() : View{}, found.cell(),
+                           outcome.cell(), record.cell());
+      const kernels::StepRecord read = record.read();
+      CHECK(read.loss == 1.0 / 3);
+      CHECK(read.scale == 1024);
+      CHECK(read.norm == (with_norm ? norm.item() : 0));
+      CHECK(read.found.values == 5);
+      CHECK(read.found.nonfinite == 1);
+      CHECK(read.found.zeros == 2);
+      CHECK(read.found.subnormals == 3);
+      CHECK(read.outcome.taken);
+      CHECK(read.outcome.updates.values == 7);
+      CHECK(read.outcome.updates.underflowed == 1);
+      CHECK(read.outcome.updates.absorbed == 2);
+    }
+  }
+}
+
 TEST_CASE("a run on the device finds the same first bad tensor as on the CPU") {
   NEEDS_CUDA();
   Scratch scratch;

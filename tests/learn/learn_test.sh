@@ -548,10 +548,14 @@ stopped_sweeps() { # Ctrl-C and SIGTERM in the second cell; the same command goe
     grep -q '^Interrupted; all logs and checkpoints are kept (1 of 2 cells' err || fail 'says nothing'
     grep -qx "  ./learn train $flags --out $signal" err || fail 'does not say how to go on'
     learn 0 runs --out $signal && prints 'interrupted' && prints 'finished'
+    if [ $signal = TERM ]; then printf '{"loss":\n\n[' >>"$(echo TERM/fp16_dynamic-s3/*.jsonl)"; fi # the disk lost power
     # shellcheck disable=SC2086
     learn 0 train $flags --out $signal && prints '^1 recorded before, 1 goes on$'
     cmp -s whole/fp16_dynamic-s3/checkpoint.safetensors $signal/fp16_dynamic-s3/checkpoint.safetensors || fail 'another checkpoint'
   done
+  printf '[\n' >>"$(echo TERM/fp32-s3/*.jsonl)" && rm TERM/fp32-s3/checkpoint.safetensors
+  # shellcheck disable=SC2086
+  learn 1 train $flags --out TERM && complains 'the cell fp32-s3: ' && complains 'move its folder away'
   rm -rf whole INT TERM
 }
 

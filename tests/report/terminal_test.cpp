@@ -122,6 +122,9 @@ TEST_CASE("numbers as a reader wants them") {
   CHECK(short_number(-infinity) == "-inf");
   CHECK(fixed_digits(0.042) == "0.04200");
   CHECK(fixed_digits(93.9) == "93.90");
+  CHECK(metric_text(0.042) == "0.0420");
+  CHECK(metric_text(-9.9994) == "-10.0");
+  CHECK(metric_text(93.884) == "93.88");
   CHECK(fixed_digits(-std::numeric_limits<double>::quiet_NaN()) == "NaN");
   CHECK(percent(0) == "0 %");
   CHECK(percent(1) == "100 %");

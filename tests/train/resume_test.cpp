@@ -302,7 +302,8 @@ TEST_CASE("what does not belong to the run is refused, with the difference, and 
   fs::rename(run.log(), run.log() + ".away");
   Plan resumed = plan;
   resumed.resume = run.folder.path.string();
-  CHECK_SAYS("cannot read the run log " + run.log(), train::run(resumed, run.log()));
+  CHECK_SAYS("cannot go on with the run log " + run.log() + ": there is none",
+             train::run(resumed, run.log()));
 }
 
 TEST_CASE("a log of another run, or one that is too short, is refused") {

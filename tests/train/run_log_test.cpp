@@ -74,18 +74,27 @@ void check_same(const LogRecord& a, const LogRecord& b) {
   CHECK(a.step == b.step);
   CHECK(a.skipped == b.skipped);
   CHECK(a.skips == b.skips);
-  check_same(a.loss, b.loss);
-  check_same(a.scale, b.scale);
-  check_same(a.lr, b.lr);
-  check_same(a.zero, b.zero);
-  check_same(a.subnormal, b.subnormal);
-  check_same(a.flushed, b.flushed);
-  check_same(a.underflowed, b.underflowed);
-  check_same(a.absorbed, b.absorbed);
-  for (const auto value : {&LogRecord::validation_loss, &LogRecord::metric}) {
+  for (const auto value :
+       {&LogRecord::loss, &LogRecord::scale, &LogRecord::zero, &LogRecord::subnormal, &LogRecord::flushed,
+        &LogRecord::underflowed, &LogRecord::absorbed, &LogRecord::lr, &LogRecord::grad_norm,
+        &LogRecord::epoch, &LogRecord::seconds, &LogRecord::validation_loss, &LogRecord::metric}) {
     check_same(a.*value, b.*value);
     CHECK(is_measured(a.*value) == is_measured(b.*value));
   }
+}
+
+void check_same(const RunHeader& a, const RunHeader& b) {
+  for (const auto text :
+       {&RunHeader::lesson, &RunHeader::question, &RunHeader::name, &RunHeader::model, &RunHeader::data,
+        &RunHeader::optimizer, &RunHeader::metric, &RunHeader::command, &RunHeader::date, &RunHeader::commit,
+        &RunHeader::compiler, &RunHeader::device, &RunHeader::pieces})
+    CHECK(a.*text == b.*text);
+  CHECK(a.recipe == b.recipe);
+  CHECK(a.seed == b.seed);
+  CHECK(a.steps == b.steps);
+  CHECK(a.batch == b.batch);
+  CHECK(a.higher_is_better == b.higher_is_better);
+  CHECK(a.threads == b.threads);
 }
 
 std::vector<LogRecord> some_steps() {
@@ -97,6 +106,9 @@ std::vector<LogRecord> some_steps() {
   full.flushed = 0;
   full.underflowed = 1e-9;
   full.absorbed = 1;
+  full.grad_norm = 1e-12;
+  full.epoch = 0.5;
+  full.seconds = 0.125;
   LogRecord broken{.step = 5'000'000'000, .loss = std::nan(""), .scale = infinity};
   broken.validation_loss = std::nan("");  // measured, and a result
   broken.metric = 9.8;
@@ -129,32 +141,33 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
     header.recipe = recipe;
     RunLog log(folder / "run.jsonl", header);
     for (const LogRecord& step : some_steps()) log.write(step);
-    log.finish({.value = 93.88, .taken = 398, .skipped = 2, .first_nonfinite_step = 12, .seconds = 11.25});
+    const RunResult result{.value = 93.88,
+                           .taken = 398,
+                           .skipped = 2,
+                           .first_nonfinite_step = 12,
+                           .seconds = 11.25,
+                           .weights = "0123456789abcdef",
+                           .peak_bytes = 1 << 20,
+                           .memory = {1, 2, 3, 4, 5, 6}};
+    log.finish(result);
 
     const Run run = load_run(log.path());
     CHECK(run.path == log.path());
-    CHECK(run.header.lesson == header.lesson);
-    CHECK(run.header.question == header.question);
     CHECK(run.header.name == header.name);
-    CHECK(run.header.recipe == recipe);
-    CHECK(run.header.seed == header.seed);
-    CHECK(run.header.model == header.model);
-    CHECK(run.header.data == header.data);
-    CHECK(run.header.optimizer == header.optimizer);
-    CHECK(run.header.steps == 400);
-    CHECK(run.header.batch == 2048);
-    CHECK(run.header.metric == header.metric);
-    CHECK(run.header.higher_is_better);
-    CHECK(run.header.command == header.command);
+    CHECK_FALSE(run.header.date.empty());
+    check_same(run.header, log.header());
     const std::vector<LogRecord> steps = some_steps();
     REQUIRE(run.steps.size() == steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) check_same(run.steps[i], steps[i]);
     REQUIRE(run.result);
-    CHECK(run.result->value == 93.88);
-    CHECK(run.result->taken == 398);
-    CHECK(run.result->skipped == 2);
-    CHECK(run.result->first_nonfinite_step == 12);
-    CHECK(run.result->seconds == 11.25);
+    CHECK(run.result->value == result.value);
+    CHECK(run.result->taken == result.taken);
+    CHECK(run.result->skipped == result.skipped);
+    CHECK(run.result->first_nonfinite_step == result.first_nonfinite_step);
+    CHECK(run.result->seconds == result.seconds);
+    CHECK(run.result->weights == result.weights);
+    CHECK(run.result->peak_bytes == result.peak_bytes);
+    CHECK(run.result->memory == result.memory);
   }
 }
 
@@ -173,7 +186,8 @@ TEST_CASE("the lines of a run log are what the format says") {
   CHECK(lines[1] == R"({"step":1,"loss":0.1,"scale":65536.0,"skipped":false,"skips":0})");
   CHECK(lines[2] ==
         R"({"step":2,"loss":0.3333333333333333,"scale":9.313225746154785e-10,"skipped":true,"skips":7,)"
-        R"("lr":0.0625,"zero":0.25,"subnormal":0.125,"flushed":0.0,"underflowed":1e-09,"absorbed":1.0})");
+        R"("lr":0.0625,"zero":0.25,"subnormal":0.125,"flushed":0.0,"underflowed":1e-09,"absorbed":1.0,)"
+        R"("grad_norm":1e-12,"epoch":0.5,"seconds":0.125})");
   CHECK(lines[3] == R"({"step":5000000000,"loss":"nan","scale":"inf","skipped":false,"skips":0,)"
                     R"("validation_loss":"nan","metric":9.8})");
   CHECK(lines[4] == R"({"step":5000000001,"loss":"-inf","scale":5e-324,"skipped":false,"skips":0})");

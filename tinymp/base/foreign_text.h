@@ -14,6 +14,9 @@ std::string excerpt(std::string_view text, std::size_t most = 80);
 /// Returns at most `most` characters of UTF-8; the last is "…" when characters are left out.
 std::string cut_to(std::string text, std::size_t most);
 
+std::string lowered(std::string text);            ///< ASCII letters in lower case
+std::string_view trimmed(std::string_view text);  ///< without spaces and tabs at both ends
+
 /// The JSON of tinymp is nested less deep than this. Deeper JSON could overflow the stack of a parser.
 inline constexpr int deepest_json = 64;
 

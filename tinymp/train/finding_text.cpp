@@ -1,19 +1,25 @@
-#include <fmt/core.h>
-
 #include <tinymp/train/first_bad.h>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 
 // Findings in words, for a learner.
 namespace tinymp::train {
 namespace {
 
+/// With `precision` digits, the same in every locale.
+std::string written(double value, std::chars_format format, int precision) {
+  char text[32];
+  return {text, std::to_chars(text, std::end(text), value, format, precision).ptr};
+}
+
 /// 26128, 0.0312, 1e9, 6e-8
 std::string number(double value) {
-  if (std::isnan(value)) return "NaN";  // fmt would print a sign, which means nothing
+  if (std::isnan(value)) return "NaN";  // without a sign, which means nothing
   const double size = std::fabs(value);
-  if (size >= 1000 && size < 1e9) return fmt::format("{:.0f}", value);
-  std::string text = fmt::format("{:.3g}", value);
+  if (size >= 1000 && size < 1e9) return written(value, std::chars_format::fixed, 0);
+  std::string text = written(value, std::chars_format::general, 3);
   for (const char* padding : {"e+0", "e+", "e-0"}) {
     const std::size_t at = text.find(padding);
     if (at != std::string::npos)

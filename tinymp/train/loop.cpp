@@ -52,27 +52,64 @@ std::int64_t unlogged_steps(const Plan& plan, std::int64_t t) {
   return count;
 }
 
+/// A step with what the device recorded of it.
+struct DoneStep {
+  PendingStep step;
+  kernels::StepRecord recorded{};
+};
+
+/// Steps that the device may still be computing. It records them side by side, and one copy brings all records.
+class PendingSteps {
+ public:
+  explicit PendingSteps(Device device) : records_(device, {}) {}
+
+  /// At most steps_ahead until they are taken.
+  void add(StartedStep started) {
+    const Cell<Records> all = records_.cell();
+    kernels::record_step(started.loss.view(), started.scale.view(),
+                         started.norm ? started.norm->view() : View{}, started.found.cell(),
+                         started.outcome.cell(),
+                         Cell<kernels::StepRecord>(&all.memory->at[steps_.size()], all.device));
+    steps_.push_back({std::move(started.step)});
+  }
+
+  /// Waits for the device.
+  std::vector<DoneStep> take() {
+    const Records records = records_.read();
+    for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].recorded = records.at[i];
+    return std::exchange(steps_, {});
+  }
+
+ private:
+  struct Records {
+    kernels::StepRecord at[steps_ahead];
+  };
+  DeviceValue<Records> records_;
+  std::vector<DoneStep> steps_;
+};
+
 /// Makes the part of a record that a progress bar needs at every step.
-LogRecord outline_of(const PendingStep& step, const kernels::StepOutcome& outcome) {
+LogRecord outline_of(const DoneStep& done) {
   LogRecord record;
-  record.step = step.number;
-  record.loss = step.loss.item();
-  record.scale = step.scale.item();
-  record.skipped = !outcome.taken;
+  record.step = done.step.number;
+  record.loss = done.recorded.loss;
+  record.scale = done.recorded.scale;
+  record.skipped = !done.recorded.outcome.taken;
   return record;
 }
 
 /// Adds the part that only the log needs.
-void add_details(const PendingStep& step, const kernels::StepOutcome& outcome, LogRecord& record) {
-  const kernels::GradientCounts found = step.found.read();
-  record.lr = static_cast<double>(step.lr);
+void add_details(const DoneStep& done, LogRecord& record) {
+  const kernels::GradientCounts& found = done.recorded.found;
+  record.lr = static_cast<double>(done.step.lr);
   record.zero = share(found.zeros, found.values);
   record.subnormal = share(found.subnormals, found.values);
-  record.flushed = step.flushed;
-  if (step.norm && found.nonfinite == 0) record.grad_norm = step.norm->item();
-  if (!outcome.taken || found.nonfinite > 0) return;  // NaN says nothing about small updates
-  record.underflowed = share(outcome.updates.underflowed, outcome.updates.values);
-  record.absorbed = share(outcome.updates.absorbed, outcome.updates.values);
+  record.flushed = done.step.flushed;
+  if (done.step.has_norm && found.nonfinite == 0) record.grad_norm = done.recorded.norm;
+  if (record.skipped || found.nonfinite > 0) return;  // NaN says nothing about small updates
+  const kernels::UpdateCounts& updates = done.recorded.outcome.updates;
+  record.underflowed = share(updates.underflowed, updates.values);
+  record.absorbed = share(updates.absorbed, updates.values);
 }
 
 /// Reads steps back, in their order, and writes down what became of them.
@@ -85,25 +122,24 @@ struct Books {
   RunCurves& curves;
   const StepCallback& on_step;
 
-  void enter(const PendingStep& step, bool logged) const {
-    const kernels::StepOutcome outcome = step.outcome.read();
-    LogRecord record = outline_of(step, outcome);
+  void enter(const DoneStep& done, bool logged) const {
+    LogRecord record = outline_of(done);
     result.skipped += record.skipped;
     result.taken += !record.skipped;
     record.skips = result.skipped;
     if (result.first_nonfinite_step == 0 && !std::isfinite(record.loss))
       result.first_nonfinite_step = record.step;
     if (logged) {
-      add_details(step, outcome, record);
+      add_details(done, record);
       curves.add_to(record, finder.seconds());
       log.write(record);
       recorded.steps.push_back(record);
-      if (step.sizes) {
-        log.write_sizes(*step.sizes);
-        recorded.sizes.push_back(*step.sizes);
+      if (done.step.sizes) {
+        log.write_sizes(*done.step.sizes);
+        recorded.sizes.push_back(*done.step.sizes);
       }
     }
-    if (finder.searching()) finder.check_step(record, step.found.read().nonfinite);
+    if (finder.searching()) finder.check_step(record, done.recorded.found.nonfinite);
     if (on_step) on_step(plan, record);
   }
 };
@@ -178,7 +214,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
              {result, log.lines(), moment_of(running, t), finder.memory()});
   };
   const MemoryMeter memory(*model, *optimizer);
-  std::vector<PendingStep> pending;
+  PendingSteps pending(plan.device);
   std::int64_t unlogged = unlogged_steps(plan, begun.step);
   for (std::int64_t t = begun.step + 1; t <= plan.steps; ++t) {
     const bool logged = is_logged(plan, t);
@@ -187,16 +223,14 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
     {
       const MemoryRegion counted(memory.account());
-      pending.push_back(
-          start_step(plan, t, *model, *optimizer, scaler, meters, to(loader.next(), plan.device)));
+      pending.add(start_step(plan, t, *model, *optimizer, scaler, meters, to(loader.next(), plan.device)));
     }
     const bool stops = t < plan.steps && plan.stop && plan.stop();
     const bool saves = stops || (t < plan.steps && plan.save_every > 0 && t % plan.save_every == 0);
     unlogged = logged ? 0 : unlogged + 1;
     const bool checks = unlogged % steps_ahead == 0;  // at the same steps wherever the run was interrupted
     if (!checks && !saves) continue;
-    for (const PendingStep& step : pending) books.enter(step, logged && step.number == t);
-    pending.clear();
+    for (const DoneStep& done : pending.take()) books.enter(done, logged && done.step.number == t);
     if (checks) finder.keep(t);
     if (saves) save(t);
     if (stops) return std::move(recorded);

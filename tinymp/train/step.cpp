@@ -6,7 +6,7 @@
 namespace tinymp::train {
 
 // The order of the calls is that of Micikevicius et al. 2018.
-PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
+StartedStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                        LossScaler& scaler, const StepMeters& meters, const data::Batch& batch) {
   if (meters.shadow != nullptr && (meters.counts_flushed || meters.histograms)) {
     const Uncounted apart;
@@ -43,11 +43,16 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     histograms->add_updates(optimizer, gradients);
   }
   if (meters.updated) meters.updated(gradients);
-  PendingStep step{number, loss, scale, check.found(), outcome, flushed, optimizer.learning_rate(), norm};
-  if (histograms) step.sizes = histograms->sizes();
+  StartedStep started{{number, flushed, optimizer.learning_rate(), norm.has_value()},
+                      loss,
+                      scale,
+                      norm,
+                      check.found(),
+                      outcome};
+  if (histograms) started.step.sizes = histograms->sizes();
   scaler.update(std::move(check));
   optimizer.zero_grad();
-  return step;
+  return started;
 }
 
 }  // namespace tinymp::train

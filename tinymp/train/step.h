@@ -21,21 +21,26 @@ struct StepMeters {
   std::function<void(const Gradients&)> updated{};  ///< called after the optimizer's step, taken or skipped
 };
 
-/// A step that the device may still be computing. Its results stay on the device
-/// until it is logged: reading waits.
+/// What the CPU knows of a step that the device may still be computing.
 struct PendingStep {
   std::int64_t number;
-  Tensor loss, scale;
-  DeviceValue<kernels::GradientCounts> found;
-  DeviceValue<kernels::StepOutcome> outcome;
   double flushed;
   float lr;
-  std::optional<Tensor> norm{};  ///< of all unscaled gradients before clipping, where it was taken
+  bool has_norm;
   std::optional<StepSizes> sizes{};
 };
 
+/// The rest lies on the device: reading waits.
+struct StartedStep {
+  PendingStep step;
+  Tensor loss, scale;
+  std::optional<Tensor> norm;  ///< of all unscaled gradients before clipping, where it was taken
+  DeviceValue<kernels::GradientCounts> found;
+  DeviceValue<kernels::StepOutcome> outcome;
+};
+
 /// Starts a step at the current learning rate of the optimizer.
-PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
+StartedStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                        LossScaler& scaler, const StepMeters& meters, const data::Batch& batch);
 
 }  // namespace tinymp::train

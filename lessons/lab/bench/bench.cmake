@@ -13,7 +13,7 @@ else()
 endif()
 add_library(tinymp_bench STATIC ${bench_sources})
 target_link_libraries(tinymp_bench PUBLIC tinymp_lab nlohmann_json::nlohmann_json
-                                   PRIVATE tinymp_build CLI11::CLI11 ${CMAKE_DL_LIBS})
+                                   PRIVATE tinymp_build CLI11::CLI11 fmt::fmt ${CMAKE_DL_LIBS})
 if(TINYMP_HAS_CUDA)
   target_link_libraries(tinymp_bench PRIVATE CUDA::cudart_static)
 endif()

@@ -1,4 +1,5 @@
 #include <lessons/lab/report/csv_number.h>
+#include <tinymp/base/foreign_text.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,12 +10,6 @@ namespace tinymp::report {
 namespace {
 
 using Limits = std::numeric_limits<double>;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 bool same_word(std::string_view text, std::string_view lower_case) {
   return std::ranges::equal(text, lower_case, [](char c, char lower) {

@@ -72,17 +72,12 @@ constexpr std::array<std::pair<const char*, double LogRecord::*>, 11> sampled = 
      {"validation_loss", &LogRecord::validation_loss},
      {"metric", &LogRecord::metric}}};
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// The header: which column is which.
 class Columns {
  public:
   Columns(const std::vector<std::string>& header, const std::string& place, const std::string& metric) {
     for (std::size_t i = 0; i < header.size(); ++i) {
-      std::string name = lower(header[i]);
+      std::string name = lowered(header[i]);
       name.erase(0, name.find_first_not_of(" \t"));
       name.erase(name.find_last_not_of(" \t") + 1);
       at_.emplace(name, i);  // of two columns of one name the first counts
@@ -153,7 +148,7 @@ class Row {
     return static_cast<std::int64_t>(value);
   }
   bool flag(const char* name) const {
-    const std::string word = lower(text(name));
+    const std::string word = lowered(text(name));
     if (word == "true" || word == "false") return word == "true";
     const double value = number(name);
     return !std::isnan(value) && value != 0;
@@ -252,7 +247,7 @@ void finish(Run& run, bool has_metric) {
 }  // namespace
 
 bool is_csv(const std::string& path) {
-  return lower(std::filesystem::path(path).extension().string()) == ".csv";
+  return lowered(std::filesystem::path(path).extension().string()) == ".csv";
 }
 
 std::vector<Run> csv_runs(const std::string& path, const std::string& metric) {

@@ -25,6 +25,8 @@ std::string fixed(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : nonfinite(value);
 }
 
+std::string metric_text(double value) { return fixed_digits(value, std::abs(value) < 10 ? 3 : 4); }
+
 std::string percent(double share) {
   if (!std::isfinite(share)) return nonfinite(share);
   const double value = 100 * share;

@@ -9,6 +9,7 @@ namespace tinymp::report {
 std::string short_number(double value, int digits = 3);  ///< significant digits: "0.0735", "93.9", "1.2e-07"
 std::string fixed_digits(double value, int digits = 4);  ///< the same, keeping zeros at the end: "0.04200"
 std::string fixed(double value, int digits);             ///< `digits` after the point: "83.0"
+std::string metric_text(double value);                   ///< a result in 3 or 4 digits: "0.0420", "93.88"
 std::string percent(double share);     ///< 0.8312 -> "83 %", 0.0042 -> "0.4 %", 0.0001 -> "<0.1 %"
 std::string scale_text(double scale);  ///< a loss scale: "1024", "65536", "2^24", "0.25", "2^-10"
 std::string bytes_text(double bytes);  ///< "812 B", "4.21 MB", "1.3 GB": powers of 1000

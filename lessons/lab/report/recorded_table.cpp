@@ -30,8 +30,7 @@ std::int64_t days_since_1970(int year, int month, int day) {
 std::string result_cell(const Run& run) {
   if (!run.result) return "-";
   const double value = run.result->value;
-  return fixed_digits(value, std::abs(value) < 10 ? 3 : 4) +
-         (run.header.metric.ends_with(" (%)") ? " %" : "");
+  return metric_text(value) + (run.header.metric.ends_with(" (%)") ? " %" : "");
 }
 
 /// "mnist (55000 train, ...)" -> "mnist"; a long word is cut.

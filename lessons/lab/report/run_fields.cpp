@@ -94,24 +94,13 @@ const Field& field_named(std::string_view name) {
   return *found;
 }
 
-std::string lower(std::string_view text) {
-  std::string small(text);
-  for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return small;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 bool is_same(Match match, const std::string& there, const std::string& wanted) {
   if (match == Match::number) {
     const std::optional<double> a = csv_number(there), b = csv_number(wanted);
     return a && b ? *a == *b : there == wanted;
   }
-  return match == Match::whole ? lower(there) == lower(wanted) : lower(there).starts_with(lower(wanted));
+  return match == Match::whole ? lowered(there) == lowered(wanted)
+                               : lowered(there).starts_with(lowered(wanted));
 }
 
 /// "fp32 (3 runs), fp16_dynamic (3 runs)", the first ten.
@@ -181,8 +170,8 @@ bool fits(const Run& run, const Condition& condition) {
   if (field.name != "recipe") return false;
   const std::vector<std::string> names = recipe_names();
   // o0 is fp32 by another name: a preset is compared by what it is.
-  if (run.foreign_recipe.empty() && std::ranges::find(names, lower(condition.value)) != names.end())
-    return recipe_from_name(lower(condition.value)) == run.header.recipe;
+  if (run.foreign_recipe.empty() && std::ranges::find(names, lowered(condition.value)) != names.end())
+    return recipe_from_name(lowered(condition.value)) == run.header.recipe;
   return is_same(Match::whole, run.header.name, condition.value);
 }
 

@@ -42,8 +42,6 @@ double peak_bytes(const Run& run) {
   return run.result && run.result->peak_bytes > 0 ? static_cast<double>(run.result->peak_bytes) : nan;
 }
 
-std::string metric_text(double value) { return fixed_digits(value, std::abs(value) < 10 ? 3 : 4); }
-
 /// "93.88" or "93.88 (93.61..94.02)"; a NaN among the seeds makes the mean NaN, as it should.
 std::string metric_cell(const Group& group) {
   std::vector<double> values;

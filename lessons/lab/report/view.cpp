@@ -1,6 +1,7 @@
 #include <lessons/lab/report/run_fields.h>
 #include <lessons/lab/report/view.h>
 #include <tinymp/base/error.h>
+#include <tinymp/base/foreign_text.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -20,11 +21,6 @@ constexpr std::pair<const char*, Quantity> quantities[] = {
     {"grad_norm", Quantity::grad_norm}, {"validation_loss", Quantity::validation_loss},
     {"skips", Quantity::skips},         {"lr", Quantity::lr}};
 constexpr const char* metrics[] = {"accuracy", "mse", "perplexity"};
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
 
 Quantity quantity_of(const std::string& name) {
   for (const auto& [word, quantity] : quantities)
@@ -110,14 +106,14 @@ void change_axis(Panel& panel, std::span<const Group> groups, XAxis axis, std::v
 std::string why_none(std::span<const Group> groups, const std::string& name) {
   const bool is_metric = quantity_of(name) == Quantity::metric;
   const std::string of_runs = groups[0].runs[0]->header.metric;
-  if (!is_metric || lower(of_runs).find(name) == std::string::npos)
+  if (!is_metric || lowered(of_runs).find(name) == std::string::npos)
     return concat("These logs do not have ", name,
                   is_metric && !of_runs.empty() ? concat("; what they measure is ", of_runs, ".") : ".");
   return concat("These logs do not have ", name, " on the way, only at the end: the table shows it.");
 }
 
 bool measures(const Group& group, const std::string& name) {
-  return lower(group.runs[0]->header.metric).find(name) != std::string::npos;
+  return lowered(group.runs[0]->header.metric).find(name) != std::string::npos;
 }
 
 /// The one panel that was asked for; groups with another metric have no curve in it.

@@ -3,6 +3,7 @@
 #include <lessons/lab/learn/commands/sweep_cells.h>
 #include <tinymp/base/foreign_text.h>
 #include <tinymp/train/provenance.h>
+#include <tinymp/train/run_state.h>
 #include <algorithm>
 #include <filesystem>
 
@@ -180,6 +181,8 @@ void look_at(Cell& cell) {
     try {
       return train::load_run(log);
     } catch (const Error& error) {
+      if (!train::checkpoint_in(cell.folder).empty())
+        return train::load_run(log, 0);  // going on mends its end
       throw Error(concat("the cell ", cell.name, ": ", error.what(),
                          "; move its folder away, and the sweep trains it again"));
     }
