@@ -35,5 +35,6 @@ function(embed_file out_variable function)
   add_custom_command(OUTPUT "${output}" DEPENDS ${inputs} "${TINYMP_EMBED_SCRIPT}" VERBATIM
     COMMAND ${CMAKE_COMMAND} "-DFUNCTION=${function}" "-DINPUT=${inputs}" "-DOUTPUT=${output}"
             -P "${TINYMP_EMBED_SCRIPT}")
+  set_source_files_properties("${output}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   set(${out_variable} ${${out_variable}} "${output}" PARENT_SCOPE)
 endfunction()

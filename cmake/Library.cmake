@@ -10,6 +10,7 @@ file(GLOB_RECURSE core RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/*
 if(TINYMP_HAS_CUDA)
   list(FILTER core EXCLUDE REGEX "^kernels/no_cuda/")
 endif()
+tinymp_units(core)
 # take(OUT PATTERN): moves the sources that match PATTERN from the core to the group OUT.
 function(take out pattern)
   set(taken ${core})
@@ -117,7 +118,10 @@ set_source_files_properties(tinymp/data/picture_decoder.cpp PROPERTIES COMPILE_O
 # The optimiser would need longer for the files that write and read JSON than they run.
 file(GLOB json RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS tinymp/train/log_json.cpp tinymp/train/run_log*.cpp
      tinymp/train/finding_text.cpp tinymp/train/safetensors*.cpp tinymp/train/checkpoint*.cpp)
-set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>;$<$<BOOL:${TINYMP_SANITIZE}>:-O0>" SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(${json} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>;$<$<BOOL:${TINYMP_SANITIZE}>:-O0>")
+if(TINYMP_SANITIZE)
+  set_source_files_properties(${json} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endif()
 set_source_files_properties(kernels/dispatch.cpp kernels/cuda/executor.cpp PROPERTIES COMPILE_DEFINITIONS
   "TINYMP_HAS_CUDA=$<BOOL:${TINYMP_HAS_CUDA}>;TINYMP_HAS_EMULATION=$<BOOL:${TINYMP_EMULATION}>")
 set_source_files_properties(tinymp/data/find_files.cpp tinymp/train/provenance.cpp PROPERTIES COMPILE_DEFINITIONS

@@ -21,14 +21,9 @@ inline constexpr std::int64_t grain = 16 * block_size;  ///< values a thread tak
 template <class C>
 using Block = std::array<C, block_size>;
 
-/// Writes values begin .. begin + n of x to `out`, as C.
+/// Writes values begin .. begin + n of x to `out`, as C: float or double. Defined in block.cpp, once for all kernels.
 template <class C>
-void read(const View& x, std::int64_t begin, std::int64_t n, C* out) {
-  const auto count = static_cast<std::size_t>(n);
-  visit_dtype(x.dtype, [&]<class T> {
-    convert(std::span<const T>(x.data<T>() + begin, count), std::span<C>(out, count));
-  });
-}
+void read(const View& x, std::int64_t begin, std::int64_t n, C* out);
 
 /// Values begin .. begin + n of x as C. Points into x itself when x already holds C; else widens into
 /// `block`.
@@ -46,17 +41,9 @@ C* target(const View& y, std::int64_t begin, Block<C>& block) {
   return y.dtype == dtype_of<C> ? y.data<C>() + begin : block.data();
 }
 
+/// Rounds n values to the format of y, and writes them there from `begin` on. Values that lie there already stay.
 template <class C>
-void store(const C* values, const View& y, std::int64_t begin, std::int64_t n) {
-  if (y.dtype == dtype_of<C>) {
-    if (values != y.data<C>() + begin) std::copy(values, values + n, y.data<C>() + begin);
-    return;
-  }
-  const auto count = static_cast<std::size_t>(n);
-  visit_dtype(y.dtype, [&]<class T> {
-    convert(std::span<const C>(values, count), std::span<T>(y.data<T>() + begin, count));
-  });
-}
+void store(const C* values, const View& y, std::int64_t begin, std::int64_t n);
 
 /// Rounds values to a format and back, in place.
 inline void round_to(DType format, float* values, std::int64_t n) {

@@ -198,7 +198,7 @@ TEST_CASE("input_from: a sentence tells what may surprise") {
     for (const std::size_t c : {20u, 21u, 22u, 23u, 70u, 71u, 72u, 73u}) two.pixels[r * 100 + c] = 0;
   CHECK(says(notes(two), "2 pieces of ink that do not touch are read as one digit"));
   const data::ImageShape colour{32, 32, 3};
-  CHECK(says(notes(dark, colour), "Cropped: only the square in the middle of the 260 x 200 pixels"));
+  CHECK(says(notes(dark, colour), "Cropped: only the square in the middle of the 200 x 260 pixels"));
   CHECK(notes({{40, 40, 3}, Bytes(4800, 90)}, colour).empty());
 }
 

@@ -258,6 +258,11 @@ compares_figures() { # groups, a baseline, exports; in runs/quickstart-001 each 
   prints '^mine  *83.50 (83.00..84.00)  *83.50  *-9.5  *-15.9..-3.1  *2$'
   grep -q '^mine,mine,,,0 1,,83.5,83.5,-9.5,-15.85' figures.csv || fail 'figures.csv does not have the difference'
   learn 0 runs && prints '^quickstart-001.*  *finished  *[0-9]' && prints '^[0-9]* runs in runs; ./learn compare runs/NAME'
+  learn 0 runs runs && prints '^quickstart-001' # the folder without its flag, too
+  # By the name in the list a run is found again.
+  learn 0 runs --out . --plain && prints '^runs/quickstart-001/'
+  learn 1 compare runs/quickstart-001 --csv /dev/null/no.csv --out elsewhere && complains 'cannot write the table'
+  [ ! -s out ] || fail 'the table was printed before its file was tried'
   learn 0 runs --plain
   if LC_ALL=C grep -q '[^ -~]' out; then fail 'not ASCII under --plain'; fi
 }
@@ -435,7 +440,7 @@ resumed() { # a training that Ctrl-C or kill -9 ends goes on to the same weights
       wanted=130
       if [ $signal = TERM ]; then wanted=143; fi
       [ $code = $wanted ] || fail "exit code $code, not $wanted"
-      grep -q '^Interrupted before step [0-9]*; log and checkpoint are kept' err || fail 'says nothing'
+      grep -q '^Interrupted after step [0-9]* of [0-9]*; log and checkpoint are kept' err || fail 'says nothing'
       grep -q "^  ./learn train --resume $signal/train-001\$" err || fail 'does not say how to go on'
     fi
     grep -q '"result"' $signal/train-001/*.jsonl && fail 'ended before the signal'

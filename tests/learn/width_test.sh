@@ -51,7 +51,7 @@ interrupted() { # a training by Ctrl-C, as soon as it has a log
   kill -INT "$(cat pid)"
   wait
   as_shown <raw >out
-  grep -q '^Interrupted before step' out || { echo 'FAILED: Ctrl-C ends a training without a word' && failures=$((failures + 1)); }
+  grep -q '^Interrupted after step' out || { echo 'FAILED: Ctrl-C ends a training without a word' && failures=$((failures + 1)); }
 }
 
 for width in 80 100; do

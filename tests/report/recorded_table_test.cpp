@@ -71,8 +71,8 @@ TEST_CASE("the longest names of a sweep leave the table in 80 columns") {
     run.header.metric = "test accuracy (%)";
     run.header.seed += 100;
   }
-  std::istringstream lines(report::format_table(recorded_table(runs, seconds_of("2026-05-04T10:29:30Z")),
-                                                {.unicode = true, .width = 80}));
+  std::istringstream lines(report::format_table(
+      recorded_table(runs, {.now = seconds_of("2026-05-04T10:29:30Z")}), {.unicode = true, .width = 80}));
   std::string all;
   for (std::string line; std::getline(lines, line); all += line + "\n") CHECK(display_width(line) <= 80);
   INFO(all);
@@ -84,7 +84,7 @@ TEST_CASE("the newest run stands first, each with what became of it, in 80 colum
   runs.push_back(sample::hostile().runs[1]);  // interrupted
   runs.back().header.date = "2026-05-05T09:30:00Z";
   runs.back().header.model = "resnet20 with a \x1b[2J very long name of its own";
-  const Table table = recorded_table(runs, seconds_of("2026-05-05T10:30:00Z"));
+  const Table table = recorded_table(runs, {.now = seconds_of("2026-05-05T10:30:00Z")});
   REQUIRE(table.rows.size() == runs.size());
   CHECK(table.rows[0][6] == "interrupted");
   CHECK(table.rows[0][7] == "1 h");
@@ -106,9 +106,26 @@ TEST_CASE("of two runs of the same second the one with the higher number is the 
     runs.push_back(one);
     runs.back().path = path;
   }
-  const Table table = recorded_table(runs, 0);
+  const Table table = recorded_table(runs, {});
   CHECK(table.rows[0][0] == "train-002");
   CHECK(table.rows[1][0] == "train-001");
+}
+
+TEST_CASE("a run is listed by the path at which ./learn compare finds it") {
+  std::vector<Run> runs(4, sample::small_gradients().runs[0]);
+  const char* const paths[] = {"out/q/train-001/a.jsonl", "out/train-001/a.jsonl", "out/many/a.jsonl",
+                               "out/many/b.jsonl"};
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].path = paths[i];
+  std::vector<std::string> names;
+  for (const std::vector<std::string>& row : recorded_table(runs, {.folder = "out/"}).rows) names.push_back(row[0]);
+  CHECK(names == std::vector<std::string>{"train-001", "q/train-001", "many/b", "many/a"});
+}
+
+TEST_CASE("a word that does not fit ends in a mark of the terminal") {
+  std::vector<Run> runs(1, sample::small_gradients().runs[0]);
+  runs[0].header.data = "fashion-mnist-cut (9000 train)";
+  CHECK(recorded_table(runs, {.unicode = true}).rows[0][3] == "fashio…");
+  CHECK(recorded_table(runs, {.unicode = false}).rows[0][3] == "fashio~");
 }
 
 TEST_CASE("weights stand by their hash, in 80 columns") {
@@ -117,7 +134,8 @@ TEST_CASE("weights stand by their hash, in 80 columns") {
   runs[0].result->weights = "0123456789abcdef";
   runs[1].result->weights = "\x1b[2J and a text that no hash is";
   runs[1].header.date = "2026-05-05T09:30:00Z";
-  const Table table = recorded_table(runs, seconds_of("2026-05-05T10:30:00Z"), RunColumns::weights);
+  const Table table =
+      recorded_table(runs, {.now = seconds_of("2026-05-05T10:30:00Z"), .columns = RunColumns::weights});
   CHECK(table.header[2] == "weights");
   CHECK(table.rows[1][2] == "0123456789abcdef");
   std::istringstream lines(report::format_table(table, {.unicode = true, .colour = false, .width = 80}));
@@ -126,5 +144,5 @@ TEST_CASE("weights stand by their hash, in 80 columns") {
     CHECK(line.find('\x1b') == std::string::npos);
   }
   runs[0].result.reset();
-  CHECK(recorded_table(runs, 0, RunColumns::weights).rows[1][2] == "-");
+  CHECK(recorded_table(runs, {.columns = RunColumns::weights}).rows[1][2] == "-");
 }

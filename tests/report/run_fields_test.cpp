@@ -71,6 +71,18 @@ TEST_CASE("groups by a field: numbers go up, names stand as they come") {
   REQUIRE_THROWS_AS(group_by_field(runs, "colour"), UsageError);
 }
 
+TEST_CASE("two folders of one name are two runs") {
+  std::vector<Run> runs(3);
+  runs[0].path = "a/train-001/fp32-seed0.jsonl";
+  runs[1].path = "b/train-001/fp32-seed0.jsonl";
+  runs[2].path = "b/train-002/fp32-seed0.jsonl";
+  const std::vector<Group> groups = group_by_field(runs, "run");
+  REQUIRE(groups.size() == 3);
+  CHECK(groups[0].name == "a/train-001/fp32-seed0");
+  CHECK(groups[1].name == "b/train-001/fp32-seed0");
+  CHECK(groups[2].name == "train-002/fp32-seed0");
+}
+
 TEST_CASE("a run is named by its folder and its file") {
   Run run;
   for (const auto& [path, name] :

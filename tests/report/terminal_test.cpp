@@ -47,6 +47,11 @@ TEST_CASE("shortening and wrapping keep to the columns") {
   CHECK(wrap("one two three", 7) == std::vector<std::string>{"one two", "three"});
   CHECK(wrap("one  two", 4) == std::vector<std::string>{"one", "two"});
   CHECK(wrap("abcdefghij kl", 4) == std::vector<std::string>{"abcd", "efgh", "ij", "kl"});
+  CHECK(wrap("fp16_dynamic, on", 8) == std::vector<std::string>{"fp16_", "dynamic,", "on"});
+  CHECK(wrap("runs/quickstart-001/fp16", 11) == std::vector<std::string>{"runs/", "quickstart-", "001/fp16"});
+  CHECK(longest_piece("fp16_dynamic, on") == 8);
+  CHECK(longest_piece("interrupted") == 11);
+  CHECK(longest_piece("") == 0);
   CHECK(wrap("日本語", 1) == std::vector<std::string>{"日", "本", "語"});
   CHECK(pad("é", 3) == "é  ");
   CHECK(pad("é", 3, Align::right) == "  é");

@@ -18,13 +18,13 @@ PictureInput from_digit(const Picture& picture, const std::string& path) {
   Digit digit = read_digit(picture, path);
   PictureInput input =
       input_of(path, std::move(digit.image),
-               concat(digit.is_dark_ink ? "dark ink on light, " : "light ink on dark, ", digit.rows, " x ",
-                      digit.cols, " pixels at row ", digit.top, ", column ", digit.left));
+               concat(digit.is_dark_ink ? "dark ink on light, " : "light ink on dark, ", digit.cols, " x ",
+                      digit.rows, " pixels at row ", digit.top, ", column ", digit.left));
   if (digit.is_dark_ink)
     input.notes.emplace_back("Inverted: the ink is dark, and the model knows light ink on black.");
   if (digit.rows * 10 < picture.shape.rows * 9 || digit.cols * 10 < picture.shape.cols * 9)
-    input.notes.push_back(concat("Cropped: the digit takes ", digit.rows, " x ", digit.cols, " of the ",
-                                 picture.shape.rows, " x ", picture.shape.cols, " pixels."));
+    input.notes.push_back(concat("Cropped: the digit takes ", digit.cols, " x ", digit.rows, " of the ",
+                                 picture.shape.cols, " x ", picture.shape.rows, " pixels (width x height)."));
   if (digit.contrast < low_contrast)
     input.notes.push_back(concat("Low contrast: the ink differs from its paper by ", digit.contrast,
                                  " of 255 levels, so that the answer may be about noise."));
@@ -49,7 +49,7 @@ std::int64_t level_of_edge(const Picture& grey) {
 
 PictureInput from_whole(const Picture& picture, const std::string& path) {
   return input_of(path, grey_28x28(picture),
-                  concat("the whole picture of ", picture.shape.rows, " x ", picture.shape.cols, " pixels"));
+                  concat("the whole picture of ", picture.shape.cols, " x ", picture.shape.rows, " pixels"));
 }
 
 PictureInput from_garment(const Picture& picture, const std::string& path) {
@@ -63,10 +63,10 @@ PictureInput from_garment(const Picture& picture, const std::string& path) {
 PictureInput from_colour(const Picture& picture, const std::string& path) {
   const std::int64_t rows = picture.shape.rows, cols = picture.shape.cols;
   PictureInput input = input_of(path, colour_32x32(picture),
-                                concat("the square in the middle of ", rows, " x ", cols, " pixels"));
+                                concat("the square in the middle of ", cols, " x ", rows, " pixels"));
   if (rows != cols)
     input.notes.push_back(
-        concat("Cropped: only the square in the middle of the ", rows, " x ", cols, " pixels is looked at."));
+        concat("Cropped: only the square in the middle of the ", cols, " x ", rows, " pixels is looked at."));
   return input;
 }
 

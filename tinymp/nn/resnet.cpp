@@ -3,7 +3,7 @@
 namespace tinymp::nn {
 namespace {
 
-constexpr std::int64_t widths[] = {16, 32, 64}, classes = 10;
+constexpr std::int64_t widths[] = {16, 32, 64}, cifar_classes = 10;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ ResNet::ResNet(int blocks_of_a_stage, const Images& images, const Recipe& recipe
     : images_(images),
       in_(images.channels, widths[0], 1, recipe, rng, norms),
       blocks_(make_blocks(blocks_of_a_stage, recipe, rng, norms)),
-      out_(widths[2], classes, recipe, rng) {
+      out_(widths[2], cifar_classes, recipe, rng) {
   expect(blocks_of_a_stage > 0 && images.size > 0, "ResNet: ", blocks_of_a_stage,
          " blocks a stage, for images of size ", images.size, "; both must be above 0");
 }

@@ -19,11 +19,11 @@
 namespace tinymp::train {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Out = nlohmann::ordered_json;
 
 /// Fills one JSON object, field by field.
 struct ToJson {
-  Json json = Json::object();
+  Out json = Out::object();
 
   void operator()(const char* key, const std::string& value) { json[key] = value; }
   void operator()(const char* key, std::integral auto value) { json[key] = value; }
@@ -49,7 +49,7 @@ struct ToJson {
 };
 
 /// Bytes that are not UTF-8 (in a path, say) become U+FFFD instead of an error in the middle of a run.
-std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string one_line(const Out& json) { return json.dump(-1, ' ', false, Out::error_handler_t::replace); }
 
 /// Renames a file, unless another has the name. A file system without hard links cannot do both at once.
 void take_name(const std::string& part, const std::string& path) {

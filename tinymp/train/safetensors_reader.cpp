@@ -159,8 +159,9 @@ Layout layout_of(const Reader& reader, std::string_view header, std::uint64_t da
     }
     StoredTensor tensor;
     const Range range = reader.range_from(json, name, tensor);
-    reader.need(range.second <= data, concat("the data of tensor '", excerpt(name), "' end at ", range.second,
-                                             ", and the file has ", data, " bytes of data"));
+    reader.need(range.second <= data,
+                concat("the data of tensor '", excerpt(name), "' end at ", range.second,
+                       ", and the file has ", data, " bytes of data: it was cut short"));
     layout.ranges.push_back(range);
     layout.contents.tensors.emplace(name, std::move(tensor));
   }

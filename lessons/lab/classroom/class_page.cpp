@@ -16,7 +16,7 @@ namespace {
 
 using report::escape_html;
 
-std::string percent(double share) { return report::fixed(100 * share, 0) + " %"; }
+std::string percent_text(double share) { return report::fixed(100 * share, 0) + " %"; }
 
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -124,7 +124,7 @@ Rows Page::students() const {
     }
     const Sums sums = sums_of(grades);
     for (const int n : {sums.answers, sums.hints, sums.gave_up}) cells.push_back(std::to_string(n));
-    cells.push_back(percent(sums.likeness));
+    cells.push_back(percent_text(sums.likeness));
     const int late = grades.minutes_late.value_or(0);
     if (due) cells.push_back(late == 0 ? "" : fmt::format("{} min", late));
     rows.push_back(cells);
@@ -172,10 +172,10 @@ Rows Page::groups(const std::vector<Pair>& pairs) const {
                (found == all_.end() ? escape_html(student) : file_link(*found, group.exercise, student));
     }
     rows.push_back({escape_html(group.exercise), names,
-                    percent(group.least) == percent(group.likeness)
-                        ? percent(group.likeness)
-                        : fmt::format("{:.0f} to {}", 100 * group.least, percent(group.likeness)),
-                    percent(group.to_reference)});
+                    percent_text(group.least) == percent_text(group.likeness)
+                        ? percent_text(group.likeness)
+                        : fmt::format("{:.0f} to {}", 100 * group.least, percent_text(group.likeness)),
+                    percent_text(group.to_reference)});
   }
   return rows;
 }

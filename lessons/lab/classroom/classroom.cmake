@@ -30,6 +30,7 @@ set(without_emulation "$<FILTER:${without_emulation},EXCLUDE,/kernels/dispatch[.
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/objects_without_emulation.txt
      CONTENT "$<JOIN:${without_emulation},\n>\n")
 file(GLOB classroom CONFIGURE_DEPENDS classroom/*.cpp)
+tinymp_units(classroom)
 tinymp_lab_library(tinymp_classroom ${classroom})
 target_link_libraries(tinymp_classroom PUBLIC tinymp_lab)
 add_dependencies(tinymp_classroom classroom_judge classroom_serve classroom_dispatch tinymp)

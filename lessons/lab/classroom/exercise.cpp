@@ -20,7 +20,7 @@ int leading_number(const fs::path& folder) {
   return std::stoi(number);
 }
 
-Exercise read(const fs::path& folder) {
+Exercise exercise_in(const fs::path& folder) {
   const fs::path path = folder / "exercise.json";
   Exercise exercise;
   try {
@@ -70,7 +70,7 @@ std::vector<Exercise> exercises() {
     const fs::path folder = lesson.path() / "exercises";
     if (!fs::is_directory(folder)) continue;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-      found.push_back(read(entry.path()));
+      found.push_back(exercise_in(entry.path()));
   }
   std::ranges::sort(found, [](const Exercise& a, const Exercise& b) {
     return std::tie(a.chapter, a.place) < std::tie(b.chapter, b.place);

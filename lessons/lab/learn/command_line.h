@@ -41,6 +41,11 @@ CLI::Validator whole(std::int64_t low, std::int64_t high);  ///< an integer, low
 /// Empty: go on. Otherwise the exit code: 0 after --help, 2 after one line that says what is wrong.
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
 
+/// The command line of a lesson, into `options`: the same answer.
+std::optional<int> read_lesson_options(const Lesson& lesson, Options& options, int argc, char** argv);
+/// The one of ./learn quickstart, which has fewer flags.
+std::optional<int> read_quickstart_options(const Lesson& lesson, Options& options, int argc, char** argv);
+
 /// Runs `work` and returns its exit code. An exception becomes one message on stderr, "learn: ...", and the
 /// exit code of error.h. Checks the float environment first, and at the end whether all output could be
 /// written.

@@ -4,6 +4,7 @@
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/csv_runs.h>
 #include <tinymp/base/error.h>
+#include <tinymp/base/foreign_text.h>
 #include <tinymp/base/parallel_for.h>
 #include <algorithm>
 #include <filesystem>
@@ -105,6 +106,16 @@ std::vector<std::string> logs_below(const std::string& folder) {
   std::vector<std::string> paths;
   for (const fs::path& path : found) paths.push_back(path.string());
   return paths;
+}
+
+std::string one_below(const std::string& folder, const std::string& ending, const std::string& otherwise) {
+  std::string newest;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator i(folder, failed), end; !failed && i != end; i.increment(failed)) {
+    std::string above = i->path().parent_path().string();
+    if (i->path().string().ends_with(ending) && above > newest) newest = std::move(above);
+  }
+  return newest.empty() ? otherwise : concat("; ", excerpt(newest, 200), " has one");
 }
 
 std::vector<std::vector<train::Run>> read_runs(const std::vector<std::string>& paths,

@@ -21,4 +21,8 @@ std::vector<std::string> logs_below(const std::string& folder);
 std::vector<std::vector<train::Run>> read_runs(const std::vector<std::string>& paths,
                                                const std::string& metric, std::vector<std::string>& why);
 
+/// The newest folder below `folder` that holds a file with this ending, for a message: "; runs/q/train-001 has one", or
+/// `otherwise` where there is none.
+std::string one_below(const std::string& folder, const std::string& ending, const std::string& otherwise);
+
 }  // namespace tinymp::lab

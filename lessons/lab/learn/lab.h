@@ -60,6 +60,7 @@ struct Options {
   bool full = false;             ///< --full: a run for a GPU and hours, of a lesson that has one
   bool verify = false;         ///< --verify: the full set, and a claim that does not hold ends in exit code 1
   bool sabotaged = false;      ///< --sabotage NAME: the lesson's technique is turned off
+  bool predict = false;        ///< --predict: the learner's expectations are asked first
   bool plain = false;          ///< --plain: no colour, no Unicode, no progress bar
   bool live = false;           ///< --live: curves grow while models train
   bool open = false;           ///< --open: show the page in the browser

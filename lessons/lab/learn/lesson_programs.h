@@ -13,6 +13,9 @@ struct LessonProgram {
   std::string path;    ///< ".../lesson_06"
 };
 
+/// The exit code of a lesson that lacks something: data, a GPU.
+inline constexpr int lacks_something = 3;
+
 /// Where this program and the lessons' lie.
 std::filesystem::path own_folder();
 

@@ -1,7 +1,6 @@
 #include <lessons/05_master_weights/small_updates.h>
 #include <lessons/06_loss_scaling/small_gradients.h>
 #include <lessons/lab/learn/command_line.h>
-#include <CLI/CLI.hpp>
 
 // ./learn quickstart: the experiments of lessons 05 and 06, small enough for the first minutes. A program of
 // its own, so that nothing is compiled for it that it does not run.
@@ -39,15 +38,8 @@ void what_next(Lab& lab) {
 
 int quickstart(int argc, char** argv) {
   Options options;
-  CLI::App app(concat(lesson.title, ".\nTrains the same models under several recipes, and compares them."),
-               command_of(lesson));
-  add_experiment_flags(app, options);
-  options.data = "cut";
-  add_training_flags(app, options, {.otherwise = "cut"});
-  add_output_flags(app, options);
-  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  if (const std::optional<int> code = read_quickstart_options(lesson, options, argc, argv)) return *code;
 
-  options.command = typed(command_of(lesson), argc, argv);
   Lab lab(lesson, options);
   lab.say(lesson.title);
   lab.data();

@@ -13,8 +13,6 @@
 namespace tinymp::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 /// What may tell groups of the same name apart, the most telling first.
 std::vector<std::string> traits(const train::RunHeader& h) {
   const std::string own = train::learner_pieces(h.pieces);
@@ -85,7 +83,7 @@ void find_end(const Run& run, std::vector<CurveEnd>& ends) {
   std::size_t first_bad = steps.size();
   while (first_bad > 0 && !std::isfinite(steps[first_bad - 1].loss)) --first_bad;
   std::int64_t bad_step = steps[first_bad].step, finite_step = 0;
-  CurveEnd end{0, nan, 0, run.header.seed};
+  CurveEnd end{0, train::not_measured, 0, run.header.seed};
   if (first_bad > 0) {
     finite_step = steps[first_bad - 1].step;
     end.step = static_cast<double>(finite_step);
@@ -179,8 +177,8 @@ Curve make_curve(const Group& group, Quantity quantity) {
   for (const auto& [step, point] : points.all()) {
     curve.step.push_back(static_cast<double>(step));
     curve.mean.push_back(point.mean(quantity));
-    curve.low.push_back(point.values.count() > 0 ? point.low : nan);
-    curve.high.push_back(point.values.count() > 0 ? point.high : nan);
+    curve.low.push_back(point.values.count() > 0 ? point.low : train::not_measured);
+    curve.high.push_back(point.values.count() > 0 ? point.high : train::not_measured);
   }
   return curve;
 }

@@ -14,7 +14,7 @@
 namespace tinymp::report {
 namespace {
 
-constexpr std::chrono::milliseconds redraw_every{250};
+constexpr std::chrono::milliseconds draw_curves_every{250};
 constexpr std::chrono::seconds say_every{10};
 constexpr int cheap = 60;  ///< a drawing that took t is followed by a pause of 60 t: under 2 % of the time
 constexpr int status_lines = 2, highest_chart = 12, lowest_chart = 4, narrowest_chart = 40;
@@ -101,7 +101,7 @@ void LiveCurves::begin(const train::RunHeader& header) {
   first_step_ = -1;
   drawn_.clear();
   start_ = Clock::now();
-  next_ = start_ + (draws_ ? Clock::duration(redraw_every) : Clock::duration(say_every));
+  next_ = start_ + (draws_ ? Clock::duration(draw_curves_every) : Clock::duration(say_every));
 }
 
 void LiveCurves::update(const train::LogRecord& step) {
@@ -151,7 +151,7 @@ void LiveCurves::show(Clock::time_point now) {
   }
   std::fwrite(text.data(), 1, text.size(), out_);
   std::fflush(out_);
-  const Clock::duration pause = draws_ ? Clock::duration(redraw_every) : Clock::duration(say_every);
+  const Clock::duration pause = draws_ ? Clock::duration(draw_curves_every) : Clock::duration(say_every);
   const Clock::time_point end = Clock::now();
   next_ = end + std::max(pause, cheap * (end - now));
 }

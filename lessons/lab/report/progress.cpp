@@ -9,7 +9,7 @@
 namespace tinymp::report {
 namespace {
 
-constexpr std::chrono::milliseconds redraw_every{100};
+constexpr std::chrono::milliseconds draw_bar_every{100};
 constexpr int longest_bar = 30, shortest_bar = 6, columns_free = 3;
 
 double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::steady_clock::time_point b) {
@@ -39,7 +39,7 @@ void Progress::finish() {
 }
 
 void Progress::draw(Clock::time_point now) {
-  next_ = now + redraw_every;
+  next_ = now + draw_bar_every;
   std::string left = "";
   const double spent = seconds_between(start_, now);
   if (step_ > 0 && spent > 0.5) {  // before that the guess is worth nothing

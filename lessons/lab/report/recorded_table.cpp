@@ -34,14 +34,19 @@ std::string result_cell(const Run& run) {
 }
 
 /// "mnist (55000 train, ...)" -> "mnist"; a long word is cut.
-std::string first_word(const std::string& text) { return shorten(text.substr(0, text.find(' ')), 7, true); }
+std::string first_word(const std::string& text, bool unicode) {
+  return shorten(text.substr(0, text.find(' ')), 7, unicode);
+}
 
-std::string folder_of(const Run& run) { return std::filesystem::path(run.path).parent_path().string(); }
+std::filesystem::path folder_of(const Run& run) { return std::filesystem::path(run.path).parent_path(); }
 
-/// The folder alone where it holds no other run: "train-001".
-std::string short_name(const Run& run, const std::map<std::string, int>& runs_in) {
-  const std::string name = run_name(run);
-  return runs_in.at(folder_of(run)) == 1 ? name.substr(0, name.find('/')) : name;
+/// What ./learn compare finds below `folder`: the log without its ending, or its folder where that holds no other.
+std::string name_below(const std::string& folder, const Run& run,
+                       const std::map<std::filesystem::path, int>& runs_in) {
+  const std::filesystem::path own = folder_of(run);
+  std::filesystem::path name = std::filesystem::path(run.path).lexically_relative(folder).replace_extension();
+  if (runs_in.at(own) == 1 && name.has_parent_path()) name = name.parent_path();
+  return name.string();
 }
 
 }  // namespace
@@ -74,7 +79,7 @@ std::string age_text(std::int64_t then, std::int64_t now) {
   return days < 730 ? concat(days, " d") : concat(days / 365, " y");
 }
 
-Table recorded_table(std::vector<Run> runs, std::int64_t now, RunColumns columns) {
+Table recorded_table(std::vector<Run> runs, const RecordedView& view) {
   // Runs of the same second: the higher number of a folder is the newer.
   std::ranges::sort(runs, [](const Run& a, const Run& b) {
     return std::tie(a.header.date, a.path) > std::tie(b.header.date, b.path);
@@ -85,7 +90,7 @@ Table recorded_table(std::vector<Run> runs, std::int64_t now, RunColumns columns
     table.header.emplace_back(name);
     table.align.push_back(align);
   };
-  if (columns == RunColumns::weights) {
+  if (view.columns == RunColumns::weights) {
     add("weights", left);
   } else {
     add("model", left);
@@ -95,20 +100,20 @@ Table recorded_table(std::vector<Run> runs, std::int64_t now, RunColumns columns
   add("result", right);
   add("state", left);
   add("age", right);
-  std::map<std::string, int> runs_in;
+  std::map<std::filesystem::path, int> runs_in;
   for (const Run& run : runs) ++runs_in[folder_of(run)];
   for (const Run& run : runs) {
     std::vector<std::string>& row = table.rows.emplace_back();
-    row = {short_name(run, runs_in), shorten(run_field(run, "recipe"), 12, true)};
-    if (columns == RunColumns::weights) {
-      row.push_back(run.result && !run.result->weights.empty() ? shorten(run.result->weights, 16, true)
-                                                               : "-");
+    row = {name_below(view.folder, run, runs_in), shorten(run_field(run, "recipe"), 12, view.unicode)};
+    if (view.columns == RunColumns::weights) {
+      row.push_back(
+          run.result && !run.result->weights.empty() ? shorten(run.result->weights, 16, view.unicode) : "-");
     } else {
-      row.push_back(first_word(run.header.model));
-      row.push_back(first_word(run.header.data));
+      row.push_back(first_word(run.header.model, view.unicode));
+      row.push_back(first_word(run.header.data, view.unicode));
     }
     row.insert(row.end(), {run_field(run, "seed"), result_cell(run), state_of(run),
-                           age_text(seconds_of(run.header.date), now)});
+                           age_text(seconds_of(run.header.date), view.now)});
   }
   return table;
 }

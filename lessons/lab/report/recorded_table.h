@@ -24,8 +24,14 @@ enum class RunColumns {
   weights,  ///< the hash of the weights (train::weights_hash), "-" where the run has none
 };
 
+struct RecordedView {
+  std::int64_t now = -1;                   ///< seconds since 1970
+  RunColumns columns = RunColumns::model;  ///< what stands between recipe and seed
+  std::string folder = "runs";             ///< names are paths below it
+  bool unicode = true;
+};
+
 /// One row a run, the newest first: name, recipe, COLUMNS, seed, result, state, age. 80 columns hold it.
-/// `now` is in seconds since 1970.
-Table recorded_table(std::vector<Run> runs, std::int64_t now, RunColumns columns = RunColumns::model);
+Table recorded_table(std::vector<Run> runs, const RecordedView& view);
 
 }  // namespace tinymp::report

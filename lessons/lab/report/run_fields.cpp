@@ -123,6 +123,11 @@ std::string values_of(std::span<const Run> runs, std::string_view field) {
   return counts.size() > most ? text + concat(" and ", counts.size() - most, " more") : text;
 }
 
+std::string without_ending(std::string path) {
+  if (path.ends_with(".jsonl")) path.resize(path.size() - 6);
+  return path;
+}
+
 }  // namespace
 
 std::string all_run_fields() {
@@ -137,8 +142,7 @@ std::string run_field(const Run& run, std::string_view field) { return field_nam
 
 std::string run_name(const Run& run) {
   const std::filesystem::path path(run.path);
-  std::string file = path.filename().string();
-  if (file.ends_with(".jsonl")) file.resize(file.size() - 6);
+  const std::string file = without_ending(path.filename().string());
   const std::string folder = path.parent_path().filename().string();
   return folder.empty() || folder == "." || folder == ".." ? file : folder + "/" + file;
 }
@@ -198,13 +202,19 @@ std::vector<Group> group_by_field(std::span<const Run> runs, std::string_view na
   const Field& field = field_named(name);
   std::vector<Group> groups;
   std::map<std::string, std::size_t> known;
+  std::map<std::string, int> named;
   for (const Run& run : runs) {
     std::string value = field.text(run);
     if (value.empty()) value = "unknown";
-    const auto [found, is_new] = known.emplace(value, groups.size());
+    // Two folders may bear one name: what tells runs apart is the path.
+    const auto [found, is_new] =
+        known.emplace(name == "run" ? concat(run.path, "\n", value) : value, groups.size());
     if (is_new) groups.push_back({value, {}});
+    if (is_new) ++named[value];
     groups[found->second].runs.push_back(&run);
   }
+  for (Group& group : groups)
+    if (named[group.name] > 1) group.name = without_ending(group.runs[0]->path);
   if (field.match != Match::number) return groups;
   std::ranges::stable_sort(groups, {}, [](const Group& group) {
     const double value = csv_number(group.name).value_or(train::not_measured);

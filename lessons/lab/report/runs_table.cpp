@@ -12,8 +12,6 @@
 namespace tinymp::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 /// One figure of a run; NaN where it has none.
 using Figure = std::function<double(const Run&)>;
 
@@ -35,11 +33,14 @@ double skips(const Run& run) {
   if (run.result) return static_cast<double>(run.result->skipped);
   return run.steps.empty() ? 0 : static_cast<double>(run.steps.back().skips);
 }
-double final_scale(const Run& run) { return run.steps.empty() ? nan : run.steps.back().scale; }
-double seconds(const Run& run) { return run.result ? run.result->seconds : nan; }
+double final_scale(const Run& run) {
+  return run.steps.empty() ? train::not_measured : run.steps.back().scale;
+}
+double seconds(const Run& run) { return run.result ? run.result->seconds : train::not_measured; }
 
 double peak_bytes(const Run& run) {
-  return run.result && run.result->peak_bytes > 0 ? static_cast<double>(run.result->peak_bytes) : nan;
+  return run.result && run.result->peak_bytes > 0 ? static_cast<double>(run.result->peak_bytes)
+                                                  : train::not_measured;
 }
 
 /// "93.88" or "93.88 (93.61..94.02)"; a NaN among the seeds makes the mean NaN, as it should.

@@ -30,13 +30,23 @@ int total_of(const std::vector<int>& widths, int gap) {
   return total;
 }
 
+/// The columns that a cell needs so that no word in it is torn, between 8 and 12.
+int narrowest(const Table& table, std::size_t column) {
+  int width = 8;
+  for (const auto& row : table.rows)
+    if (column < row.size()) width = std::max(width, longest_piece(row[column]));
+  return std::min(width, 12);
+}
+
 /// Takes characters from the widest left-aligned column until the table fits. The first column keeps `first` of them, the
-/// others 8.
+/// others what their words need.
 void shrink(std::vector<int>& widths, const Table& table, int first, int gap, int available) {
+  std::vector<int> least{first};
+  for (std::size_t i = 1; i < widths.size(); ++i) least.push_back(narrowest(table, i));
   for (int total = total_of(widths, gap); total > available; --total) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const bool may_shrink = align_of(table, i) == Align::left && widths[i] > (i == 0 ? first : 8);
+      const bool may_shrink = align_of(table, i) == Align::left && widths[i] > least[i];
       if (may_shrink && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     }
     if (widest == widths.size()) return;

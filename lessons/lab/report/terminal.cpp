@@ -74,6 +74,22 @@ std::string coloured(std::string_view text, const char* code, const TerminalStyl
   return std::string("\x1b[") + code + "m" + std::string(text) + "\x1b[0m";
 }
 
+bool may_break_behind(char c) { return c == '/' || c == '-' || c == '_'; }
+
+/// As much of a word longer than a line as fits: at least one character, to the last place where it may break.
+std::string_view beginning_of_long_word(std::string_view text, int width) {
+  std::size_t end = 0, broken = 0;
+  int used = 0;
+  do {
+    const CodePoint c = first_code_point(text.substr(end));
+    used += width_of(c.value);
+    end += c.bytes;
+    if (c.bytes == 1 && may_break_behind(text[end - 1])) broken = end;
+  } while (end < text.size() && text[end] != ' ' &&
+           used + width_of(first_code_point(text.substr(end)).value) <= width);
+  return text.substr(0, broken > 0 ? broken : end);
+}
+
 }  // namespace
 
 TerminalStyle terminal_style(int fd, bool plain) {
@@ -124,6 +140,19 @@ std::string printable(std::string_view text, bool unicode) {
   return clean;
 }
 
+int longest_piece(std::string_view text) {
+  int longest = 0;
+  while (!text.empty()) {
+    std::size_t end = 0;
+    while (end < text.size() && text[end] != ' ' && !may_break_behind(text[end])) ++end;
+    const std::size_t taken = std::min(end + 1, text.size());
+    longest =
+        std::max(longest, display_width(text.substr(0, end < text.size() && text[end] == ' ' ? end : taken)));
+    text.remove_prefix(taken);
+  }
+  return longest;
+}
+
 std::vector<std::string> wrap(std::string_view text, int width) {
   std::vector<std::string> lines(1);
   int used = 0;
@@ -147,13 +176,11 @@ std::vector<std::string> wrap(std::string_view text, int width) {
     if (used > 0) {
       lines.emplace_back();
       used = 0;
-    } else {  // a word longer than a line: as much of it as fits, at least one character
-      do {
-        const CodePoint c = first_code_point(text);
-        used += width_of(c.value);
-        lines.back() += text.substr(0, c.bytes);
-        text.remove_prefix(c.bytes);
-      } while (!text.empty() && used + width_of(first_code_point(text).value) <= width);
+    } else {
+      const std::string_view piece = beginning_of_long_word(text, width);
+      lines.back() += piece;
+      used = display_width(piece);
+      text.remove_prefix(piece.size());
     }
   }
   return lines;

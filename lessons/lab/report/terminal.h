@@ -30,8 +30,12 @@ int display_width(std::string_view text);
 /// move the cursor), and without Unicode so does what ASCII has no stand-in for.
 std::string printable(std::string_view text, bool unicode);
 
-/// The text in lines of at most `width` columns, broken at spaces; a longer word is cut. Never empty.
+/// The text in lines of at most `width` columns, broken at spaces; a longer word is cut, behind a /, - or _ where
+/// it has one. Never empty.
 std::vector<std::string> wrap(std::string_view text, int width);
+
+/// Columns of the longest part that wrap() keeps together where it can.
+int longest_piece(std::string_view text);
 
 /// At most `width` columns: a longer text ends in "…" (or "~" without Unicode).
 std::string shorten(std::string_view text, int width, bool unicode);

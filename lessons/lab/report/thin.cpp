@@ -8,7 +8,6 @@
 namespace tinymp::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t fewest_windows = 100;
 /// Rows times curves: what a browser lays out for one panel when it is zoomed.
 constexpr std::size_t most_cells = 200'000;
@@ -30,9 +29,9 @@ struct Window {
 void push(Curve& thinned, const Window& window, double middle, Quantity quantity) {
   const bool gap = window.mean.values.count() == 0;
   thinned.step.push_back(middle);
-  thinned.mean.push_back(gap ? nan : window.mean.mean(quantity));
-  thinned.low.push_back(gap ? nan : window.band.low);
-  thinned.high.push_back(gap ? nan : window.band.high);
+  thinned.mean.push_back(gap ? train::not_measured : window.mean.mean(quantity));
+  thinned.low.push_back(gap ? train::not_measured : window.band.low);
+  thinned.high.push_back(gap ? train::not_measured : window.band.high);
 }
 
 std::size_t rows_of(const Panel& panel) {

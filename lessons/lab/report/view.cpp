@@ -12,8 +12,6 @@
 namespace tinymp::report {
 namespace {
 
-constexpr double nan = train::not_measured;
-
 /// The names of quantities; the others of curve_names() are metrics.
 constexpr std::pair<const char*, Quantity> quantities[] = {
     {"loss", Quantity::loss},           {"scale", Quantity::scale},
@@ -43,7 +41,7 @@ double x_of(const Run& run, const train::LogRecord& record, XAxis axis) {
     return axis == XAxis::seconds ? record.seconds : record.epoch;
   const double examples = training_examples(run.header.data);
   const double seen = static_cast<double>(record.step) * static_cast<double>(run.header.batch);
-  return examples > 0 && seen > 0 ? seen / examples : nan;
+  return examples > 0 && seen > 0 ? seen / examples : train::not_measured;
 }
 
 /// The mean x over the runs at each of their steps.

@@ -56,14 +56,14 @@ std::string recorded_here(const std::string& folder) {
   return text;
 }
 
-struct Flags {
+struct CompareFlags {
   Options options;
   report::RunsView view;
   std::vector<std::string> paths, where;
   std::string x = "step", csv, json;
 };
 
-void add_choice_flags(CLI::App& app, Flags& flags) {
+void add_choice_flags(CLI::App& app, CompareFlags& flags) {
   const char* const group = "Which runs, in which groups";
   app.add_option("--where", flags.where, "Only runs with these fields: recipe=fp16_dynamic,model=mlp")
       ->type_name("FIELD=VALUE,...")
@@ -77,7 +77,7 @@ void add_choice_flags(CLI::App& app, Flags& flags) {
       ->group(group);
 }
 
-void add_curve_flags(CLI::App& app, Flags& flags) {
+void add_curve_flags(CLI::App& app, CompareFlags& flags) {
   const char* const group = "Curves in the terminal";
   std::string all;
   for (const std::string& name : report::curve_names()) all += (all.empty() ? "" : ", ") + name;
@@ -97,7 +97,7 @@ void add_curve_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--log", flags.view.logarithmic, "Logarithmic values")->group(group);
 }
 
-void add_export_flags(CLI::App& app, Flags& flags) {
+void add_export_flags(CLI::App& app, CompareFlags& flags) {
   const char* const group = "Figures for other programs, a row a group (--by run: a row a run)";
   app.add_option("--csv", flags.csv, "A table: run, recipe, ... final, best (as the table's note says), ...")
       ->type_name("FILE")
@@ -107,7 +107,7 @@ void add_export_flags(CLI::App& app, Flags& flags) {
       ->group(group);
 }
 
-void check(Flags& flags) {
+void check(CompareFlags& flags) {
   if (flags.paths.empty()) throw UsageError("compare which runs? " + recorded_here(flags.options.out));
   if (!(flags.view.smooth < 1))
     throw UsageError("--smooth takes a weight from 0 up to, but not including, 1");
@@ -130,7 +130,7 @@ void put_beside(std::vector<train::Run>& runs) {
 }
 
 /// Throws UsageError when an export would replace what was read.
-void expect_nothing_lost(const Flags& flags, std::span<const report::ReportSection> sections) {
+void expect_nothing_lost(const CompareFlags& flags, std::span<const report::ReportSection> sections) {
   std::vector<std::string> read;
   for (const report::ReportSection& section : sections)
     for (const train::Run& run : section.runs)
@@ -139,7 +139,7 @@ void expect_nothing_lost(const Flags& flags, std::span<const report::ReportSecti
   report::expect_no_input(flags.json, "--json", read);
 }
 
-std::vector<train::Run> chosen(const Flags& flags) {
+std::vector<train::Run> chosen(const CompareFlags& flags) {
   std::vector<report::Condition> conditions;
   for (const std::string& text : flags.where)
     std::ranges::move(report::conditions_from(text), std::back_inserter(conditions));
@@ -167,21 +167,22 @@ std::vector<report::Comparison> figures_of(std::span<const report::ReportSection
   return figures;
 }
 
-void write_exports(const Flags& flags, std::span<const report::Comparison> figures) {
-  if (!flags.csv.empty()) {
+void write_exports(const CompareFlags& flags, std::span<const report::Comparison> figures) {
+  if (!flags.csv.empty())
     report::write_whole(flags.csv, report::comparison_csv(figures), "the table", "--csv FILE");
-    std::cout << "Table:  " << flags.csv << "\n";
-  }
-  if (!flags.json.empty()) {
+  if (!flags.json.empty())
     report::write_whole(flags.json, report::comparison_json(figures), "the figures", "--json FILE");
-    std::cout << "JSON:   " << flags.json << "\n";
-  }
+}
+
+void tell_exports(const CompareFlags& flags) {
+  if (!flags.csv.empty()) std::cout << "Table:  " << flags.csv << "\n";
+  if (!flags.json.empty()) std::cout << "JSON:   " << flags.json << "\n";
 }
 
 }  // namespace
 
 int compare(int argc, char** argv) {
-  Flags flags;
+  CompareFlags flags;
   CLI::App app(concat(compare_lesson.title, ".\n", compare_lesson.question), "./learn compare");
   app.add_option("RUN", flags.paths,
                  "Run logs (*.jsonl), folders of them, tables (*.csv), patterns: 'runs/*/fp16*.jsonl'");
@@ -198,12 +199,13 @@ int compare(int argc, char** argv) {
   std::vector<report::ReportSection> sections = report::sections_by_question(chosen(flags));
   expect_nothing_lost(flags, sections);
   const std::vector<report::Comparison> figures = figures_of(sections, flags.view);
+  write_exports(flags, figures);  // first, so that a file that cannot be written is no surprise at the end
   Lab lab(compare_lesson, flags.options);
   lab.look(flags.view);
   for (report::ReportSection& section : sections)
     for (train::Run& run : section.runs) lab.add(std::move(run));
   const int code = lab.finish();
-  write_exports(flags, figures);
+  tell_exports(flags);
   return code;
 }
 

@@ -18,8 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr int missing = 3;  // the exit code of a lesson that lacks something
-
 /// results.json of a lesson: on record, or of a run just made.
 Json results_at(const fs::path& path) {
   std::ifstream in(path);
@@ -92,7 +90,7 @@ std::optional<int> claims_on_other_seeds(KeptLog& log, const std::vector<std::ui
       if (!is_there(file, fmt::format("./learn run {} {}", lesson.number, fmt::join(with, " ")))) {
         fs::remove(file);  // of an earlier program: never taken for what this one has measured
         const int code = run(lesson, with).code;
-        if (code == missing) return {};
+        if (code == lacks_something) return {};
         expect(code == 0 || code == 1, "lesson ", lesson.number, " ended with exit code ", code,
                ": ./learn run ", lesson.number, " --first-seed ", first, " tells more");
       }

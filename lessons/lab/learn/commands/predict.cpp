@@ -5,6 +5,7 @@
 #include <lessons/lab/learn/commands/commands.h>
 #include <lessons/lab/learn/commands/predict_subject.h>
 #include <lessons/lab/learn/commands/predict_ways.h>
+#include <lessons/lab/learn/find_runs.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/prediction_text.h>
 #include <lessons/lab/report/write_file.h>
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct PredictFlags {
   std::string what, checkpoint, recipe, json, device = "cpu";
   int threads = 0;
   std::int64_t limit = 0;
@@ -34,7 +35,7 @@ struct Flags {
 /// otherwise.
 constexpr std::int64_t few_images = 1000;
 
-void add_flags(CLI::App& app, Flags& flags) {
+void add_flags(CLI::App& app, PredictFlags& flags) {
   app.add_option("PICTURE", flags.what,
                  "A picture (PNG, JPEG, BMP, PGM, PPM), a folder of them, or mnist, fashion, cut, cifar10");
   app.add_option("--checkpoint", flags.checkpoint, "The trained model: a run's folder, or a file of it")
@@ -68,7 +69,7 @@ void add_flags(CLI::App& app, Flags& flags) {
                     "  ./learn predict mnist --checkpoint runs/train-001 --recipe all"));
 }
 
-void check(const Flags& flags) {
+void check(const PredictFlags& flags) {
   if (flags.what.empty())
     throw UsageError("predict what? Name a picture, a folder of them, or mnist, fashion, cut, cifar10");
   if (flags.checkpoint.empty())
@@ -85,13 +86,14 @@ std::string checkpoint_file(const std::string& named) {
   if (!fs::is_directory(named, ignored)) return named;
   const std::string file = (fs::path(named) / "checkpoint.safetensors").string();
   if (!fs::exists(file, ignored))
-    throw UsageError(concat("--checkpoint: ", excerpt(named, 200),
-                            " has no checkpoint.safetensors; ./learn train saves one in its run's folder"));
+    throw UsageError(
+        concat("--checkpoint: ", excerpt(named, 200), " has no checkpoint.safetensors",
+               one_below(named, "/checkpoint.safetensors", "; ./learn train saves one in its run's folder")));
   return file;
 }
 
 /// Keeps the first images of a data set, and says so in its name.
-void limit(const Flags& flags, const train::SavedModel& model, Subject& subject) {
+void limit(const PredictFlags& flags, const train::SavedModel& model, Subject& subject) {
   const bool is_set = subject.names.empty();
   if (flags.limit > 0 && !is_set)
     throw UsageError("--limit is for data sets; of a folder name one with fewer pictures");
@@ -131,7 +133,7 @@ struct Asked {
   }
 };
 
-Asked ask(const Flags& flags, const train::SavedModel& model, const Subject& subject) {
+Asked ask(const PredictFlags& flags, const train::SavedModel& model, const Subject& subject) {
   const Device device = device_from_name(flags.device);
   const std::vector<Way> ways =
       flags.recipe.empty() ? std::vector<Way>{own_way(model)} : ways_from(flags.recipe, model, device);
@@ -211,7 +213,7 @@ void tell_left_out(const Subject& subject) {
     std::cerr << "left out: " << subject.left_out.size() - most << " more\n";
 }
 
-void tell_model(const Flags& flags, const Asked& asked) {
+void tell_model(const PredictFlags& flags, const Asked& asked) {
   const train::SavedModel& model = asked.model;
   const std::string on_gpu = flags.device == "cuda" ? ", on " + kernels::executor_name() : "";
   const std::string data = model.data.substr(0, model.data.find(" ("));
@@ -222,7 +224,7 @@ void tell_model(const Flags& flags, const Asked& asked) {
 }
 
 /// Throws UsageError when --json would replace a picture or the checkpoint.
-void expect_nothing_lost(const Flags& flags) {
+void expect_nothing_lost(const PredictFlags& flags) {
   namespace fs = std::filesystem;
   std::vector<std::string> read{flags.what, flags.checkpoint};
   std::error_code none;
@@ -234,7 +236,7 @@ void expect_nothing_lost(const Flags& flags) {
 }  // namespace
 
 int predict_command(int argc, char** argv) {
-  Flags flags;
+  PredictFlags flags;
   CLI::App app(
       "What a trained model reads in pictures.\nA picture is made into an image as the model was trained on.",
       "./learn predict");

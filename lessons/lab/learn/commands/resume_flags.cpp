@@ -1,5 +1,6 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/resume_flags.h>
+#include <lessons/lab/learn/find_runs.h>
 #include <tinymp/base/foreign_text.h>
 #include <tinymp/train/checkpoint.h>
 #include <tinymp/train/run_state.h>
@@ -135,9 +136,11 @@ std::string log_to_resume(const std::string& resume) {
        i.increment(failed))
     if (i->path().extension() == ".jsonl") logs.push_back(i->path().string());
   if (logs.size() == 1) return logs.front();
-  throw UsageError(concat("--resume: ", excerpt(folder.string(), 200), " has ",
-                          logs.empty() ? "no log" : "several logs",
-                          " of a run; name the folder of one run, as runs/train-001"));
+  const std::string example = "; name the folder of one run, as runs/train-001";
+  throw UsageError(logs.empty() ? concat("--resume: ", excerpt(folder.string(), 200), " has no log of a run",
+                                         one_below(folder.string(), ".jsonl", example))
+                                : concat("--resume: ", excerpt(folder.string(), 200),
+                                         " has several logs of a run", example));
 }
 
 std::vector<std::string> arguments_of(const std::string& command) {

@@ -21,7 +21,7 @@ constexpr Lesson lesson{"runs", "What is recorded", "The runs in a folder, the n
 int runs_command(int argc, char** argv) {
   Options options;
   CLI::App app(concat(lesson.title, ".\n", lesson.question), "./learn runs");
-  app.add_option("--out", options.out, "The folder where runs are recorded")
+  app.add_option("--out,DIR", options.out, "The folder where runs are recorded")
       ->type_name("DIR")
       ->capture_default_str();
   bool hash = false;
@@ -54,10 +54,11 @@ int runs_command(int argc, char** argv) {
   }
   const report::TerminalStyle style = report::terminal_style(STDOUT_FILENO, options.plain);
   const std::size_t count = runs.size();
-  const report::RunColumns columns = hash ? report::RunColumns::weights : report::RunColumns::model;
-  std::cout << report::format_table(report::recorded_table(std::move(runs), std::time(nullptr), columns),
-                                    style)
-            << "\n"
+  const report::RecordedView view{.now = std::time(nullptr),
+                                  .columns = hash ? report::RunColumns::weights : report::RunColumns::model,
+                                  .folder = options.out,
+                                  .unicode = style.unicode};
+  std::cout << report::format_table(report::recorded_table(std::move(runs), view), style) << "\n"
             << count << (count == 1 ? " run" : " runs") << " in " << options.out << "; ./learn compare "
             << options.out << "/NAME shows one again.\n";
   return 0;

@@ -15,7 +15,7 @@
 namespace tinymp::lab {
 namespace {
 
-struct Flags {
+struct TensorCoreFlags {
   std::string gpu, format, accumulate = "f32", instruction, c;
   bool print = false;
 };
@@ -69,7 +69,7 @@ Vectors parse_line(const std::string& text, int line, kernels::Operand operand) 
 }
 
 /// One way in which a GPU may have computed the vectors.
-struct Way {
+struct CoreWay {
   kernels::TensorCore core;
   bool by_mma, use_c;
 
@@ -81,15 +81,15 @@ struct Way {
 };
 
 /// The usual way first. FP8 has several on Hopper and Blackwell; flags leave out what they contradict.
-std::vector<Way> ways(const Flags& flags, kernels::Gpu gpu, kernels::Operand operand) {
+std::vector<CoreWay> ways(const TensorCoreFlags& flags, kernels::Gpu gpu, kernels::Operand operand) {
   using namespace kernels;
   const bool float8 = operand == Operand::e4m3 || operand == Operand::e5m2;
   const bool hopper = gpu == Gpu::h100 || gpu == Gpu::h200;
   const Accumulator accumulator = flags.accumulate == "f16" ? Accumulator::f16 : Accumulator::f32;
   const TensorCore native = tensor_core(gpu, operand, accumulator);
   const TensorCore mma = tensor_core(gpu, operand, accumulator, Instruction::mma_sync);
-  std::vector<Way> found;
-  const auto add = [&](const Way& way) {
+  std::vector<CoreWay> found;
+  const auto add = [&](const CoreWay& way) {
     const bool instruction =
         flags.instruction.empty() || flags.instruction == (way.by_mma ? "mma" : "native");
     const bool c = flags.c.empty() || flags.c == (way.use_c ? "column" : "zero");
@@ -99,8 +99,8 @@ std::vector<Way> ways(const Flags& flags, kernels::Gpu gpu, kernels::Operand ope
   add({native, false, true});
   if (mma.as_fp16) add({mma, true, true});
   if (found.empty())
-    found.push_back(flags.instruction == "mma" ? Way{mma, true, flags.c != "zero"}
-                                               : Way{native, false, false});
+    found.push_back(flags.instruction == "mma" ? CoreWay{mma, true, flags.c != "zero"}
+                                               : CoreWay{native, false, false});
   return found;
 }
 
@@ -123,17 +123,17 @@ bool agree(float d, float expected) {  // any NaN is as good as another
          (d != d && expected != expected);
 }
 
-std::int64_t mismatches(const Way& way, const std::vector<Vectors>& all) {
+std::int64_t mismatches(const CoreWay& way, const std::vector<Vectors>& all) {
   return std::ranges::count_if(all, [&](const Vectors& v) { return !agree(way.dot(v), v.d()); });
 }
 
 /// Of the ways the one that explains what was recorded, or the usual one.
-Way choose(const std::vector<Way>& ways, const std::vector<Vectors>& all) {
+CoreWay choose(const std::vector<CoreWay>& ways, const std::vector<Vectors>& all) {
   if (!all[0].has_d || ways.size() == 1) return ways[0];
-  return *std::ranges::min_element(ways, {}, [&](const Way& way) { return mismatches(way, all); });
+  return *std::ranges::min_element(ways, {}, [&](const CoreWay& way) { return mismatches(way, all); });
 }
 
-int compare(const Way& way, const std::vector<Vectors>& all, bool print) {
+int compare(const CoreWay& way, const std::vector<Vectors>& all, bool print) {
   std::int64_t wrong = 0;
   for (const Vectors& v : all) {
     const float d = way.dot(v);
@@ -145,7 +145,7 @@ int compare(const Way& way, const std::vector<Vectors>& all, bool print) {
   return wrong > 0 ? 1 : 0;
 }
 
-void add_flags(CLI::App& app, Flags& flags) {
+void add_flags(CLI::App& app, TensorCoreFlags& flags) {
   app.add_option("--gpu", flags.gpu, "v100, a100, ada, h100, h200 or b200")->type_name("NAME")->required();
   app.add_option("--format", flags.format, "Of a and b: fp16, bf16, e4m3 or e5m2")
       ->type_name("NAME")
@@ -178,18 +178,18 @@ void add_flags(CLI::App& app, Flags& flags) {
 }  // namespace
 
 int tensor_core_command(int argc, char** argv) {
-  Flags flags;
+  TensorCoreFlags flags;
   CLI::App app("What a tensor core really computes.\nReads vectors from standard input, one sum a line.",
                "./learn tensor-core");
   add_flags(app, flags);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   const kernels::Gpu gpu = kernels::gpu_from_name(flags.gpu);
   const kernels::Operand operand = kernels::operand_from_name(flags.format);
-  const std::vector<Way> possible = ways(flags, gpu, operand);
+  const std::vector<CoreWay> possible = ways(flags, gpu, operand);
   if (isatty(STDIN_FILENO) != 0)
     throw UsageError("vectors come from standard input: ... | ./learn tensor-core ...");
   const std::vector<Vectors> all = read(std::cin, operand);
-  const Way way = choose(possible, all);
+  const CoreWay way = choose(possible, all);
   std::cerr << flags.gpu << " " << flags.format << (way.by_mma ? " by mma.sync" : "") << ": blocks of "
             << way.core.terms << " terms, " << way.core.fraction_bits << " bits after the point, c "
             << (way.use_c ? "from its column" : "is zero") << "; this model is "

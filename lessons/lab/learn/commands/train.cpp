@@ -6,6 +6,8 @@
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/memory_table.h>
 #include <tinymp/data/picture_folder.h>
+#include <tinymp/train/checkpoint.h>
+#include <tinymp/train/run_state.h>
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
@@ -49,12 +51,17 @@ Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
 }
 
 /// After Ctrl-C: what is kept, and the command that goes on.
-int tell_stopped(const train::Run& run, std::int64_t steps) {
+int tell_stopped(const train::Run& run, std::int64_t steps, bool hash) {
   const std::string folder = std::filesystem::path(run.path).parent_path().string();
-  const std::array<const char*, 3> words{"", "--resume", folder.c_str()};
+  std::vector<const char*> words{"", "--resume", folder.c_str()};
+  if (hash) words.push_back("--hash");
+  const std::string checkpoint = train::checkpoint_in(folder);
+  const std::string step = checkpoint.empty() ? "" : concat(train::step_of_checkpoint(checkpoint));
   std::cerr << "\n"
-            << fitted_for_errors(
-                   concat("Interrupted before step ", steps, "; log and checkpoint are kept. This goes on:"))
+            << fitted_for_errors(step.empty() ? concat("Interrupted before the first of ", steps,
+                                                       " steps. This begins anew:")
+                                              : concat("Interrupted after step ", step, " of ", steps,
+                                                       "; log and checkpoint are kept. This goes on:"))
             << "\n  " << typed("./learn train", static_cast<int>(words.size()), words.data()) << "\n";
   return InterruptNote::exit_code();
 }
@@ -96,7 +103,7 @@ int train_command(int argc, char** argv) {
   const std::int64_t steps = plan.steps;
   const train::Run run =
       request.log.empty() ? lab.train(std::move(plan)) : lab.go_on(std::move(plan), request.log);
-  if (!run.result) return tell_stopped(run, steps);
+  if (!run.result) return tell_stopped(run, steps, flags.resume.hash);
   if (const std::string memory = report::memory_line(*run.result); !memory.empty())
     lab.say("Memory: " + memory);
   const int code = lab.finish();

@@ -22,7 +22,6 @@ constexpr const char* title =
     "What every lesson claims, and whether the claims fail when its technique, where it has one, is turned "
     "off.";
 
-constexpr int missing = 3;                        // the exit code of a lesson that lacks something
 constexpr const char* broken_claim = "      x ";  // as --plain marks it
 
 /// The claims at the end of a lesson's output, a line each.
@@ -50,7 +49,7 @@ std::optional<bool> check(KeptLog& log, const LessonProgram& lesson, std::vector
   const auto start = std::chrono::steady_clock::now();
   const Ended ended = run(lesson, arguments);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (ended.code == missing) return {};
+  if (ended.code == lacks_something) return {};
   const std::string claims = claims_of(ended.output);
   const bool broken = claims.find(broken_claim) != std::string::npos;
   const bool as_expected = sabotage.empty() ? ended.code == 0 : ended.code == 1 && broken;
@@ -136,7 +135,7 @@ int verify_all(int argc, char** argv) {
   if (!flags.first_seeds.empty()) {
     const std::optional<int> failed =
         claims_on_other_seeds(log, flags.first_seeds, arguments_of(flags), flags.runs);
-    if (!failed) return missing;
+    if (!failed) return lacks_something;
     log.finish();
     return *failed == 0 ? 0 : 1;
   }
@@ -150,7 +149,7 @@ int verify_all(int argc, char** argv) {
       if (!flags.results.empty() && way.empty())
         arguments.insert(arguments.end(), {"--results", flags.results + "/" + told.name + "/results.json"});
       const std::optional<bool> as_expected = check(log, lesson, arguments, way);
-      if (!as_expected) return missing;
+      if (!as_expected) return lacks_something;
       failed += !*as_expected;
       checks += 1;
     }

@@ -1,0 +1,11 @@
+#include <lessons/lab/clinic/case.cpp>
+#include <lessons/lab/clinic/check.cpp>
+#include <lessons/lab/clinic/diagnosis.cpp>
+#include <lessons/lab/clinic/excerpt.cpp>
+#include <lessons/lab/clinic/facts.cpp>
+#include <lessons/lab/clinic/hand_loop.cpp>
+#include <lessons/lab/clinic/masked_mlp.cpp>
+#include <lessons/lab/clinic/plan.cpp>
+#include <lessons/lab/clinic/print.cpp>
+#include <lessons/lab/clinic/show.cpp>
+#include <lessons/lab/clinic/treat.cpp>

@@ -1,0 +1,9 @@
+#include <lessons/lab/learn/commands/model_flags.cpp>
+#include <lessons/lab/learn/commands/other_seeds.cpp>
+#include <lessons/lab/learn/commands/recipe_flags.cpp>
+#include <lessons/lab/learn/commands/resume_flags.cpp>
+#include <lessons/lab/learn/commands/sweep.cpp>
+#include <lessons/lab/learn/commands/sweep_cells.cpp>
+#include <lessons/lab/learn/commands/train.cpp>
+#include <lessons/lab/learn/commands/train_flags.cpp>
+#include <lessons/lab/learn/commands/verify_all.cpp>

@@ -1,0 +1,14 @@
+#include <lessons/lab/learn/browser.cpp>
+#include <lessons/lab/learn/course.cpp>
+#include <lessons/lab/learn/interrupt.cpp>
+#include <lessons/lab/learn/lab.cpp>
+#include <lessons/lab/learn/lab_claims.cpp>
+#include <lessons/lab/learn/lab_data.cpp>
+#include <lessons/lab/learn/lab_report.cpp>
+#include <lessons/lab/learn/lesson_programs.cpp>
+#include <lessons/lab/learn/process.cpp>
+#include <lessons/lab/learn/progress.cpp>
+#include <lessons/lab/learn/results.cpp>
+#include <lessons/lab/learn/run_progress.cpp>
+#include <lessons/lab/learn/statistics.cpp>
+#include <lessons/lab/learn/words.cpp>

@@ -1,0 +1,11 @@
+#include <lessons/lab/report/comparison.cpp>
+#include <lessons/lab/report/csv.cpp>
+#include <lessons/lab/report/csv_number.cpp>
+#include <lessons/lab/report/curves.cpp>
+#include <lessons/lab/report/gradient_sizes.cpp>
+#include <lessons/lab/report/heat_map.cpp>
+#include <lessons/lab/report/panels.cpp>
+#include <lessons/lab/report/run_fields.cpp>
+#include <lessons/lab/report/student_t.cpp>
+#include <lessons/lab/report/thin.cpp>
+#include <lessons/lab/report/view.cpp>

@@ -1,0 +1,14 @@
+#include <lessons/lab/report/figures_html.cpp>
+#include <lessons/lab/report/gradient_sizes_html.cpp>
+#include <lessons/lab/report/heat_map_html.cpp>
+#include <lessons/lab/report/html.cpp>
+#include <lessons/lab/report/html_text.cpp>
+#include <lessons/lab/report/memory_table.cpp>
+#include <lessons/lab/report/page_data.cpp>
+#include <lessons/lab/report/provenance_html.cpp>
+#include <lessons/lab/report/recipes.cpp>
+#include <lessons/lab/report/runs_table.cpp>
+#include <lessons/lab/report/section.cpp>
+#include <lessons/lab/report/sentences.cpp>
+#include <lessons/lab/report/table_html.cpp>
+#include <lessons/lab/report/write_file.cpp>

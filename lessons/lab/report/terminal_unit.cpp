@@ -1,0 +1,11 @@
+#include <lessons/lab/report/axis.cpp>
+#include <lessons/lab/report/canvas.cpp>
+#include <lessons/lab/report/comparison_text.cpp>
+#include <lessons/lab/report/curve_style.cpp>
+#include <lessons/lab/report/gradient_sizes_terminal.cpp>
+#include <lessons/lab/report/live_curves.cpp>
+#include <lessons/lab/report/number.cpp>
+#include <lessons/lab/report/progress.cpp>
+#include <lessons/lab/report/table.cpp>
+#include <lessons/lab/report/terminal.cpp>
+#include <lessons/lab/report/terminal_curves.cpp>

@@ -1,0 +1,12 @@
+#include <tinymp/ops/batch_norm.cpp>
+#include <tinymp/ops/columns.cpp>
+#include <tinymp/ops/conv.cpp>
+#include <tinymp/ops/dropout.cpp>
+#include <tinymp/ops/elementwise.cpp>
+#include <tinymp/ops/embedding.cpp>
+#include <tinymp/ops/layer_norm.cpp>
+#include <tinymp/ops/losses.cpp>
+#include <tinymp/ops/pool.cpp>
+#include <tinymp/ops/reductions.cpp>
+#include <tinymp/ops/rows.cpp>
+#include <tinymp/ops/softmax.cpp>
