@@ -129,7 +129,7 @@ picture() {
 
   # A garment model: its own names, under its own recipe.
   learn 0 predict "$digits/8.png" --checkpoint $garment && begins '^[A-Z][A-Za-z/ -]*  [0-9.]* %$' && prints '^  Ankle boot  '
-  prints '^Inverted: the ground is light' && prints 'the whole picture of 260 x 200 pixels'
+  prints '^Inverted: the ground is light' && prints 'the whole picture of 200 x 260 pixels'
   # A model of a folder: its classes.
   learn 0 predict "$digits/3.png" --checkpoint folder/train-001 && begins '^\(high\|low\)  [0-9.]* %$'
   prints '^  high  ' && prints '^  low   ' && prints 'the whole picture of'

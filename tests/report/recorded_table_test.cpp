@@ -117,7 +117,8 @@ TEST_CASE("a run is listed by the path at which ./learn compare finds it") {
                                "out/many/b.jsonl"};
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].path = paths[i];
   std::vector<std::string> names;
-  for (const std::vector<std::string>& row : recorded_table(runs, {.folder = "out/"}).rows) names.push_back(row[0]);
+  for (const std::vector<std::string>& row : recorded_table(runs, {.folder = "out/"}).rows)
+    names.push_back(row[0]);
   CHECK(names == std::vector<std::string>{"train-001", "q/train-001", "many/b", "many/a"});
 }
 
