@@ -77,8 +77,8 @@ TEST_CASE("a name keeps a third of the line, and columns move together before th
   CHECK(format_table(table, {.unicode = false, .colour = false, .width = 36}) ==
         "name         recipe         final S\n"
         "------------ -------- -------------\n"
-        "quickstart-0 fp16_dyn 65536..131072\n"
-        "01/fp16      amic\n");
+        "quickstart-  fp16_    65536..131072\n"
+        "001/fp16     dynamic\n");
 }
 
 TEST_CASE("a name cannot move the cursor of the terminal") {
