@@ -49,6 +49,7 @@ TEST_CASE("shortening and wrapping keep to the columns") {
   CHECK(wrap("abcdefghij kl", 4) == std::vector<std::string>{"abcd", "efgh", "ij", "kl"});
   CHECK(wrap("fp16_dynamic, on", 8) == std::vector<std::string>{"fp16_", "dynamic,", "on"});
   CHECK(wrap("runs/quickstart-001/fp16", 11) == std::vector<std::string>{"runs/", "quickstart-", "001/fp16"});
+  CHECK(wrap("a  b-c", 3) == std::vector<std::string>{"a", "b-c"});
   CHECK(longest_piece("fp16_dynamic, on") == 8);
   CHECK(longest_piece("interrupted") == 11);
   CHECK(longest_piece("") == 0);

@@ -87,7 +87,8 @@ std::string_view beginning_of_long_word(std::string_view text, int width) {
     if (c.bytes == 1 && may_break_behind(text[end - 1])) broken = end;
   } while (end < text.size() && text[end] != ' ' &&
            used + width_of(first_code_point(text.substr(end)).value) <= width);
-  return text.substr(0, broken > 0 ? broken : end);
+  const bool fits = end == text.size() || text[end] == ' ';
+  return text.substr(0, fits || broken == 0 ? end : broken);
 }
 
 }  // namespace
