@@ -603,7 +603,7 @@ disks() {
   before=$(snapshot full.disk)
   learn 1 train --data cut --steps 5 --out full.disk
   complains 'No space left'
-  learn 1 run 4 --smoke --data cut --out elsewhere --results full.disk/results.json
+  learn 1 run 6 --smoke --data cut --out elsewhere --results full.disk/results.json
   complains 'cannot write the results full.disk/results.json: No space left'
   printf 'step,loss\n1,2\n' >good.csv
   learn 1 compare good.csv --out elsewhere --json full.disk/figures.json
