@@ -1,9 +1,12 @@
 #pragma once
 
+#include <kernels/cuda/conv_mma.h>
 #include <kernels/cuda/images.h>
 #include <kernels/formulas/conv.h>
+#include <kernels/profile.h>
 
-/// Convolutions: a thread works on one value at a time, as formulas/conv.h defines it.
+/// Convolutions: on tensor cores where these take them; else a thread works on one value at a time, as
+/// formulas/conv.h defines it.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
@@ -47,13 +50,19 @@ __global__ void add_groups(const C* sums, std::int64_t groups, Values dw, std::i
 
 void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
             const Epilogue& after) {
-  TINYMP_OVER(y, convolve, Slide(x.shape, window, y.shape), values(x), values(w), values(y), y.size(),
-              accumulate == DType::f16);
+  if (y.size() == 0) return;
+  if (!conv2d_on_tensor_cores(x, w, window, y, accumulate)) {
+    detail::tell_way("by definition");
+    TINYMP_OVER(y, convolve, Slide(x.shape, window, y.shape), values(x), values(w), values(y), y.size(),
+                accumulate == DType::f16);
+  }
   if (after.bias.memory != nullptr) TINYMP_EXECUTOR::add_bias(y, after.bias, y);
   if (after.activation) TINYMP_EXECUTOR::unary(*after.activation, y, y);
 }
 
 void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {
+  if (dx.size() == 0 || conv2d_dx_on_tensor_cores(dy, w, window, dx, accumulate)) return;
+  detail::tell_way("by definition");
   TINYMP_OVER(dx, convolve_back, Slide(dx.shape, window, dy.shape), values(dy), values(w), values(dx),
               dx.size(), accumulate == DType::f16);
 }
@@ -64,7 +73,11 @@ void conv2d_dw(const View& x, const View& dy, const Window& window, const View& 
   const std::int64_t groups = groups_of(slide.images), n = dw.size();
   with_compute_type(dw.dtype, [&]<class C> {
     const Scratch<C> sums(groups * n);
-    if (groups > 0) {
+    bool added = groups == 0;
+    if constexpr (std::is_same_v<C, float>)
+      added = added || conv2d_dw_on_tensor_cores(x, dy, window, dw, sums.data(), accumulate);
+    if (!added) {
+      detail::tell_way("by definition");
       launch<weigh_groups<C>>(blocks_for(groups * n), block_threads, 0, stream(), slide, values(x),
                               values(dy), sums.data(), groups, n, accumulate == DType::f16);
     }

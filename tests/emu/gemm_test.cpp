@@ -200,6 +200,12 @@ TEST_CASE("gemm: mma, rows of any even number of elements") {
       {.M = 64, .N = 10, .K = 128, .types = {}, .extra = 0, .narrow = true});  // a classifier's head
   check(Rung::mma, narrow);
 }
+TEST_CASE("gemm: mma - the tiles of products that fill a GPU") {
+  if (sanitized) SKIP_TEST("a sanitizer needs minutes");
+  const Case large{
+      .M = 899, .N = 1017, .K = 41, .ta = Trans::yes, .types = {Format::f16, Sums::f32}, .extra = 3};
+  CHECK(fault<__half>(Rung::mma, large) == "");
+}
 TEST_CASE("gemm: wmma-naive") {
   check(Rung::wmma_naive, {{.M = 16, .N = 16, .K = 16, .types = {}, .extra = 0},
                            {.M = 32, .N = 48, .K = 80, .types = {}, .extra = 5},

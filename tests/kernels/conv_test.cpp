@@ -1,5 +1,6 @@
 #include <kernels/cpu/conv_reference.h>
 #include <tests/catch.h>
+#include <tests/kernels/conv_problems.h>
 #include <tests/kernels/rig.h>
 
 /// The fast convolutions against the definition, bit for bit. (The definition against exact arithmetic:
@@ -10,36 +11,6 @@ namespace {
 using kernels::Epilogue;
 using kernels::Window;
 namespace cpu = kernels::cpu;
-
-struct Problem {
-  Shape x;
-  std::int64_t outputs;
-  Window window;
-
-  Shape w() const { return {window.height, window.width, x[3], outputs}; }
-  Shape y() const {
-    return {x[0], kernels::places(x[1], window.height, window), kernels::places(x[2], window.width, window),
-            outputs};
-  }
-};
-
-std::ostream& operator<<(std::ostream& out, const Problem& p) {
-  return out << p.x << " -> " << p.y() << ", " << p.window.height << " x " << p.window.width << ", stride "
-             << p.window.stride << ", padding " << p.window.padding;
-}
-
-/// Tiles have up to 16 rows and 32 columns, a weight gradient groups of 8 images.
-std::vector<Problem> problems() {
-  return {{{1, 1, 1, 1}, 1, {1, 1}},          {{3, 6, 7, 3}, 5, {3, 3, 1, 1}},
-          {{2, 28, 28, 1}, 6, {5, 5, 1, 2}},  {{9, 14, 14, 6}, 16, {5, 5}},
-          {{17, 4, 4, 16}, 16, {3, 3, 1, 1}}, {{2, 8, 8, 33}, 34, {3, 3, 1, 1}},
-          {{2, 9, 8, 16}, 32, {3, 3, 2, 1}},  {{1, 7, 40, 2}, 65, {1, 1}},
-          {{2, 5, 6, 4}, 3, {1, 1, 2}},       {{2, 11, 13, 3}, 4, {2, 3, 3, 1}},
-          {{1, 3, 3, 2}, 2, {3, 3, 1, 4}},  // windows of zeros alone
-          {{1, 2, 2, 2}, 3, {4, 5, 2, 2}},  // larger than the image
-          {{1, 9, 9, 2}, 3, {3, 2, 4, 0}},  // pixels that no window holds
-          {{0, 5, 5, 2}, 3, {3, 3}}};
-}
 
 Tensor poisoned(Shape shape, DType dtype) {
   Tensor x(shape, dtype);
@@ -58,11 +29,11 @@ Tensor written(Shape shape, DType dtype, F kernel) {
 struct Operands {
   Tensor x, w, dy;
 };
-Operands operands(const Problem& p, DType dtype) {
+Operands operands(const ConvProblem& p, DType dtype) {
   return {drawn(p.x, dtype, 1, 1), drawn(p.w(), dtype, 2, 1), drawn(p.y(), dtype, 3, 1)};
 }
 
-void check_all(const Problem& p, DType dtype, DType sums) {
+void check_all(const ConvProblem& p, DType dtype, DType sums) {
   const Operands o = operands(p, dtype);
   const Window& window = p.window;
   INFO(p << ", " << dtype << ", sums in " << sums);
@@ -84,14 +55,14 @@ void check_all(const Problem& p, DType dtype, DType sums) {
 }
 
 TEST_CASE("conv2d and its gradients have the bits of their definition") {
-  for (const Problem& p : problems()) {
+  for (const ConvProblem& p : conv_problems()) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
       for (const DType sums : {DType::f32, DType::f16}) check_all(p, dtype, sums);
     }
   }
 }
 
-void check_what_follows(const Problem& p) {
+void check_what_follows(const ConvProblem& p) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
     const Operands o = operands(p, dtype);
     const Tensor bias = drawn({p.outputs}, dtype, 4, 1);
@@ -119,7 +90,7 @@ TEST_CASE("conv2d: bias and activation change no bit when they follow at once") 
 }
 
 TEST_CASE("conv2d: any number of threads gives the same bits where its registers hold pixels") {
-  const Problem p{{40, 9, 9, 5}, 7, {3, 3, 1, 1}};
+  const ConvProblem p{{40, 9, 9, 5}, 7, {3, 3, 1, 1}};
   const Operands o = operands(p, DType::f32);
   const auto same = [&](Shape shape, auto kernel) {
     return same_for_all_threads([&] { return written(shape, DType::f32, kernel); });
@@ -131,7 +102,7 @@ TEST_CASE("conv2d: any number of threads gives the same bits where its registers
 }
 
 TEST_CASE("conv2d and pools: any number of threads gives the same bits") {
-  const Problem p{{20, 9, 9, 5}, 7, {3, 3, 2, 1}};
+  const ConvProblem p{{20, 9, 9, 5}, 7, {3, 3, 2, 1}};
   for (const DType dtype : {DType::f32, DType::f16}) {
     const Operands o = operands(p, dtype);
     const auto same = [&](Shape shape, auto kernel) {

@@ -1,43 +1,20 @@
 #pragma once
 
-#include <kernels/cuda/gemm/tile.h>
+#include <kernels/cuda/gemm/mma_tile.h>
 
-/// Rung 6: the instructions themselves. mma.sync says which lane holds what, so sums go from registers to c
-/// without a detour; ldmatrix fills a fragment in one instruction; and instead of padding, each line's pieces
-/// of 16 bytes are stored in an order of its own (a "swizzle"), so that the 8 rows that ldmatrix reads at a
-/// time lie in 8 different groups of banks.
+/// Rung 6: the instructions themselves (mma_tile.h). A product that is too small for its tiles to fill a GPU gets
+/// smaller ones.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
-constexpr int mma_stage_count = 4;
-
-/// Like PaddedTile, without padding. 8 pieces fill all 32 banks once.
-template <class T, class Layout, int rows, int cols>
-struct SwizzledTile {
-  static constexpr bool by_rows = std::is_same_v<Layout, nvcuda::wmma::row_major>;
-  static constexpr int lines = by_rows ? rows : cols;
-  static constexpr int length = by_rows ? cols : rows;
-  static constexpr int size = lines * length;
-  static constexpr int pieces = length / 8;
-  static_assert(pieces % 8 == 0 || pieces == 4,
-                "the orders below are for lines of 64 bytes, or of n times 128");
-
-  T* data;
-  /// Lines of 128 bytes or more start at the same bank: 8 lines, 8 orders. Of those of 64 bytes two fill the
-  /// banks: 4 orders for 4 pieces, the same for two neighbours.
-  __device__ T* piece(int line, int number) const {
-    const int turn = pieces == 4 ? line / 2 % 4 : line % 8;
-    return data + line * length + (number ^ turn) * 8;
-  }
-  /// `element` is a multiple of 8.
-  __device__ T* line(int number, int element) const { return piece(number, element / 8); }
-};
+/// With fewer blocks than these half of a large GPU would have nothing to do.
+constexpr unsigned blocks_that_fill_a_gpu = 64;
 
 /// `wide`: all lines of x begin at multiples of 16 bytes, so a piece is one copy; else they begin at multiples of 4,
 /// and a piece is four. The narrow head of a classifier (10 columns) is such a matrix, and many a parameter in an arena.
-template <bool wide, class Tile, class T>
+template <bool wide, int threads, class Tile, class T>
 __device__ void fetch_swizzled(const Tile& tile, const Source<T>& x, int row, int col) {
-  for_each_piece<Tile>(x, row, col, [&](int line, int element, const T* from, int inside) {
+  for_each_piece<Tile, threads>(x, row, col, [&](int line, int element, const T* from, int inside) {
     T* const to = tile.line(line, element);
     if constexpr (wide) {
       cp_async_16(to, from, static_cast<int>(sizeof(T)) * inside);
@@ -51,119 +28,29 @@ __device__ void fetch_swizzled(const Tile& tile, const Source<T>& x, int row, in
   });
 }
 
-/// a(m .. m+15, k .. k+15) as a fragment of mma.m16n8k16. ldmatrix wants from lane 8 i + r the address of row
-/// r of the i-th 8x8 matrix; they come in the order (m, k), (m+8, k), (m, k+8), (m+8, k+8). Where a lies
-/// column by column, the rows of memory are columns of a, and ldmatrix transposes.
-template <class Tile>
-__device__ void load_a(std::uint32_t (&fragment)[4], const Tile& a, int m, int k) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, i = lane / 8, r = lane % 8;
-  const int first_m = m + i % 2 * 8, first_k = k + i / 2 * 8;
-  if constexpr (Tile::by_rows) {
-    ldmatrix_x4(fragment, a.line(first_m + r, first_k));
-  } else {
-    ldmatrix_x4_trans(fragment, a.line(first_k + r, first_m));
-  }
-}
-
-/// b(k .. k+15, n .. n+15): two fragments of 8 columns, two registers each. A lane holds neighbours along k,
-/// so here it is the matrix that lies row by row that has to be transposed.
-template <class Tile>
-__device__ void load_b(std::uint32_t (&fragment)[4], const Tile& b, int k, int n) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, i = lane / 8, r = lane % 8;
-  const int first_n = n + i / 2 * 8, first_k = k + i % 2 * 8;
-  if constexpr (Tile::by_rows) {
-    ldmatrix_x4_trans(fragment, b.line(first_k + r, first_n));
-  } else {
-    ldmatrix_x4(fragment, b.line(first_n + r, first_k));
-  }
-}
-
-/// The sums that a lane holds of a 16x8 tile: rows g and g + 8, columns 2t and 2t + 1, with g = lane / 4 and
-/// t = lane % 4. PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type".
-template <class Sum>
-struct LaneSums;
-template <>
-struct LaneSums<float> {
-  float d[4] = {};
-  __device__ float at(int i) const { return d[i]; }
-};
-template <>
-struct LaneSums<__half> {
-  std::uint32_t d[2] = {};
-  __device__ float at(int i) const {
-    return static_cast<float>(std::bit_cast<__half>(static_cast<std::uint16_t>(d[i / 2] >> (i % 2 * 16))));
-  }
-};
-
-/// Writes two neighbours, of which `inside` lie in the matrix: in one store where all pairs of c are aligned.
-template <class T>
-__device__ void store_pair(T* to, int inside, bool pairs, T first, T second) {
-  if (pairs && inside >= 2) {
-    const std::uint32_t both =
-        std::bit_cast<std::uint16_t>(first) | std::uint32_t{std::bit_cast<std::uint16_t>(second)} << 16;
-    *reinterpret_cast<std::uint32_t*>(to) = both;
-    return;
-  }
-  if (inside >= 1) to[0] = first;
-  if (inside >= 2) to[1] = second;
-}
-
-template <class T, class Sum, class LayoutA, class LayoutB, bool wide>
-__global__ void __launch_bounds__(BlockShape::threads, 2)
+template <class Shape, bool wide, class T, class Sum, class LayoutA, class LayoutB>
+__global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
     mma(Source<T> a, Source<T> b, T* c, int ldc, bool pairs) {
-  using TileA = SwizzledTile<T, LayoutA, BlockShape::m, BlockShape::k>;
-  using TileB = SwizzledTile<T, LayoutB, BlockShape::k, BlockShape::n>;
-  constexpr int along_m = BlockShape::warp_m / 16, along_n = BlockShape::warp_n / 8;
   DYNAMIC_SHARED(T, memory);
-  const auto a_tile = [&](int stage) {
-    return TileA{memory + stage % mma_stage_count * (TileA::size + TileB::size)};
-  };
-  const auto b_tile = [&](int stage) { return TileB{a_tile(stage).data + TileA::size}; };
-  const int m = static_cast<int>(blockIdx.x) * BlockShape::m,
-            n = static_cast<int>(blockIdx.y) * BlockShape::n;
-  const WarpPlace place = warp_place();
+  const int m = static_cast<int>(blockIdx.x) * Shape::m, n = static_cast<int>(blockIdx.y) * Shape::n;
+  MmaBlock<Shape, T, Sum, LayoutA, LayoutB> block;
+  block.multiply(
+      memory, a.cols, [&](const auto& tile, int k) { fetch_swizzled<wide, Shape::threads>(tile, a, m, k); },
+      [&](const auto& tile, int k) { fetch_swizzled<wide, Shape::threads>(tile, b, k, n); });
+  block.for_each_pair([&](int row, int col, float first, float second) {
+    row += m, col += n;
+    store_pair(c + std::int64_t{row} * ldc + col, row < a.rows ? b.cols - col : 0, pairs, narrow<T>(first),
+               narrow<T>(second));
+  });
+}
 
-  const int stages = (a.cols + BlockShape::k - 1) / BlockShape::k;
-  const auto fetch = [&](int stage) {
-    if (stage < stages) {
-      fetch_swizzled<wide>(a_tile(stage), a, m, stage * BlockShape::k);
-      fetch_swizzled<wide>(b_tile(stage), b, stage * BlockShape::k, n);
-    }
-    cp_async_commit();
-  };
-
-  LaneSums<Sum> sums[along_m][along_n];
-  for (int stage = 0; stage < mma_stage_count - 1; ++stage) fetch(stage);
-  for (int stage = 0; stage < stages; ++stage) {
-    cp_async_wait<mma_stage_count - 2>();
-    __syncthreads();
-    fetch(stage + mma_stage_count - 1);
-    for (int k = 0; k < BlockShape::k; k += 16) {
-      std::uint32_t left[along_m][4], right[along_n / 2][4];
-      for (int i = 0; i < along_m; ++i) load_a(left[i], a_tile(stage), place.m + 16 * i, k);
-      for (int j = 0; j < along_n / 2; ++j) load_b(right[j], b_tile(stage), k, place.n + 16 * j);
-      for (int i = 0; i < along_m; ++i) {
-        for (int j = 0; j < along_n; ++j) {
-          const std::uint32_t columns[2] = {right[j / 2][j % 2 * 2], right[j / 2][j % 2 * 2 + 1]};
-          mma_m16n8k16<T>(sums[i][j].d, left[i], columns);
-        }
-      }
-    }
-  }
-
-  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
-  TINYMP_UNROLL
-  for (int i = 0; i < along_m; ++i) {
-    TINYMP_UNROLL
-    for (int j = 0; j < along_n; ++j) {
-      TINYMP_UNROLL
-      for (int e = 0; e < 4; e += 2) {  // two neighbours of a row
-        const int row = m + place.m + 16 * i + g + e / 2 * 8, col = n + place.n + 8 * j + 2 * t;
-        store_pair(c + std::int64_t{row} * ldc + col, row < a.rows ? b.cols - col : 0, pairs,
-                   narrow<T>(sums[i][j].at(e)), narrow<T>(sums[i][j].at(e + 1)));
-      }
-    }
-  }
+/// Calls run(Type<Shape>, is_wide).
+template <class Run>
+void with_shape(const GemmProblem& p, bool wide, Run&& run) {
+  if (!wide) return run(Type<SmallShape>(), std::false_type());
+  const unsigned large = blocks(p.M, BlockShape::m) * blocks(p.N, BlockShape::n);
+  large < blocks_that_fill_a_gpu ? run(Type<SmallShape>(), std::true_type())
+                                 : run(Type<BlockShape>(), std::true_type());
 }
 
 }  // namespace
@@ -175,16 +62,15 @@ void gemm_mma(const GemmProblem& p, Stream stream) {
   };
   const bool wide = every(p.a, p.lda, 16) && every(p.b, p.ldb, 16);
   with_16_bit_types(p, [&]<class T, class Sum>(Type<T>, Type<Sum>) {
+    const Source<T> a{static_cast<const T*>(p.a), p.lda, p.M, p.K},
+        b{static_cast<const T*>(p.b), p.ldb, p.K, p.N};
     with_layouts(p, [&]<class A, class B>(Type<A>, Type<B>) {
-      constexpr std::size_t elements = BlockShape::k * (BlockShape::m + BlockShape::n);
-      const Source<T> a{static_cast<const T*>(p.a), p.lda, p.M, p.K},
-          b{static_cast<const T*>(p.b), p.ldb, p.K, p.N};
-      const auto run = [&]<bool is_wide>(std::bool_constant<is_wide>) {
-        launch<mma<T, Sum, A, B, is_wide>>(dim3(blocks(p.M, BlockShape::m), blocks(p.N, BlockShape::n)),
-                                           BlockShape::threads, mma_stage_count * sizeof(T) * elements,
-                                           stream, a, b, static_cast<T*>(p.c), p.ldc, every(p.c, p.ldc, 4));
-      };
-      wide ? run(std::true_type()) : run(std::false_type());
+      with_shape(p, wide, [&]<class Shape, bool is_wide>(Type<Shape>, std::bool_constant<is_wide>) {
+        launch<mma<Shape, is_wide, T, Sum, A, B>>(dim3(blocks(p.M, Shape::m), blocks(p.N, Shape::n)),
+                                                  Shape::threads, MmaBlock<Shape, T, Sum, A, B>::shared_bytes,
+                                                  stream, a, b, static_cast<T*>(p.c), p.ldc,
+                                                  every(p.c, p.ldc, 4));
+      });
     });
   });
 }

@@ -6,11 +6,16 @@
 /// Tiles in shared memory, for the rungs that have many warps in a block.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 
-/// A block of 8 warps computes 128x128 of c and goes along k in steps of 32. Warps lie 2 by 4: 64x32 each.
-struct BlockShape {
-  static constexpr int m = 128, n = 128, k = 32, threads = 256;
-  static constexpr int warp_m = 64, warp_n = 32, warps_along_n = n / warp_n;
+/// A block computes m x n of c and goes along k in steps of 32. Each of its warps computes warp_m x warp_n.
+template <int m_, int n_, int warp_m_, int warp_n_>
+struct TileShape {
+  static constexpr int m = m_, n = n_, k = 32, warp_m = warp_m_, warp_n = warp_n_;
+  static constexpr int warps_along_n = n / warp_n, threads = 32 * (m / warp_m) * warps_along_n;
 };
+/// 8 warps, 2 by 4.
+using BlockShape = TileShape<128, 128, 64, 32>;
+/// 4 warps, 2 by 2: an eighth of it.
+using SmallShape = TileShape<64, 32, 32, 16>;
 
 /// Part of a matrix, kept in the order in which the matrix lies in memory: `lines` rows (columns, when it is
 /// transposed) of `length` elements. 8 elements more in each line, 16 bytes, and the same element of
@@ -35,36 +40,47 @@ struct Source {
   int ld, rows, cols;
 };
 
-/// All threads of the block go over a tile whose first element is (row, col) of x, 8 elements at a time:
-/// piece(line, element, from, inside), where `inside` of the 8 lie in the matrix, 0 to 8, the first at
-/// `from`.
-template <class Tile, class T, class Piece>
+/// How many pieces of 8 elements of a tile each of so many threads copies.
+template <class Tile, int threads>
+inline constexpr int turns_of = Tile::lines* Tile::length / 8 / threads;
+
+/// All threads of the block go over a tile, 8 elements at a time: place(turn, line, element), the first of them.
+template <class Tile, int threads, class Visit>
+__device__ void for_each_place(Visit place) {
+  // A number of turns that is known, and unsigned division by powers of two: else each copy takes 30 instructions.
+  constexpr unsigned pieces = Tile::length / 8;
+  constexpr int turns = turns_of<Tile, threads>;
+  static_assert(turns * threads * 8 == Tile::lines * Tile::length, "each turn gives every thread a piece");
+  TINYMP_UNROLL
+  for (int turn = 0; turn < turns; ++turn) {
+    const unsigned i = static_cast<unsigned>(turn * threads) + threadIdx.x;
+    place(turn, static_cast<int>(i / pieces), static_cast<int>(i % pieces * 8));
+  }
+}
+
+/// The same over a tile whose first element is (row, col) of x: piece(line, element, from, inside), where `inside` of
+/// the 8 lie in the matrix, 0 to 8, the first at `from`.
+template <class Tile, int threads, class T, class Piece>
 __device__ void for_each_piece(const Source<T>& x, int row, int col, Piece piece) {
   const int first_line = Tile::by_rows ? row : col, first_element = Tile::by_rows ? col : row;
   const int lines = Tile::by_rows ? x.rows : x.cols, length = Tile::by_rows ? x.cols : x.rows;
-  // A number of turns that is known, and unsigned division by powers of two: else each copy takes 30 instructions.
-  constexpr unsigned pieces = Tile::length / 8, turns = Tile::lines * pieces / BlockShape::threads;
-  static_assert(turns * BlockShape::threads == Tile::lines * pieces, "each turn gives every thread a piece");
-  TINYMP_UNROLL
-  for (unsigned turn = 0; turn < turns; ++turn) {
-    const unsigned i = turn * BlockShape::threads + threadIdx.x;
-    const int line = static_cast<int>(i / pieces), element = static_cast<int>(i % pieces * 8);
+  for_each_place<Tile, threads>([&](int, int line, int element) {
     const int left = first_line + line < lines ? length - first_element - element : 0;
     const int inside = left < 0 ? 0 : left > 8 ? 8 : left;
     const T* const from =
         x.data + (inside > 0 ? std::int64_t{first_line + line} * x.ld + first_element + element : 0);
     piece(line, element, from, inside);
-  }
+  });
 }
 
 /// The warp of this thread, and where its part of the block's tile begins.
 struct WarpPlace {
   int m, n;
 };
-__device__ inline WarpPlace warp_place() {
+template <class Shape>
+__device__ WarpPlace warp_place() {
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  return {warp / BlockShape::warps_along_n * BlockShape::warp_m,
-          warp % BlockShape::warps_along_n * BlockShape::warp_n};
+  return {warp / Shape::warps_along_n * Shape::warp_m, warp % Shape::warps_along_n * Shape::warp_n};
 }
 
 /// The sums of a warp: 4 x 2 tiles of 16x16.
@@ -86,7 +102,7 @@ struct WarpSums {
   template <class T, class TileA, class TileB, class LayoutA, class LayoutB>
   __device__ void add(const TileA& a, const TileB& b) {
     using namespace nvcuda;
-    const WarpPlace place = warp_place();
+    const WarpPlace place = warp_place<BlockShape>();
     for (int k = 0; k < BlockShape::k; k += 16) {
       wmma::fragment<wmma::matrix_a, 16, 16, 16, T, LayoutA> left[along_m];
       wmma::fragment<wmma::matrix_b, 16, 16, 16, T, LayoutB> right[along_n];

@@ -13,10 +13,11 @@ constexpr int wmma_stage_count = 3;
 
 template <class Tile, class T>
 __device__ void fetch_tile(const Tile& tile, const Source<T>& x, int row, int col) {
-  for_each_piece<Tile>(x, row, col, [&](int line, int element, const T* from, int inside) {
-    // Not __pipeline_memcpy_async: of a number of bytes that is not known it makes a tree of eight branches.
-    cp_async_16(tile.line(line, element), from, static_cast<int>(sizeof(T)) * inside);
-  });
+  for_each_piece<Tile, BlockShape::threads>(
+      x, row, col, [&](int line, int element, const T* from, int inside) {
+        // Not __pipeline_memcpy_async: of a number of bytes that is not known it makes a tree of eight branches.
+        cp_async_16(tile.line(line, element), from, static_cast<int>(sizeof(T)) * inside);
+      });
 }
 
 template <class T, class Sum, class LayoutA, class LayoutB>
@@ -51,7 +52,7 @@ __global__ void __launch_bounds__(BlockShape::threads, 2)
     sums.template add<T, TileA, TileB, LayoutA, LayoutB>(a_tile(stage), b_tile(stage));
   }
   __syncthreads();
-  const WarpPlace place = warp_place();
+  const WarpPlace place = warp_place<BlockShape>();
   Sum* const stage = reinterpret_cast<Sum*>(memory) + threadIdx.x / 32 * 256;
   sums.store(stage, c, ldc, m + place.m, n + place.n, a.rows, b.cols);
 }

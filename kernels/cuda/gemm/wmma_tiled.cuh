@@ -11,14 +11,16 @@ namespace {
 /// 16 bytes at once where they are aligned and inside, else one element after the other.
 template <class Tile, class T>
 __device__ void copy_tile(const Tile& tile, const Source<T>& x, bool aligned, int row, int col) {
-  for_each_piece<Tile>(x, row, col, [&](int line, int element, const T* from, int inside) {
-    T* const to = tile.line(line, element);
-    if (aligned && inside == 8) {
-      copy_16(to, from);
-    } else {
-      for (int i = 0; i < 8; ++i) to[i] = i < inside ? from[i] : narrow<T>(0.0f);
-    }
-  });
+  for_each_piece<Tile, BlockShape::threads>(x, row, col,
+                                            [&](int line, int element, const T* from, int inside) {
+                                              T* const to = tile.line(line, element);
+                                              if (aligned && inside == 8) {
+                                                copy_16(to, from);
+                                              } else {
+                                                for (int i = 0; i < 8; ++i)
+                                                  to[i] = i < inside ? from[i] : narrow<T>(0.0f);
+                                              }
+                                            });
 }
 
 template <class T, class Sum, class LayoutA, class LayoutB>
@@ -43,7 +45,7 @@ __global__ void __launch_bounds__(BlockShape::threads, 2)
     sums.template add<T, TileA, TileB, LayoutA, LayoutB>(a_tile, b_tile);
     __syncthreads();
   }
-  const WarpPlace place = warp_place();
+  const WarpPlace place = warp_place<BlockShape>();
   sums.store(stage[threadIdx.x / 32], c, ldc, m + place.m, n + place.n, a.rows, b.cols);
 }
 
