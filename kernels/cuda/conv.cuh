@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/cuda/conv_mma.h>
+#include <kernels/cuda/finish.h>
 #include <kernels/cuda/images.h>
 #include <kernels/formulas/conv.h>
 #include <kernels/profile.h>
@@ -51,13 +52,13 @@ __global__ void add_groups(const C* sums, std::int64_t groups, Values dw, std::i
 void conv2d(const View& x, const View& w, const Window& window, const View& y, DType accumulate,
             const Epilogue& after) {
   if (y.size() == 0) return;
-  if (!conv2d_on_tensor_cores(x, w, window, y, accumulate)) {
+  Epilogue rest = after;
+  if (!conv2d_on_tensor_cores(x, w, window, y, accumulate, rest)) {
     detail::tell_way("by definition");
     TINYMP_OVER(y, convolve, Slide(x.shape, window, y.shape), values(x), values(w), values(y), y.size(),
                 accumulate == DType::f16);
   }
-  if (after.bias.memory != nullptr) TINYMP_EXECUTOR::add_bias(y, after.bias, y);
-  if (after.activation) TINYMP_EXECUTOR::unary(*after.activation, y, y);
+  finish(rest, y);
 }
 
 void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {

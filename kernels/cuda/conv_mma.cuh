@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/cuda/conv_mma.h>
+#include <kernels/cuda/finish.h>
 #include <kernels/cuda/values.h>
 #include <kernels/cuda/windows.h>
 #include <kernels/formulas/conv.h>
@@ -17,7 +18,7 @@ using Columns = nvcuda::wmma::col_major;
 /// y:(places, O) = windows . w:(kh kw I, O)
 template <class Shape, int width, class T>
 __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
-    convolve_by_mma(Windows<T> windows, Source<T> w, T* y, bool pairs) {
+    convolve_by_mma(Windows<T> windows, Source<T> w, T* y, bool pairs, Finish<T> finish) {
   using Block = MmaBlock<Shape, T, float, Rows, Rows>;
   DYNAMIC_SHARED(T, memory);
   const int m = static_cast<int>(blockIdx.x) * Shape::m, n = static_cast<int>(blockIdx.y) * Shape::n;
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
   block.for_each_pair([&](int row, int col, float first, float second) {
     row += m, col += n;
     store_pair(y + std::int64_t{row} * w.cols + col, row < windows.rows ? w.cols - col : 0, pairs,
-               narrow<T>(first), narrow<T>(second));
+               finish(first, col), finish(second, col + 1));
   });
 }
 
@@ -199,9 +200,10 @@ Source<T> matrix_of(const View& x, std::int64_t rows, std::int64_t cols) {
 }  // namespace
 
 bool conv2d_on_tensor_cores(const View& x, const View& w, const Window& window, const View& y,
-                            DType accumulate) {
+                            DType accumulate, Epilogue& rest) {
   if (!takes({&x, &w, &y}, accumulate)) return false;
   const Slide s(x.shape, window, y.shape);
+  const std::pair<const void*, bool> after = taken_from(rest, y);
   with_kernel(y.dtype, width_of({&x, &w}, s.channels, s.outputs), s.outputs,
               [&]<class T, class Shape, int width>(Type<T>, Type<Shape>, std::integral_constant<int, width>) {
                 const Windows<T> windows = windows_of<T>(x, s);
@@ -209,7 +211,8 @@ bool conv2d_on_tensor_cores(const View& x, const View& w, const Window& window, 
                 launch<convolve_by_mma<Shape, width, T>>(
                     dim3(blocks(windows.rows, Shape::m), blocks(weights.cols, Shape::n)), Shape::threads,
                     MmaBlock<Shape, T, float, Rows, Rows>::shared_bytes, stream(), windows, weights,
-                    static_cast<T*>(y.memory), width_of({&y}, s.outputs) > 1);
+                    static_cast<T*>(y.memory), width_of({&y}, s.outputs) > 1,
+                    Finish<T>{static_cast<const T*>(after.first), weights.cols, after.second});
               });
   return true;
 }

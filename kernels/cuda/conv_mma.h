@@ -7,8 +7,9 @@
 /// GPU or the kernels do not take the formats or sizes; conv.cuh then computes one value after the other.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 
+/// Takes out of `rest` what it does of it.
 bool conv2d_on_tensor_cores(const View& x, const View& w, const Window& window, const View& y,
-                            DType accumulate);
+                            DType accumulate, Epilogue& rest);
 bool conv2d_dx_on_tensor_cores(const View& dy, const View& w, const Window& window, const View& dx,
                                DType accumulate);
 /// sums:(groups, dw.size()), of each group of images_of_a_group.

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <kernels/cuda/finish.h>
 #include <kernels/cuda/gemm/types.h>
 #include <kernels/cuda/values.h>
 #include <kernels/formulas/conv.h>
 #include <kernels/profile.h>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 /// gemm() of tensors: the best rung of the ladder that takes them.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
@@ -86,14 +88,16 @@ void run_by_definition(const View& a, Trans ta, const View& b, Trans tb, const V
 
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
           const Epilogue& after) {
+  Epilogue rest = after;
   if (const std::optional<Format> format = ladder_format_of(c)) {
-    const GemmProblem problem = problem_of(a, ta, b, tb, c, *format, accumulate);
-    gemm(best_rung(problem, architecture()), problem, stream());
+    GemmProblem problem = problem_of(a, ta, b, tb, c, *format, accumulate);
+    const Rung rung = best_rung(problem, architecture());
+    if (rules_of(rung).finishes) std::tie(problem.bias, problem.relu) = taken_from(rest, c);
+    gemm(rung, problem, stream());
   } else {
     run_by_definition(a, ta, b, tb, c, accumulate);
   }
-  if (after.bias.memory != nullptr) TINYMP_EXECUTOR::add_bias(c, after.bias, c);
-  if (after.activation) TINYMP_EXECUTOR::unary(*after.activation, c, c);
+  finish(rest, c);
 }
 
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {

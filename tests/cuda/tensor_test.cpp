@@ -101,6 +101,11 @@ TEST_CASE("an optimizer's state goes from one device to the other") {
   const Optimizer::State back = second.state();  // takes no room there
   for (const Tensor& kept : {back.weights, back.master, back.moments[0], back.moments[1]})
     CHECK(kept.device() == Device::cpu);
+  const Optimizer::State beside = second.state(Device::cuda);
+  CHECK(beside.weights.device() == Device::cuda);
+  CHECK(beside.weights.id() != second.weights().id());  // a copy
+  second.restore(beside);
+  CHECK(there.to_floats() == std::vector<float>{1, 2, 3});
 }
 
 }  // namespace

@@ -309,6 +309,15 @@ TEST_CASE("ladder: what a rung does not take is refused, with the reason") {
       rung_for(Rung::wmma_naive, easy(Format::bf16, Sums::f32), 75));
   CHECK_SAYS("with f16 it needs sm_80", rung_for(Rung::mma, easy(Format::f16, Sums::f32), 75));
   CHECK(rung_for(Rung::wmma_tiled, easy(Format::f16, Sums::f32), 75) == Rung::wmma_tiled);
+  kernels::RungRules of_hopper = kernels::rules_of(Rung::mma);
+  of_hopper.last_architecture = 90;
+  CHECK(kernels::refusal(of_hopper, easy(Format::f16, Sums::f32), 90).empty());
+  CHECK(kernels::refusal(of_hopper, easy(Format::f16, Sums::f32), 100) ==
+        "it is written for GPUs up to sm_90, and this GPU is sm_100");
+  GemmProblem wide = easy(Format::f16, Sums::f32);
+  wide.N = wide.ldb = wide.ldc = 65535 * 16 + 1;
+  CHECK_SAYS("a product of 1048561 columns: a grid has 65535 blocks along them",
+             rung_for(Rung::mma, wide, 90));
   GemmProblem overlapping = easy(Format::f16, Sums::f32);
   overlapping.ldb = 31;
   CHECK_SAYS("rows must not overlap", rung_for(Rung::naive, overlapping, 90));

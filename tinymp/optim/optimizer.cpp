@@ -6,9 +6,8 @@
 namespace tinymp {
 namespace {
 
-/// Returns a copy on the CPU.
-Tensor copy_of(const Tensor& x) {
-  if (x.device() != Device::cpu) return x.to(Device::cpu);
+Tensor copy_of(const Tensor& x, Device where) {
+  if (x.device() != where) return x.to(where);
   Tensor copy = Tensor::like(x);
   kernels::cast(x.view(), copy.view());
   return copy;
@@ -166,9 +165,9 @@ void Optimizer::zero_grad() {
   gradients_ = next;
 }
 
-Optimizer::State Optimizer::state() const {
-  State saved{steps(), learning_rate_, copy_of(weights_), copy_of(master_), {}};
-  for (const Tensor& m : moments_) saved.moments.push_back(copy_of(m));
+Optimizer::State Optimizer::state(Device where) const {
+  State saved{steps(), learning_rate_, copy_of(weights_, where), copy_of(master_, where), {}};
+  for (const Tensor& m : moments_) saved.moments.push_back(copy_of(m, where));
   return saved;
 }
 

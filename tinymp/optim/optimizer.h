@@ -63,14 +63,15 @@ class Optimizer {
   const std::vector<Tensor>& moments() const { return moments_; }
 
   /// Everything of this optimizer that training needs to continue; S is in LossScaler::state(). The tensors are
-  /// copies on the CPU, so they take no memory from the device that trains.
+  /// copies.
   struct State {
     std::int64_t steps = 0;
     float learning_rate = 0;
     Tensor weights, master;
     std::vector<Tensor> moments;
   };
-  State state() const;
+  /// On the CPU the copies take no memory from the device that trains; beside the parameters they are made faster.
+  State state(Device where = Device::cpu) const;
   /// Throws Error, and changes nothing, when shapes, formats or the number of moments differ, when steps is
   /// negative, or when learning_rate is negative or not finite.
   void restore(const State& state);

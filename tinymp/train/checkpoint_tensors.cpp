@@ -116,7 +116,9 @@ void add_tensors(const Moment& moment, const MomentNames& names, const Checkpoin
   const Optimizer::State& state = moment.optimizer;
   const Recipe& recipe = owner.plan.recipe;
   for_each_parameter(owner, [&](const Tensor& p, const nn::TorchTensor& as, std::int64_t offset) {
-    const auto part = [&](const Tensor& arena) { return stored(arena.slice(offset, p.shape()), as); };
+    const auto part = [&](const Tensor& arena) {
+      return stored(arena.slice(offset, p.shape()).to(Device::cpu), as);
+    };
     contents.tensors[names.weight + as.name] =
         part(p.dtype() == recipe.compute ? state.weights : state.master);
     if (recipe.master != recipe.compute) contents.tensors[names.master + as.name] = part(state.master);
@@ -125,7 +127,7 @@ void add_tensors(const Moment& moment, const MomentNames& names, const Checkpoin
   });
   const std::vector<std::string> buffers = buffer_names(names, owner.model);
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const Tensor& buffer = moment.buffers[i];
+    const Tensor buffer = moment.buffers[i].to(Device::cpu);
     contents.tensors[buffers[i]] = stored(buffer, plain(buffers[i], buffer.shape()));
     const std::string counter = counter_of(buffers[i]);
     if (counter.empty()) continue;

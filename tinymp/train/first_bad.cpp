@@ -130,7 +130,7 @@ FaultFinder::FaultFinder(const Plan& plan, const Running& running, Twin twin, Re
       twin_(std::move(twin)),
       report_(std::move(report)),
       first_step_(names_in(running.model)),
-      memory_{.past = moment_of(running, 0)} {}
+      memory_{.past = moment_of(running, 0, plan.device)} {}
 
 void FaultFinder::report(const char* kind, Finding finding) {
   finding.kind = kind;
@@ -190,7 +190,7 @@ void FaultFinder::keep(std::int64_t step) {
   check_weights(step);
   if (!searching()) return;
   memory_.past.reset();  // frees the old copy before making the new one
-  memory_.past = moment_of(running_, step);
+  memory_.past = moment_of(running_, step, plan_.device);
 }
 
 void FaultFinder::finish(std::int64_t steps) {

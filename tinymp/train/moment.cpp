@@ -3,11 +3,11 @@
 
 namespace tinymp::train {
 
-Moment moment_of(const RunningParts& running, std::int64_t step) {
-  Moment moment{step, running.optimizer.state(), {}, running.scaler.state(), running.loader};
+Moment moment_of(const RunningParts& running, std::int64_t step, Device where) {
+  Moment moment{step, running.optimizer.state(where), {}, running.scaler.state(), running.loader};
   for (const Tensor& buffer : running.model.buffers()) {
-    moment.buffers.emplace_back(buffer.shape(), buffer.dtype());
-    kernels::cast(buffer.to(Device::cpu).view(), moment.buffers.back().view());
+    moment.buffers.emplace_back(buffer.shape(), buffer.dtype(), where);
+    kernels::cast(buffer.to(where).view(), moment.buffers.back().view());
   }
   return moment;
 }

@@ -18,7 +18,7 @@ struct RunningParts {
   const data::Loader& loader;
 };
 
-/// A run at one moment: copies on the CPU, not handles.
+/// A run at one moment: copies, not handles.
 struct Moment {
   std::int64_t step = 0;  ///< the steps that are over
   Optimizer::State optimizer;
@@ -27,8 +27,8 @@ struct Moment {
   data::Loader loader;
 };
 
-/// Copies the state of a run after `step` steps. Waits for the device.
-Moment moment_of(const RunningParts& running, std::int64_t step);
+/// Copies the state of a run after `step` steps. Waits for the device of the run.
+Moment moment_of(const RunningParts& running, std::int64_t step, Device where = Device::cpu);
 
 /// Puts a run, or a second one of the same plan, back to a moment. Throws Error when formats or shapes differ.
 void restore(const Moment& moment, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler,

@@ -7,18 +7,6 @@ namespace {
 
 std::size_t bytes_of(Format format) { return format == Format::f32 ? 4 : 2; }
 
-/// Why the rung does not take these formats; empty when it does.
-std::string refusal(const RungRules& rung, const GemmProblem& p, int architecture) {
-  if (p.format == Format::f32 && !rung.f32) return "it multiplies FP16 and BF16 only";
-  if (p.sums == Sums::f16 && p.format == Format::bf16) return "sums of BF16 products are kept in FP32 only";
-  if (p.sums == Sums::f16 && p.format == Format::f32 && !rung.half_sums_of_f32) {
-    return "sums are kept in FP16 for FP16 operands only";
-  }
-  const int needed = p.format == Format::bf16 ? rung.bf16_architecture : rung.architecture;
-  if (architecture >= needed) return "";
-  return concat("with ", name_of(p.format), " it needs sm_", needed, ", and this GPU is sm_", architecture);
-}
-
 /// Sizes, strides and addresses.
 bool fits(const RungRules& rung, const GemmProblem& p) {
   const auto multiple = [&](int size) { return size % rung.multiple_of == 0; };
@@ -33,11 +21,16 @@ bool fits(const RungRules& rung, const GemmProblem& p) {
          address(p.b);
 }
 
+/// 65535 blocks of the 16 columns that the narrowest tile has (rung naive).
+constexpr int most_columns = 65535 * 16;
+
 void check(const GemmProblem& p) {
   const int a_cols = p.ta == Trans::no ? p.K : p.M, b_cols = p.tb == Trans::no ? p.N : p.K;
   expect(p.M >= 0 && p.N >= 0 && p.K >= 0 && p.lda >= a_cols && p.ldb >= b_cols && p.ldc >= p.N, "gemm: (",
          p.M, ",", p.N, ") = (", p.M, ",", p.K, ")(", p.K, ",", p.N, ") with rows ", p.lda, ", ", p.ldb,
          " and ", p.ldc, " elements apart: rows must not overlap");
+  expect(p.N <= most_columns, "gemm: a product of ", p.N,
+         " columns: a grid has 65535 blocks along them, enough for ", most_columns, "; split the product");
 }
 
 }  // namespace
@@ -46,6 +39,20 @@ std::string_view name_of(Format format) {
   return format == Format::f32 ? "f32" : format == Format::f16 ? "f16" : "bf16";
 }
 std::string_view name_of(Sums sums) { return sums == Sums::f32 ? "f32" : "f16"; }
+
+std::string refusal(const RungRules& rung, const GemmProblem& p, int architecture) {
+  if (p.format == Format::f32 && !rung.f32) return "it multiplies FP16 and BF16 only";
+  if (p.sums == Sums::f16 && p.format == Format::bf16) return "sums of BF16 products are kept in FP32 only";
+  if (p.sums == Sums::f16 && p.format == Format::f32 && !rung.half_sums_of_f32) {
+    return "sums are kept in FP16 for FP16 operands only";
+  }
+  const int needed = p.format == Format::bf16 ? rung.bf16_architecture : rung.architecture;
+  if (architecture > rung.last_architecture)
+    return concat("it is written for GPUs up to sm_", rung.last_architecture, ", and this GPU is sm_",
+                  architecture);
+  if (architecture >= needed) return "";
+  return concat("with ", name_of(p.format), " it needs sm_", needed, ", and this GPU is sm_", architecture);
+}
 
 Rung rung_from_name(std::string_view name) {
   std::string choices;

@@ -9,6 +9,12 @@
 
 /// Matrix multiplication on a GPU as a ladder: each rung is one kernel in one file, a little faster and a
 /// little harder to read than the one below. This header says what there is and which rung takes what.
+///
+/// The header of each rung says how many instructions its inner loop takes, as tests/cuda/machine_code.txt counts them for
+/// FP16 with sums in FP32 on sm_90, and what share of the tensor cores' peak that allows at most. A quarter of an SM of an
+/// H100 starts one instruction a clock, and its tensor core takes 4 clocks for 16x8x16 products (989 TFLOPS, 132 SMs,
+/// 1.83 GHz: NVIDIA H100 Datasheet, SXM5). So 6 instructions for each HMMA leave 4/6 of the peak. What is really reached
+/// lies below, and is UNTESTED ON HARDWARE.
 namespace tinymp::kernels {
 
 /// The format of a, b and c.
@@ -32,6 +38,9 @@ struct GemmProblem {
   Trans ta = Trans::no, tb = Trans::no;
   Format format = Format::f32;
   Sums sums = Sums::f32;
+  // Then c + bias and relu, for rungs that do these at once (RungRules::finishes).
+  const void* bias = nullptr;  ///< (N), in the format of c
+  bool relu = false;
 };
 
 /// From the ground up.
@@ -44,22 +53,26 @@ struct RungRules {
   bool half_sums_of_f32;
   int architecture;  ///< 70 is sm_70, the first with tensor cores; nvcc 13 builds for sm_75 and newer
   int bf16_architecture;
-  int multiple_of;    ///< M, N and K must be multiples of this
-  int stride_bytes;   ///< rows of a and b must start at multiples of this
-  int address_bytes;  ///< and their first row at a multiple of this
+  int last_architecture;  ///< any_later, but for code that newer GPUs do not run (sm_90a)
+  int multiple_of;        ///< M, N and K must be multiples of this
+  int stride_bytes;       ///< rows of a and b must start at multiples of this
+  int address_bytes;      ///< and their first row at a multiple of this
+  bool finishes = false;  ///< bias and relu too
 };
+
+inline constexpr int any_later = 9999;
 
 /// The table. wmma wants tiles at multiples of 32 bytes whose rows are multiples of 16 apart (CUDA C++
 /// Programming Guide, "Warp Matrix Functions"); cp.async copies 16 aligned bytes,
 /// or 4.
 inline constexpr std::array<RungRules, 6> ladder{{
-    //  name        f32    f16 sums of it  sm  bf16  multiple  stride  address
-    {"naive", true, true, 70, 70, 1, 1, 1},
-    {"tiled", true, true, 70, 70, 1, 1, 1},
-    {"wmma-naive", false, false, 70, 80, 16, 16, 32},
-    {"wmma-tiled", false, false, 70, 80, 1, 1, 1},
-    {"wmma-stages", false, false, 80, 80, 1, 16, 16},
-    {"mma", false, false, 80, 80, 1, 4, 4},
+    //  name        f32    f16 sums of it  sm  bf16  last  multiple  stride  address
+    {"naive", true, true, 70, 70, any_later, 1, 1, 1},
+    {"tiled", true, true, 70, 70, any_later, 1, 1, 1},
+    {"wmma-naive", false, false, 70, 80, any_later, 16, 16, 32},
+    {"wmma-tiled", false, false, 70, 80, any_later, 1, 1, 1},
+    {"wmma-stages", false, false, 80, 80, any_later, 1, 16, 16},
+    {"mma", false, false, 80, 80, any_later, 1, 4, 4, true},
 }};
 
 constexpr const RungRules& rules_of(Rung rung) { return ladder[static_cast<std::size_t>(rung)]; }
@@ -70,8 +83,11 @@ Rung rung_from_name(std::string_view name);
 
 /// The rung that computes `problem` when `wanted` is asked for: itself, or the next below that takes the
 /// sizes and strides. Throws Error when `wanted` does not take the formats, on a GPU of this architecture
-/// (80: sm_80).
+/// (80: sm_80), and when a grid would not cover c.
 Rung rung_for(Rung wanted, const GemmProblem& problem, int architecture);
+
+/// Why the rung does not take these formats on a GPU of this architecture; empty when it does.
+std::string refusal(const RungRules& rung, const GemmProblem& problem, int architecture);
 
 /// The fastest rung for this problem; throws Error when there is none.
 Rung best_rung(const GemmProblem& problem, int architecture);

@@ -2,8 +2,10 @@
 
 #include <kernels/cuda/gemm/mma_tile.h>
 
-/// Rung 6: the instructions themselves (mma_tile.h). A product that is too small for its tiles to fill a GPU gets
-/// smaller ones.
+/// Rung 6: the instructions themselves (mma_tile.h). It waits for the tensor cores: mma.sync reaches about 62 % of the peak
+/// of Hopper (Luo et al. 2024, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture"), where wgmma
+/// reaches all of it. 6.3 instructions for each HMMA: at most 64 %. A product that is too small for its tiles to fill a
+/// GPU gets smaller ones, with 15 instructions for each HMMA.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
@@ -30,7 +32,7 @@ __device__ void fetch_swizzled(const Tile& tile, const Source<T>& x, int row, in
 
 template <class Shape, bool wide, class T, class Sum, class LayoutA, class LayoutB>
 __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
-    mma(Source<T> a, Source<T> b, T* c, int ldc, bool pairs) {
+    mma(Source<T> a, Source<T> b, T* c, int ldc, bool pairs, Finish<T> finish) {
   DYNAMIC_SHARED(T, memory);
   const int m = static_cast<int>(blockIdx.x) * Shape::m, n = static_cast<int>(blockIdx.y) * Shape::n;
   MmaBlock<Shape, T, Sum, LayoutA, LayoutB> block;
@@ -39,8 +41,8 @@ __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
       [&](const auto& tile, int k) { fetch_swizzled<wide, Shape::threads>(tile, b, k, n); });
   block.for_each_pair([&](int row, int col, float first, float second) {
     row += m, col += n;
-    store_pair(c + std::int64_t{row} * ldc + col, row < a.rows ? b.cols - col : 0, pairs, narrow<T>(first),
-               narrow<T>(second));
+    store_pair(c + std::int64_t{row} * ldc + col, row < a.rows ? b.cols - col : 0, pairs, finish(first, col),
+               finish(second, col + 1));
   });
 }
 
@@ -66,10 +68,10 @@ void gemm_mma(const GemmProblem& p, Stream stream) {
         b{static_cast<const T*>(p.b), p.ldb, p.K, p.N};
     with_layouts(p, [&]<class A, class B>(Type<A>, Type<B>) {
       with_shape(p, wide, [&]<class Shape, bool is_wide>(Type<Shape>, std::bool_constant<is_wide>) {
-        launch<mma<Shape, is_wide, T, Sum, A, B>>(dim3(blocks(p.M, Shape::m), blocks(p.N, Shape::n)),
-                                                  Shape::threads, MmaBlock<Shape, T, Sum, A, B>::shared_bytes,
-                                                  stream, a, b, static_cast<T*>(p.c), p.ldc,
-                                                  every(p.c, p.ldc, 4));
+        launch<mma<Shape, is_wide, T, Sum, A, B>>(
+            dim3(blocks(p.M, Shape::m), blocks(p.N, Shape::n)), Shape::threads,
+            MmaBlock<Shape, T, Sum, A, B>::shared_bytes, stream, a, b, static_cast<T*>(p.c), p.ldc,
+            every(p.c, p.ldc, 4), Finish<T>{static_cast<const T*>(p.bias), p.N, p.relu});
       });
     });
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/cuda/gemm/tile.h>
+#include <kernels/formulas/unary.h>
 
 /// A block's part of a product by the instructions themselves, for rung 6 (mma.cuh) and for convolutions
 /// (conv_mma.cuh). mma.sync says which lane holds what, so sums go from registers to memory without a detour;
@@ -140,6 +141,22 @@ struct MmaBlock {
         }
       }
     }
+  }
+};
+
+/// What follows a product at once. Each value is rounded to T after the sum, after the bias and after relu, as in kernels
+/// of their own.
+template <class T>
+struct Finish {
+  const T* bias;  // nullptr: none
+  int columns;
+  bool relu;
+
+  __device__ T operator()(float sum, int col) const {
+    T y = narrow<T>(sum);
+    if (bias != nullptr && col < columns)
+      y = narrow<T>(static_cast<float>(y) + static_cast<float>(bias[col]));
+    return relu ? narrow<T>(Relu::forward(static_cast<float>(y))) : y;
   }
 };
 

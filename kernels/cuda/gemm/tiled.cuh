@@ -3,7 +3,8 @@
 #include <kernels/cuda/gemm/types.h>
 
 /// Rung 2: a block of 16x16 threads fetches a tile of a and one of b into shared memory, once, and all its
-/// threads multiply from there: global memory is read 16 times less often.
+/// threads multiply from there: global memory is read 16 times less often. It waits for shared memory, from which
+/// each multiplication takes two numbers. 7.5 instructions for each: at most 0.8 % of the peak.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 

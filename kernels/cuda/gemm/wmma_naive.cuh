@@ -3,7 +3,8 @@
 #include <kernels/cuda/gemm/types.h>
 
 /// Rung 3: tensor cores, in the fewest words. One warp computes one tile of c, 16x16, straight from global
-/// memory: the 32 lanes hold the tiles together, and one mma_sync() does 4096 multiplications.
+/// memory: the 32 lanes hold the tiles together, and one mma_sync() does 4096 multiplications. It waits for memory: each
+/// tile is fetched anew for each product. 16 instructions for each HMMA: at most 25 % of the peak.
 ///
 /// M, N and K are multiples of 16. Layout says how a matrix lies in memory; a transposed one is column by
 /// column.
