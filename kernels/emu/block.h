@@ -81,6 +81,7 @@ class Block {
   unsigned size() const { return static_cast<unsigned>(threads_.size()); }
   unsigned returned() const { return returned_; }
   void* shared() { return shared_ + guard; }
+  std::size_t shared_bytes() const { return shared_bytes_; }
 
   /// The current thread waits until wake(meeting).
   void wait_in(Rendezvous& meeting, Call call);

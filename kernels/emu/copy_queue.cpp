@@ -1,3 +1,4 @@
+#include <kernels/emu/accesses.h>
 #include <kernels/emu/block.h>
 #include <kernels/emu/copy_queue.h>
 #include <tinymp/base/error.h>
@@ -13,6 +14,8 @@ void CopyQueue::issue(void* to, const void* from, std::size_t bytes, std::size_t
                                   where.file, ":", where.line,
                                   ": it takes 4, 8 or 16 bytes, both addresses multiples of that"));
   }
+  if (zero < bytes) note_access(from, bytes - zero, where, 0);
+  note_access(to, bytes, where, 1);
   Copy copy{to, {}, bytes, where};
   std::memcpy(copy.value.data(), from, bytes - zero);
   std::memset(to, 0xff, bytes);

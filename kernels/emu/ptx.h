@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/emu/accesses.h>
 #include <kernels/emu/async_copy.h>
 #include <kernels/emu/numbers.h>
 #include <kernels/emu/rendezvous.h>
@@ -25,7 +26,9 @@ float value_of(std::uint32_t pair, int which) {
 
 /// Lane 8 i + r gives the address of row r of matrix i. Register i of lane l receives row l/4, columns 2
 /// (l%4) and 2 (l%4) + 1 of matrix i, or of its transpose with `transpose`.
-inline void load_matrices(Call call, std::uint32_t (&registers)[4], const void* row, bool transpose) {
+TINYMP_UNCOUNTED inline void load_matrices(Call call, std::uint32_t (&registers)[4], const void* row,
+                                           bool transpose) {
+  if constexpr (counts_accesses) note_access(row, 16, call.where);
   if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) {
     refuse(call, "the address of a row must be a multiple of 16 bytes");
   }
@@ -97,7 +100,12 @@ void multiply_fragments(Call call, Sums sums, float (&d)[4], const std::uint32_t
 
 }  // namespace machine
 
-inline void copy_16(void* to, const void* from, machine::Where where = machine::Where::here()) {
+TINYMP_UNCOUNTED inline void copy_16(void* to, const void* from,
+                                     machine::Where where = machine::Where::here()) {
+  if constexpr (machine::counts_accesses) {
+    machine::note_access(from, 16, where, 0);
+    machine::note_access(to, 16, where, 1);
+  }
   if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) % 16 != 0) {
     machine::refuse({"copy_16", where}, "both addresses must be multiples of 16 bytes");
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/emu/accesses.h>
 #include <kernels/emu/numbers.h>
 #include <kernels/emu/rendezvous.h>
 #include <kernels/emu/tensor_core.h>
@@ -63,9 +64,22 @@ inline void check_address(const machine::Call& call, const void* p, unsigned ld,
   }
 }
 
+/// Reports what a GPU since sm_80 reads or writes of a tile, whose lines in memory are `ld` apart. A lane holds pairs of
+/// neighbours, as for mma.m16n8k16 (the PTX ISA tells where); operands from shared memory come by ldmatrix.
+template <class Use, class T>
+void note_tile(const T* p, unsigned ld, machine::Where where) {
+  const int lane = machine::lane(), g = lane / 4, t = lane % 4;
+  const auto at = [&](int line, int element) { return p + std::int64_t{line} * ld + element; };
+  if (!std::is_same_v<Use, accumulator> && machine::is_shared(p))
+    return machine::note_access(at(lane % 16, lane / 16 * 8), 8 * sizeof(T), where);
+  for (int i = 0; i < 4; ++i)
+    machine::note_access(at(g + i % 2 * 8, 2 * t + i / 2 * 8), 2 * sizeof(T), where, i);
+}
+
 /// A lane reads its elements before it meets the other lanes. Values that these write later come too late.
-template <class Fragment, class T>
-void load(Fragment& f, const T* p, unsigned ld, bool rows, machine::Where where) {
+template <class Use, class Fragment, class T>
+TINYMP_UNCOUNTED void load(Fragment& f, const T* p, unsigned ld, bool rows, machine::Where where) {
+  if constexpr (machine::counts_accesses) note_tile<Use>(p, ld, where);
   const machine::Call call{"load_matrix_sync", where};
   check_address(call, p, ld, sizeof(T));
   const int first = machine::lane() * Fragment::num_elements;
@@ -78,18 +92,19 @@ void load(Fragment& f, const T* p, unsigned ld, bool rows, machine::Where where)
 template <class Use, class T, class Layout>
 void load_matrix_sync(fragment<Use, 16, 16, 16, T, Layout>& f, const T* p, unsigned ld,
                       machine::Where where = machine::Where::here()) {
-  detail::load(f, p, ld, std::is_same_v<Layout, row_major>, where);
+  detail::load<Use>(f, p, ld, std::is_same_v<Layout, row_major>, where);
 }
 template <class T>
 void load_matrix_sync(sums<T>& f, const T* p, unsigned ld, layout_t layout,
                       machine::Where where = machine::Where::here()) {
-  detail::load(f, p, ld, layout == mem_row_major, where);
+  detail::load<accumulator>(f, p, ld, layout == mem_row_major, where);
 }
 
 /// A lane writes its elements after the meeting. A read of them without __syncwarp() comes too early.
 template <class T>
-void store_matrix_sync(T* p, const sums<T>& f, unsigned ld, layout_t layout,
-                       machine::Where where = machine::Where::here()) {
+TINYMP_UNCOUNTED void store_matrix_sync(T* p, const sums<T>& f, unsigned ld, layout_t layout,
+                                        machine::Where where = machine::Where::here()) {
+  if constexpr (machine::counts_accesses) detail::note_tile<accumulator>(p, ld, where);
   const machine::Call call{"store_matrix_sync", where};
   detail::check_address(call, p, ld, sizeof(T));
   machine::meet_lanes(call, machine::Meeting::warp, ~0u);

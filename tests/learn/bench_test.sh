@@ -50,6 +50,16 @@ learn 2 gemm --format bf16 --sums f16 && complains 'kept in FP32'
 learn 2 gemm --transposed c && complains "c"
 learn 2 gemm --sise 4 && complains "did you mean '--size'"
 learn 2 gemm 64 && complains 'one argument too many'
+learn 2 gemm --count --size 1025 && complains 'takes sizes up to 1024'
+learn 2 gemm --count --out "$work/cpu.json" && complains 'writes no file'
+# A warp of `naive` reads one element of a, a sector, and 32 of b: two sectors, or 32 where they are a column. It writes two.
+# A warp of `tiled` reads two rows of a tile, a sector each.
+learn 0 gemm --count --plain
+prints "^naive  *$((512 * 128 * 3 + 512 * 2))  *0 " && prints "^tiled  *$((8 * 2 * 64 * 8 * 2 + 512 * 2))  *0 "
+table='^(naive|tiled|wmma-[a-z]*|mma)  *[0-9]+ +[0-9]+ +[0-9.]+ '
+grep -E "$table" "$work/out" | diff - <(grep -E "$table" ../lessons/02_matmul/README.md) || fail 'chapter 02 has another table'
+prints '^wmma-stages  *[0-9]*  *[1-9]' && prints '^mma  *[0-9]*  *0 '
+learn 0 gemm --count --plain --transposed b --rung naive && prints "^naive  *$((512 * 128 * 33 + 512 * 2))  *0 " && prints_not '^mma'
 
 # On this CPU, without OpenBLAS and PyTorch: their columns are not there, and why is told.
 export TINYMP_OPENBLAS=/no/such/library TINYMP_PYTHON=/no/such/python

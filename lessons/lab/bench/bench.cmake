@@ -1,7 +1,7 @@
 # ./learn bench and ./learn gpu-check: the program measure. It looks for cuBLAS, OpenBLAS and PyTorch when it
 # runs, so nothing here links them.
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
-set(starting measure_main bench bench_cpu bench_micro check_bits check_gemm check_kernels check_launch check_lessons check_memory check_speed
+set(starting measure_main bench bench_count bench_cpu bench_micro check_bits check_gemm check_kernels check_launch check_lessons check_memory check_speed
              check_sweep gpu_check gpu_check_report gpu_check_rows run_program cpu_gemm cpu_gemm_report cpu_machine cuda_libraries pytorch steps steps_report step_models telemetry)
 list(TRANSFORM starting PREPEND bench/)
 list(TRANSFORM starting APPEND .cpp)
@@ -25,6 +25,21 @@ target_compile_definitions(tinymp_bench PRIVATE TINYMP_SOURCE_DIR="${PROJECT_SOU
 add_executable(measure bench/measure_main.cpp)
 target_link_libraries(measure PRIVATE tinymp_bench tinymp_build CLI11::CLI11)
 set_target_properties(measure PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+# ./learn bench gemm --count: the rungs once more, with a call before each load and store. Built only by its own name.
+file(GLOB rungs RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/gemm/*.cuh)
+if(TINYMP_EMULATION AND NOT TINYMP_SANITIZE)
+  tinymp_kernel_units(counted_gpu counted_rungs ${rungs})
+  add_library(counted_rungs OBJECT EXCLUDE_FROM_ALL ${counted_rungs})
+  target_link_libraries(counted_rungs PRIVATE tinymp_build)
+  # The machine knows nothing of a sanitizer, and shared memory is what the counter takes for it: static.
+  target_compile_options(counted_rungs PRIVATE -O1 -fsanitize=thread -U__SANITIZE_THREAD__ -D__shared__=static)
+  target_compile_definitions(counted_rungs PRIVATE TINYMP_COUNTS_ACCESSES)
+  add_executable(count_gemm EXCLUDE_FROM_ALL bench/count/main.cpp bench/count/stubs.cpp $<TARGET_OBJECTS:counted_rungs>)
+  target_compile_options(count_gemm PRIVATE ${TINYMP_WARNINGS})
+  target_link_libraries(count_gemm PRIVATE tinymp::tinymp)
+  set_target_properties(count_gemm PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endif()
 
 # ./learn bench micro: times each kernel. Built only by its own name.
 if(TINYMP_MICROBENCH)

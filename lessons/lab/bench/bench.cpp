@@ -20,10 +20,11 @@ using namespace kernels;
 struct GemmFlags {
   std::string rung, format = "f16", sums = "f32", transposed = "none", out;
   int size = 0, m = 0, n = 0, k = 0;
-  bool plain = false;
+  bool plain = false, count = false;
 };
 
-constexpr int usual_size = 4096, emulated_size = 64, largest_size = 65536;
+constexpr int usual_size = 4096, emulated_size = 64, counted_size = 128, largest_counted = 1024,
+              largest_size = 65536;
 
 void add_flags(CLI::App& app, GemmFlags& flags) {
   const auto size = [&](const char* name, int& value, const char* what) {
@@ -38,29 +39,29 @@ void add_flags(CLI::App& app, GemmFlags& flags) {
   };
   app.add_option("--rung", flags.rung, "One rung only: naive, tiled, wmma-naive, ... (all)")
       ->type_name("NAME");
-  size("--size", flags.size, "M, N and K (4096; emulated 64)");
+  size("--size", flags.size, "M, N and K (4096; emulated 64; counted 128)");
   size("--m", flags.m, "M alone");
   size("--n", flags.n, "N alone");
   size("--k", flags.k, "K alone");
   choice("--format", flags.format, "Of a, b and c: f16, bf16 or f32", {"f16", "bf16", "f32"});
   choice("--sums", flags.sums, "Of the running sum: f32 or f16", {"f32", "f16"});
   choice("--transposed", flags.transposed, "none, a, b or both", {"none", "a", "b", "both"});
+  app.add_flag("--count", flags.count, "Count what each rung asks of memory, on the emulated GPU");
   app.add_option("--out", flags.out, "Write the figures as JSON, with device, driver, date, commit")
       ->type_name("FILE");
   app.add_flag("--plain", flags.plain, "ASCII only, no colour");
   app.footer(
       "Before a rung is timed its results are compared with sums in double, on ragged sizes and on what is\n"
       "asked for. Times are medians of single runs; operands take turns, so that none is in the cache.\n"
+      "--count tells sectors of global memory and bank conflicts of shared memory, without a GPU.\n"
       "TINYMP_EMULATE=1 (or v100, a100, ada, h100, h200, b200) runs the kernels on the CPU.\n\n"
       "Example:\n"
       "  ./learn bench gemm --rung mma --format bf16 --out mma.json");
 }
 
-bench::GemmRequest request_of(const GemmFlags& flags, bool emulated) {
+bench::GemmRequest request_of(const GemmFlags& flags, int usual) {
   bench::GemmRequest request;
-  const auto size = [&](int own) {
-    return own > 0 ? own : flags.size > 0 ? flags.size : emulated ? emulated_size : usual_size;
-  };
+  const auto size = [&](int own) { return own > 0 ? own : flags.size > 0 ? flags.size : usual; };
   bench::GemmShape& shape = request.shape;
   shape.M = size(flags.m);
   shape.N = size(flags.n);
@@ -95,19 +96,36 @@ void write(const std::string& path, const bench::GemmReport& report, const std::
   write_json(path, json);
 }
 
+int count(const GemmFlags& flags) {
+  if (!flags.out.empty()) throw UsageError("--count writes no file: --out is for times");
+  const bench::GemmShape shape = request_of(flags, counted_size).shape;
+  for (const int size : {shape.M, shape.N, shape.K}) {
+    if (size > largest_counted)
+      throw UsageError(concat("--count takes sizes up to ", largest_counted,
+                              ", since it emulates each thread; not ", size));
+  }
+  std::vector<std::string> product{
+      std::to_string(shape.M), std::to_string(shape.N), std::to_string(shape.K), flags.format, flags.sums,
+      flags.transposed};
+  if (!flags.rung.empty()) product.push_back(flags.rung);
+  return bench_count(product, text_of(shape), flags.plain);
+}
+
 int gemm(int argc, char** argv) {
   GemmFlags flags;
   CLI::App app("The GEMM ladder: each rung against sums in double, then against the clock and cuBLAS.",
                "./learn bench gemm");
   add_flags(app, flags);
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
-  request_of(flags, false);  // reports wrong use also where there is no GPU
+  request_of(flags, usual_size);  // reports wrong use also where there is no GPU
+  if (flags.count) return count(flags);
   const std::unique_ptr<bench::Executor> gpu = bench::executor();
   const bool watched = isatty(STDERR_FILENO) != 0;
   const bench::GemmReport report =
-      bench::bench_gemm(*gpu, request_of(flags, gpu->machine().emulated), [&](const std::string& next) {
-        if (watched) std::cerr << next << "\n";
-      });
+      bench::bench_gemm(*gpu, request_of(flags, gpu->machine().emulated ? emulated_size : usual_size),
+                        [&](const std::string& next) {
+                          if (watched) std::cerr << next << "\n";
+                        });
   print(report, report::terminal_style(STDOUT_FILENO, flags.plain));
   if (!flags.out.empty()) write(flags.out, report, typed("./learn bench gemm", argc, argv));
   return report.good() ? 0 : 1;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 /// The measurements are a program of their own, so that a build for training skips them.
 namespace tinymp::lab {
@@ -16,6 +17,8 @@ int bench_cpu_gemm(int argc, char** argv);
 int bench_steps(int argc, char** argv);
 int bench_telemetry(int argc, char** argv);
 int bench_micro(int argc, char** argv);
+/// `product` is what count_gemm (bench/count) takes.
+int bench_count(const std::vector<std::string>& product, const std::string& title, bool plain);
 
 /// Writes the file of --out; throws Error when it cannot be written.
 void write_json(const std::string& path, const nlohmann::ordered_json& json);
