@@ -2,6 +2,8 @@
 
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/judge_cache.h>
+#include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <tinymp/base/error.h>
 #include <chrono>
 #include <filesystem>
@@ -30,6 +32,7 @@ TEST_CASE("judge cache: what nothing has used for an hour goes, of this exercise
     write_aged(in(old), minutes(61));
   write_aged(in("adam-fedcba9876543210"), minutes(30));
   write_aged(in("recast-0123456789abcdef"), minutes(600));
+  write_aged(in("standard-0123456789abcdef.h.gch"), minutes(61));  // all exercises share it
   // Two at once: each finds that the other has removed what it is about to.
   std::thread other([&] { remove_stale(folder.path(), exercise); });
   remove_stale(folder.path(), exercise);
@@ -68,6 +71,21 @@ TEST_CASE("judge cache: what cannot be made is the machine's fault") {
   CHECK_THROWS_WITH(
       judge_cache_file(exercise, "adam-never-made", {}, none),
       Catch::Contains("what judges exercise 5.2 cannot be made here") && Catch::Contains("/no/such/ar"));
+}
+
+TEST_CASE("judge cache: a check takes the headers that were compiled beforehand") {
+  const Exercise exercise = exercises_named("half_to_float").front();
+  const fs::path headers = headers_of(exercise, {});
+  if (headers.empty()) SKIP_TEST("this compiler has no use for precompiled headers");
+  CHECK(fs::file_size(headers.string() + ".gch") > 1'000'000);
+  const ScratchFolder folder("headers");
+  write_file(folder.path() / exercise.file, read_file(source_folder() / exercise.file));
+  std::vector<std::string> command = compile_submission(
+      exercise, folder.path(), {server_of(exercise, {}), {}, headers}, folder.path() / "check");
+  command.insert(command.end(), {"-Winvalid-pch", "-Werror=invalid-pch"});
+  const Finished compiled = run(command, {.seconds = 300});
+  CAPTURE(compiled.output);
+  CHECK(compiled.code == 0);
 }
 
 }  // namespace tinymp::test

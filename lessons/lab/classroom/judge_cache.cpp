@@ -28,8 +28,9 @@ void remove_stale(const fs::path& folder, const Exercise& exercise) {
   for (fs::directory_iterator i(folder, failed), end; !failed && i != end; i.increment(failed)) {
     std::error_code gone;  // another process has removed it
     const FileTime used = i->last_write_time(gone);
-    if (!gone && used < until && i->path().filename().string().starts_with(exercise.id + "-"))
-      fs::remove(i->path(), gone);
+    const std::string name = i->path().filename().string();
+    const bool own = name.starts_with(exercise.id + "-") || name.starts_with(concat(shared_headers, "-"));
+    if (!gone && used < until && own) fs::remove(i->path(), gone);
   }
 }
 
@@ -49,10 +50,13 @@ fs::path judge_cache_file(const Exercise& exercise, const std::string& name, con
   }
   remove_stale(folder, exercise);
   const fs::path unfinished = concat(file.string(), ".", getpid(), ".o");
-  const Finished made = run(command(unfinished), {.seconds = 300, .unwanted = patience.unwanted});
-  if (made.code != 0)
+  const Finished made =
+      run(command(unfinished), {.seconds = 300, .file = 1 << 29, .unwanted = patience.unwanted});
+  if (made.code != 0) {
+    fs::remove(unfinished, failed);
     throw MissingError(concat("what judges exercise ", exercise.number(), " cannot be made here:\n",
                               made.output.substr(0, 2000)));
+  }
   // Another process may have made the file meanwhile, and a fence may hold that one, so it is not replaced.
   // (Some file systems have no hard links.)
   fs::create_hard_link(unfinished, file, failed);

@@ -18,7 +18,10 @@ std::string judged_by(const Exercise& exercise, const std::vector<std::filesyste
 /// The same, with the library, judge.cpp and serve.cpp, which each check is linked to, as `built`.
 std::string judged_by(const Exercise& exercise);
 
-/// Removes the files of the exercise that nothing has used for an hour. Such a file was made from older
+/// The names of files that all exercises share begin with it.
+inline constexpr const char* shared_headers = "standard";
+
+/// Removes the files of the exercise, and those that all share, that nothing has used for an hour. Such a file was made from older
 /// texts, or by a process that did not finish. A file used within the hour may be in use by another process.
 void remove_stale(const std::filesystem::path& folder, const Exercise& exercise);
 

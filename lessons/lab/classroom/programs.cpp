@@ -2,6 +2,8 @@
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/judge_cache.h>
 #include <lessons/lab/classroom/programs.h>
+#include <tinymp/base/error.h>
+#include <tinymp/base/sha256.h>
 #include <sstream>
 
 namespace tinymp::classroom {
@@ -10,9 +12,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The compiler and its flags. When `overlay` is empty, it compiles the files of the library.
-std::vector<std::string> compiler(const fs::path& overlay) {
-  std::vector<std::string> command{TINYMP_CXX, "-std=c++20", "-O2", "-ffp-contract=off",
-                                   "-fno-diagnostics-color"};
+std::vector<std::string> compiler(const fs::path& overlay, const fs::path& headers = {}) {
+  // -pthread, which the linker gets, defines a macro; headers that were compiled without it would not be taken.
+  std::vector<std::string> command{TINYMP_CXX,          "-std=c++20", "-O2",
+                                   "-ffp-contract=off", "-pthread",   "-fno-diagnostics-color"};
+  if (!headers.empty()) command.insert(command.end(), {"-include", headers.string()});
   if (!overlay.empty()) command.push_back("-I" + overlay.string());
   command.push_back("-I" + source_folder().string());
   return command;
@@ -54,9 +58,36 @@ std::string name_of(const Exercise& exercise, const char* ending) {
 
 }  // namespace
 
+// clang++ refuses what it precompiled once a system header is newer; g++ reads the text instead.
+fs::path headers_of([[maybe_unused]] const Exercise& exercise, [[maybe_unused]] const Patience& patience) {
+#if defined(__GNUC__) && !defined(__clang__)
+  const fs::path own = source_folder() / "lessons/lab/classroom/standard.h";
+  const std::string text = read_file(own);
+  std::string made_from =
+      concat(text, fs::file_size(TINYMP_CXX), fs::last_write_time(TINYMP_CXX).time_since_epoch().count());
+  for (const std::string& word : compiler({})) made_from += " " + word;
+  try {
+    fs::path headers = judge_cache_file(
+        exercise, concat(shared_headers, "-", sha256(made_from).substr(0, 16), ".h.gch"), patience,
+        [&](const fs::path& file) {
+          std::vector<std::string> command = compiler({});
+          command.insert(command.end(), {"-x", "c++-header", "-o", file.string(), own.string()});
+          return command;
+        });
+    headers.replace_extension();  // X.h, which lies beside X.h.gch
+    if (!fs::exists(headers)) write_file(headers, text);
+    return headers;
+  } catch (const MissingError&) {  // no room for 70 MB: checks take twice as long
+    return {};
+  }
+#else
+  return {};
+#endif
+}
+
 fs::path judge_of(const Exercise& exercise, const Patience& patience) {
   return judge_cache_file(exercise, name_of(exercise, ""), patience, [&](const fs::path& file) {
-    std::vector<std::string> command = compiler({});
+    std::vector<std::string> command = compiler({}, headers_of(exercise, patience));
     command.insert(command.end(), {"-o", file.string(), TINYMP_JUDGE,
                                    (exercise.folder / "check.cpp").string(), TINYMP_LIBRARY});
     append(command, libraries());
@@ -68,7 +99,7 @@ fs::path server_of(const Exercise& exercise, const Patience& patience) {
   const fs::path source = exercise.folder / "serve.cpp";
   if (!exercise.file.ends_with(".cpp")) return source;
   return judge_cache_file(exercise, name_of(exercise, ".o"), patience, [&](const fs::path& file) {
-    std::vector<std::string> command = compiler({});
+    std::vector<std::string> command = compiler({}, headers_of(exercise, patience));
     command.insert(command.end(), {"-c", "-o", file.string(), source.string()});
     return command;
   });
@@ -88,7 +119,7 @@ fs::path library_of(const Exercise& exercise, const Patience& patience) {
 
 std::vector<std::string> compile_submission(const Exercise& exercise, const fs::path& overlay,
                                             const Made& made, const fs::path& program) {
-  std::vector<std::string> command = compiler(overlay);
+  std::vector<std::string> command = compiler(overlay, made.headers);
   // -s removes the table in which a submission could look up the other functions of the program.
   command.insert(command.end(), {"-s", "-o", program.string(), made.server.string(), TINYMP_SERVER});
   for (const std::string& source : exercise.sources) {
@@ -104,6 +135,7 @@ std::vector<fs::path> compiler_reads(const Made& made) {
   const fs::path source = source_folder();
   std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_SERVER,
                               made.server};
+  if (!made.headers.empty()) paths.insert(paths.end(), {made.headers, made.headers.string() + ".gch"});
   if (!made.library.empty()) paths.insert(paths.end(), {made.library, TINYMP_OBJECT_FOLDER, TINYMP_DISPATCH});
   for (const std::string& word : libraries())
     if (word.front() == '/') paths.push_back(fs::weakly_canonical(word));

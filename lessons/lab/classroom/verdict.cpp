@@ -201,7 +201,8 @@ Verdict judge(const Exercise& exercise, const std::string& text, const std::stri
                          original.string()));
 
   const fs::path judge = judge_of(exercise, patience);
-  const Made made{server_of(exercise, patience), library_of(exercise, patience)};
+  const Made made{server_of(exercise, patience), library_of(exercise, patience),
+                  headers_of(exercise, patience)};
   const auto compile = [&](const std::vector<std::string>& command) -> std::optional<Verdict> {
     const Finished compiler = run(
         command,
