@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <limits>
 
-/// What is found along a row. Formulas that need several such steps say how to go along it, so that CPU and GPU share
-/// their text: ByOne here, BySixteen in cuda/rows.h.
+/// The largest value and the sums of a row. A formula that needs several of them takes a class that walks along
+/// the row, so that CPU and GPU share its text: ByOne here, BySixteen in cuda/rows.h.
 namespace tinymp::kernels {
 
-/// The largest of n values x[i]; NaN where one of them is. (Two questions, neither of which needs a jump.)
+/// The largest of n values x[i], or NaN if one of them is NaN. (Neither of the two comparisons needs a branch.)
 template <class C, class Row>
 TINYMP_HD C largest(const Row& x, std::int64_t n) {
   C top = x[0];

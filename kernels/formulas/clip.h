@@ -6,8 +6,8 @@
 /// Clipping gradients by their norm, one text for CPU and GPU.
 namespace tinymp::kernels {
 
-/// The norm whose square is given, and the factor that makes it at most max_norm, as PyTorch's
-/// clip_grad_norm_ has it. A norm that is not finite changes nothing.
+/// Returns the norm, the root of `sum_of_squares`. Multiplies `factor` by max_norm / (norm + 1e-6) if this
+/// is below 1, as PyTorch's clip_grad_norm_ does. A norm that is not finite leaves `factor` as it is.
 // <exercise clip_factor>
 TINYMP_HD inline float clip_factor(double sum_of_squares, float max_norm, float& factor) {
   const double norm = std::sqrt(sum_of_squares);

@@ -5,19 +5,19 @@
 #include <cmath>
 #include <type_traits>
 
-/// Convolution by its definition, one value at a time: what the GPU runs, and the oracle of
+/// Convolution by its definition, one value at a time. The GPU runs it, and it is the oracle of
 /// cpu/conv.cpp. x, w and dy are callables: x(i) is value i as a C, float or double.
 namespace tinymp::kernels {
 
-/// How many images share one chain of a weight gradient; the chains are added in order.
+/// The number of images in one chain of a weight gradient. The chains are added in order.
 inline constexpr std::int64_t images_of_a_group = 8;
 
 inline std::int64_t groups_of(std::int64_t images) {
   return (images + images_of_a_group - 1) / images_of_a_group;
 }
 
-/// A running sum of products, which starts at +0. The product is exact inside the fma; the sum rounds once
-/// and, when it is kept in half, once more to that.
+/// A running sum of products, which starts at +0. The product is exact inside the fma. The sum is rounded
+/// once, and if `in_half` is set once more, to half.
 template <class C>
 struct Chain {
   bool in_half;
@@ -33,8 +33,9 @@ struct Chain {
 
 /// y[b, oh, ow, o] = sum over kh, kw, c of  x[b, oh stride + kh - padding, ow stride + kw - padding, c]
 ///                                          w[kh, kw, c, o]
-/// Rows of the window above and below the image are left out; beside it the window meets zeros, which take
-/// part: so a row of the window is one walk over values that lie side by side, wherever it stands.
+/// Rows of the window above and below the image are left out. To the left and right of the image the window
+/// reads zeros, and their products are added. So a row of the window is always one walk over values that lie
+/// side by side.
 template <class C, class X, class W>
 TINYMP_HD C conv2d_value(const Slide& s, const X& x, const W& w, bool half_sums, std::int64_t image,
                          std::int64_t oh, std::int64_t ow, std::int64_t o) {
@@ -55,8 +56,8 @@ TINYMP_HD C conv2d_value(const Slide& s, const X& x, const W& w, bool half_sums,
 }
 
 /// dx[b, h, v, c] = sum over kh, kw (from the last to the first) and o of  dy[b, oh, ow, o] w[kh, kw, c, o]
-/// wherever  oh stride + kh - padding = h  and  ow stride + kw - padding = v  have a solution. Rows outside
-/// of dy are left out; beside it there are zeros, which take part.
+/// wherever  oh stride + kh - padding = h  and  ow stride + kw - padding = v  have a solution. Rows above
+/// and below dy are left out. To its left and right are zeros, and their products are added.
 template <class C, class DY, class W>
 TINYMP_HD C conv2d_dx_value(const Slide& s, const DY& dy, const W& w, bool half_sums, std::int64_t image,
                             std::int64_t h, std::int64_t v, std::int64_t c) {
@@ -77,9 +78,9 @@ TINYMP_HD C conv2d_dx_value(const Slide& s, const DY& dy, const W& w, bool half_
   return chain.sum;
 }
 
-/// dw[kh, kw, c, o], of one group of images: the sum over its images, oh and ow of
-/// x[b, oh stride + kh - padding, ow stride + kw - padding, c]  dy[b, oh, ow, o],  with rows and zeros as for
-/// y. dw itself: a Chain to which the groups are added in order.
+/// dw[kh, kw, c, o] of one group of images: the sum over its images, oh and ow of
+/// x[b, oh stride + kh - padding, ow stride + kw - padding, c]  dy[b, oh, ow, o],  with rows and zeros as in
+/// conv2d_value. A Chain adds the groups in order; its sum is dw.
 template <class C, class X, class DY>
 TINYMP_HD C conv2d_dw_value(const Slide& s, const X& x, const DY& dy, bool half_sums, std::int64_t group,
                             std::int64_t kh, std::int64_t kw, std::int64_t c, std::int64_t o) {

@@ -6,8 +6,8 @@
 
 namespace tinymp::kernels {
 
-/// Which values of a step are dropped: a hash of (seed, step, place) and of nothing else, so a mask need not
-/// be kept, and no order of threads can change it.
+/// Decides which values of a step are dropped, by a hash of (seed, step, place) and of nothing else. So no mask
+/// is stored, and the order of the threads does not change it.
 class DropoutMask {
  public:
   /// `step` is a whole number, 0 .. 2^53.

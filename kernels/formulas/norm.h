@@ -22,7 +22,7 @@ struct BatchNorm {
   static TINYMP_HD C forward(C xhat, C gamma, C beta) {
     return gamma * xhat + beta;
   }
-  /// mean_dy and mean_dy_xhat: over the batch, of dy and of dy xhat.
+  /// mean_dy and mean_dy_xhat: the means of dy and of dy xhat over the batch.
   template <class C>
   static TINYMP_HD C backward(C xhat, C inverse, C gamma, C dy, C mean_dy, C mean_dy_xhat) {
     return gamma * inverse * (dy - mean_dy - xhat * mean_dy_xhat);
@@ -38,8 +38,8 @@ struct RunningAverage {
   TINYMP_HD C operator()(C running, C newest) const { return rest * running + share * newest; }
 };
 
-// Layer norm of one row. Ba, Kiros and Hinton 2016 (arXiv 1607.06450), section 3; the arithmetic of a value
-// is BatchNorm's.
+// Layer norm of one row. Ba, Kiros and Hinton 2016 (arXiv 1607.06450), section 3. Each value is
+// computed by the functions of BatchNorm.
 
 template <class C>
 struct RowMoments {
@@ -55,7 +55,7 @@ TINYMP_HD RowMoments<C> row_moments_of(const Row& x, std::int64_t n, const Accum
   return {mean, Along::template sum<C>(n, sums, square) / count};
 }
 
-/// set(c, dx[c]) for each value of a row, out of its xhat(c) and error(c) = gamma dy.
+/// Computes dx[c] from xhat(c) and error(c) = gamma dy, and calls set(c, dx[c]), for each value of a row.
 template <class C, class Along = ByOne, class Normalized, class Error, class Set>
 TINYMP_HD void layer_norm_dx_row(std::int64_t n, const Accumulation& sums, C inverse, const Normalized& xhat,
                                  const Error& error, const Set& set) {

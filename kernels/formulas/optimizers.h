@@ -6,17 +6,17 @@
 #include <cmath>
 #include <variant>
 
-/// The rules by which optimizers move weights, one text for CPU and GPU. `begin` prepares a step, once;
-/// `moments` first moves the optimizer's state, which is then rounded to its format; `update` gives u, and
-/// the caller forms w - u. g arrives unscaled and clipped. FP32 throughout. A choice that holds for all
-/// weights is part of the type: no loop asks for it again.
+/// The rules of the optimizers, one text for CPU and GPU. `begin` runs once a step. `moments` runs for each
+/// weight and computes its new moments; the caller rounds them to their format. Then `update` returns u, and
+/// the caller computes w - u. g is unscaled and clipped. `moments` and `update` compute in FP32. A choice that
+/// is the same for all weights is a template parameter, so that no loop tests it.
 namespace tinymp::kernels {
 
-/// An average that decays without ever being fed again should come to 0, but rounding keeps it among the
-/// smallest subnormal numbers for good: too small to move any weight, and slower by a factor of ten in most
-/// processors.
+/// Returns the average, or 0 if its magnitude is below 2^-120. An average decays if its gradients are 0. Rounding
+/// would keep it among the smallest subnormal numbers for good. There it is too small to move a weight, and
+/// most processors take ten times as long to compute with it.
 TINYMP_HD inline float settled(float average) {
-  constexpr float nothing = 0x1p-120f;  // times 0.9 still a normal number
+  constexpr float nothing = 0x1p-120f;  // times 0.9 it is still a normal number
   return average < nothing && average > -nothing ? 0.0f : average;
 }
 
@@ -41,7 +41,8 @@ template <bool decoupled>
 struct AdamRule {
   float epsilon, weight_decay;
   double exact_beta1, exact_beta2;
-  float beta1, beta2, rest1, rest2;  ///< rest = 1 - beta, rounded once: 1 - 0.999f would be 5e-5 off
+  /// rest = 1 - beta, rounded from double once: the relative error of 1 - 0.999f is 1.3e-5.
+  float beta1, beta2, rest1, rest2;
   static constexpr int moment_count = 2;
 
   // <exercise adam>

@@ -2,18 +2,18 @@
 
 #include <kernels/formulas/window.h>
 
-/// Pools, one value at a time: what the GPU runs. x and dy are callables, as in conv.h. A pool keeps
+/// Pools, one value at a time. The GPU runs these functions. x and dy are callables, as in conv.h. A pool keeps
 /// the channels (O = C), and its windows do not reach over the edges.
 namespace tinymp::kernels {
 
-/// Whether `value` takes the place of the largest so far: of equals, and of NaNs, the first stays; a NaN goes
-/// before all numbers.
+/// True if `value` replaces the largest value so far. Among equal values, and among NaNs, the first one stays. A
+/// NaN is above all numbers.
 template <class C>
 TINYMP_HD bool is_larger(C value, C largest) {
-  return !(value <= largest) & (largest == largest);  // & and not &&: a branch here is guessed wrong
+  return !(value <= largest) & (largest == largest);  // & and not &&: the processor would guess wrong
 }
 
-/// Where in x the largest value of a window lies, as is_larger() has it.
+/// The place in x of the largest value of a window. is_larger() compares the values.
 template <class C, class X>
 TINYMP_HD std::int64_t place_of_maximum(const Slide& s, const X& x, std::int64_t image, std::int64_t oh,
                                         std::int64_t ow, std::int64_t c) {
@@ -27,7 +27,7 @@ TINYMP_HD std::int64_t place_of_maximum(const Slide& s, const X& x, std::int64_t
   return best;
 }
 
-/// The mean of a window: its values added row by row, divided once.
+/// The mean of a window. Its values are added row by row, and the sum is divided once.
 template <class C, class X>
 TINYMP_HD C mean_of_window(const Slide& s, const X& x, std::int64_t image, std::int64_t oh, std::int64_t ow,
                            std::int64_t c) {

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <type_traits>
 
-/// The order of every sum outside of products and convolutions, once, for CPU loops and GPU kernels alike. A
+/// The order of every sum outside of products and convolutions. CPU loops and GPU kernels share this text. A
 /// GPU adds with thousands of threads at a time, so no sum is one long chain unless its caller asks for that.
 namespace tinymp::kernels {
 
-// All values of a tensor, or a row of it: 16 lanes for each 1024 values, folded by a tree; then the sums of
-// those chunks in the same way.
+// All values of a tensor, or of a row: each chunk of 1024 values is summed in 16 lanes, and a tree adds the
+// lanes. Then the sums of the chunks are added in the same way.
 // ----------------------------------------------------------------------------------------------------
 
 inline constexpr int sum_lanes = 16;
@@ -44,19 +44,18 @@ TINYMP_HD C sum_in_lanes(std::int64_t n, const Term& term) {
   return sum_of_lanes<C>(n, term);
 }
 
-// Down a column: a chain for each chunk of rows, and the chunks' sums one after the other.
+// Down a column: each chunk of rows is summed in one chain. Then the sums of the chunks are added in order.
 // ----------------------------------------------------------------------------------------------------
 
-/// Rows whose values are summed among themselves first. In FP32 128, so that the rows of a large batch can be
-/// shared out. An FP16 sum goes on to the last row unless a chunk was chosen: it shows what becomes of
-/// it.
+/// The number of rows in a chunk. For FP32 sums it is 128, so that threads can share the rows of a large batch.
+/// An FP16 sum takes all rows in one chunk unless how.chunk is set: it shows the error of a long sum.
 TINYMP_HD inline std::int64_t rows_in_chunk(const Accumulation& how, std::int64_t rows) {
   if (how.chunk != 0) return how.chunk;
   if (how.format != DType::f16) return 128;
   return rows > 0 ? rows : 1;
 }
 
-/// A sum as it is kept: in the format of the sums. f64 is never rounded.
+/// Rounds a sum to how.format. A sum in f64 is never rounded.
 template <class C>
 TINYMP_HD C kept_sum(C x, const Accumulation& how) {
   const bool narrow = std::is_same_v<C, float> && how.format == DType::f16;
@@ -83,7 +82,7 @@ TINYMP_HD C sum_in_chunks(std::int64_t n, const Accumulation& how, const Terms& 
   return total;
 }
 
-/// Along a row: in lanes, unless the caller chose how.
+/// The sum along a row: in lanes, unless the caller chose a format or a chunk.
 template <class C, class Terms>
 TINYMP_HD C sum_of_row(std::int64_t n, const Accumulation& how, const Terms& term) {
   if (how == Accumulation{}) return sum_in_lanes<C>(n, term);

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <limits>
 
-/// The largest value of a row and log sum exp, of which softmax and losses are made: one text for CPU and
-/// GPU.
+/// The largest value of a row and log sum exp, one text for CPU and GPU. Softmax and losses are computed from
+/// them.
 namespace tinymp::kernels {
 
-/// Where the largest of n > 0 values x[i] lies, NaN above all numbers; the first of equals or of NaNs.
+/// The place of the largest of n > 0 values x[i]; of equal ones, the first. NaN is above all numbers; the first NaN
+/// counts.
 template <class C, class Row>
 TINYMP_HD std::int64_t place_of_largest(const Row& x, std::int64_t n) {
   std::int64_t place = 0;
@@ -21,8 +22,8 @@ TINYMP_HD std::int64_t place_of_largest(const Row& x, std::int64_t n) {
   return place;
 }
 
-/// log sum exp(x) = top + rest: the largest of n values x[i], without which exp would overflow, and
-/// log sum exp(x - top). Two numbers, for their sum in one would lose the second where the first is large.
+/// log sum exp(x) = top + rest. `top` is the largest of n values x[i]; without it exp would overflow. `rest` is
+/// log sum exp(x - top). They stay two numbers: if `top` is large, the rounded sum would lose `rest`.
 template <class C>
 struct LogSumExp {
   C top, rest;
@@ -37,7 +38,7 @@ TINYMP_HD LogSumExp<C> log_sum_exp(const Row& x, std::int64_t n) {
   return {top, log(Along::template sum<C>(n, {}, [&](std::int64_t i) { return exp(x[i] - top); }))};
 }
 
-/// factor dloss / n, in double: 2 dloss may lie beyond the largest float when dloss does not.
+/// factor dloss / n, in double: 2 dloss may exceed the largest float even if dloss does not.
 template <class C>
 TINYMP_HD C share_of(C dloss, double factor, std::int64_t n) {
   return static_cast<C>(factor * static_cast<double>(dloss) / static_cast<double>(n));

@@ -4,10 +4,10 @@
 #include <tinymp/numeric/exp_log.h>
 #include <cstdint>
 
-/// The element-wise functions, one text for CPU and GPU. To add one: a struct here and its line in
-/// TINYMP_UNARY, from which come the enumerator, visit_unary() and the op (tinymp/ops/elementwise.cpp). Each
-/// derivative is written in terms of the output y, so that backward need not keep the input, but for
-/// keeps_input().
+/// The element-wise functions, one text for CPU and GPU. To add one, write a struct here and its line in
+/// TINYMP_UNARY. The enumerator, visit_unary() and the op (tinymp/ops/elementwise.cpp) follow from that line.
+/// Each derivative is a function of the output y, so that backward need not keep the input x. keeps_input()
+/// names the exceptions.
 namespace tinymp::kernels {
 
 #define TINYMP_UNARY(FUNCTION) \
@@ -21,8 +21,8 @@ namespace tinymp::kernels {
 enum class Unary : std::uint8_t { TINYMP_UNARY(TINYMP_NAME) };
 #undef TINYMP_NAME
 
-/// Whether backward is given the input x in the place of y. e^y would be far off once y has been rounded to
-/// 16 bits.
+/// True if backward gets the input x in place of the output y. The derivative of log is 1/x, and e^y would be
+/// far from x after y was rounded to 16 bits.
 constexpr bool keeps_input(Unary f) { return f == Unary::log; }
 
 // <exercise backward_of_relu>
@@ -61,7 +61,7 @@ struct Tanh {
   }
 };
 
-/// Above 88.72 (in FP16 above 11.09) infinite, and then its derivative is, too.
+/// Infinite above 88.72, in FP16 above 11.09. Its derivative is infinite there, too.
 struct Exp {
   template <class C>
   static TINYMP_HD C forward(C x) {
@@ -73,7 +73,7 @@ struct Exp {
   }
 };
 
-/// -infinity at 0, where its derivative is infinite; NaN below.
+/// -infinity at 0, NaN below 0. Its derivative at 0 is infinite.
 struct Log {
   template <class C>
   static TINYMP_HD C forward(C x) {

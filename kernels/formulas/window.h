@@ -9,13 +9,13 @@
 /// without a copy.
 namespace tinymp::kernels {
 
-/// height x width pixels that move on by `stride` pixels, and reach `padding` pixels over every edge of the
-/// image.
+/// A window of height x width pixels. It moves by `stride` pixels, and reaches `padding` pixels over every edge
+/// of the image.
 struct Window {
   std::int64_t height, width, stride = 1, padding = 0;
 };
 
-/// How many places a window of `size` pixels has along `extent` pixels; none where it is too large.
+/// The number of places of a window of `size` pixels along `extent` pixels; 0 if the window is too large.
 inline std::int64_t places(std::int64_t extent, std::int64_t size, const Window& window) {
   const std::int64_t room = extent + 2 * window.padding - size;
   return room < 0 ? 0 : room / window.stride + 1;
@@ -38,11 +38,11 @@ struct Slide {
   std::int64_t outputs;
   Window window;
 
-  /// Where pixel (h,w) of an image begins in x.
+  /// The place in x where pixel (h,w) of an image begins.
   TINYMP_HD std::int64_t pixel(std::int64_t image, std::int64_t h, std::int64_t w) const {
     return ((image * height + h) * width + w) * channels;
   }
-  /// And pixel (oh,ow) in y.
+  /// The place in y where pixel (oh,ow) of an image begins.
   TINYMP_HD std::int64_t place(std::int64_t image, std::int64_t oh, std::int64_t ow) const {
     return ((image * down + oh) * across + ow) * outputs;
   }

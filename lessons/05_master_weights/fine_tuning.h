@@ -5,22 +5,22 @@
 #include <tinymp/optim/optimizers.h>
 #include <vector>
 
-/// What lesson 05 trains: model, optimizer, recipes. An MLP learns the images upright (FP32), then the same
-/// images transposed with steps as small as fine-tuning takes them. Section 3.1 of the paper (Micikevicius et
-/// al. 2018, arXiv 1710.03740) keeps an FP32 master copy of the weights for such steps. Measured on
-/// transposed test images. Quickstart trains it too; lesson 09 varies it.
+/// What lesson 05 trains: model, optimizer, recipes. An MLP learns upright images in FP32. Then it learns the
+/// same images transposed, in the small steps of fine-tuning. Section 3.1 of the paper (Micikevicius et al.
+/// 2018, arXiv 1710.03740) keeps an FP32 master copy of the weights for such steps. The accuracy is measured
+/// on transposed test images. Quickstart trains this model too; lesson 09 varies it.
 namespace tinymp::lab {
 
 inline constexpr const char* small_updates = "Do small updates survive?";
 
-/// One curve each: the same training under three recipes.
+/// Three curves: the same training under three recipes.
 inline std::vector<Contender> small_updates_contenders() {
   return {{"FP32", recipes::fp32},
           {"FP16 weights", recipes::fp16_weights},
           {"FP16 + FP32 master", recipes::fp16_master}};
 }
 
-/// The model that fine-tuning starts from. For Lab::prepare; the same for all contenders of a seed.
+/// Trains the model that fine-tuning starts from, for Lab::prepare. All contenders of a seed start from one model.
 inline train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed) {
   return {.question = "What does fine-tuning start from?",
           .name = "pretraining",
@@ -32,7 +32,7 @@ inline train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed) {
           .batch = 128};
 }
 
-/// From `start`, which must outlive the run.
+/// The fine-tuning of `start`, which must outlive the run.
 inline train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::uint64_t seed,
                                     const nn::Model& start) {
   train::Plan plan = pretraining_plan(lab, seed);

@@ -1,12 +1,12 @@
 // Lesson 05 - Master weights: do small updates survive?
 //
-// A digit reader is trained in FP32 and then fine-tuned, with the small steps that fine-tuning takes, on
-// transposed digits. The next half below 1 is 2^-11 away: an update of 1 that is smaller than half
-// of that is absorbed, every time. Expected: with FP16 weights the model stalls far below FP32; with an
-// FP32 master copy that takes the updates, and is rounded into the FP16 model after each of them, it learns
-// just as well. Loss scaling is no cure: gradients are not what gets lost here.
+// A model learns to read digits in FP32. Then it is fine-tuned on transposed digits, in small steps. The next
+// half below 1 is 2^-11 away. A weight of 1 absorbs every update that is smaller than half of this distance.
+// Expected: a model with FP16 weights stalls far below FP32. In another run an FP32 master takes the updates,
+// and after each update it is rounded into the FP16 model. This model learns as well as FP32. Loss scaling is
+// no cure: here updates are lost, not gradients.
 //
-// Model, optimizer and recipes stand in fine_tuning.h.
+// Model, optimizer and recipes are in fine_tuning.h.
 
 #include <fmt/format.h>
 #include <lessons/05_master_weights/questions.h>
@@ -20,7 +20,8 @@ namespace {
 
 const char* const weights_scaled = "FP16 weights, S = 1024";
 
-/// The updates that got lost, in percent of those that are not zero in FP32: all logged steps of all seeds.
+/// Prints the share of lost updates, the mean over all logged steps of all seeds. Updates that are zero in FP32
+/// do not count.
 void print_lost(Lab& lab, const std::vector<Contender>& contenders) {
   std::map<std::string, double> lost;
   lab.say("\nUpdates that moved nothing (%)     underflowed     absorbed");
@@ -46,7 +47,7 @@ void experiment(Lab& lab) {
   Recipe scaled = recipes::fp16_weights;
   scaled.scaling = StaticScaling{1024};
   contenders.push_back({weights_scaled, scaled});
-  if (lab.sabotaged()) {  // the curve with a master has none
+  if (lab.sabotaged()) {  // the run named "FP16 + FP32 master" keeps no master
     for (Contender& c : contenders) {
       if (c.recipe == recipes::fp16_master) c.recipe = recipes::fp16_weights;
     }
@@ -66,7 +67,7 @@ void experiment(Lab& lab) {
   const SmallUpdates measured = measured_small_updates(lab);
   lab.verdict(small_updates, verdict_on(measured));
 
-  // The chapter promises this of every seed, not of the mean. A NaN makes a claim fail.
+  // README.md promises this of every seed, not of the mean. A NaN makes a claim fail.
   const double asked = lab.is_cut() ? 15 : 25;
   const double weights = smallest(differences(measured.fp32, measured.fp16_weights));
   const double scaling = smallest(differences(measured.fp32, lab.results(small_updates, weights_scaled)));

@@ -18,7 +18,7 @@ std::string verdict_on(const SmallUpdates& measured) {
   const double fp32 = mean(measured.fp32), weights = mean(measured.fp16_weights), gap = fp32 - weights;
   if (std::isnan(fp32)) return "No answer: FP32 itself ended in NaN.";
   constexpr double fails = 5, unharmed = 1, restored = 0.5;  // points of accuracy below FP32
-  const bool harmed = !(gap <= unharmed);                    // by NaN, too
+  const bool harmed = !(gap <= unharmed);                    // true if gap is NaN, too
   const std::string seeds = on_some_seeds(differences(measured.fp32, measured.fp16_weights), fails,
                                           "by 5 points or more"),
                     lost = std::isnan(measured.lost) ? ""
@@ -34,9 +34,9 @@ std::string verdict_on(const SmallUpdates& measured) {
                               weights, gap, fp32, seeds, lost);
   if (measured.fp16_master.empty()) return first;
   const double master = mean(measured.fp16_master);
-  const char* effect = fp32 - master <= restored ? (harmed ? "brings it back" : "does no harm")
+  const char* effect = fp32 - master <= restored ? (harmed ? "restores the accuracy" : "does no harm")
                        : master > weights || (std::isnan(weights) && !std::isnan(master))
-                           ? "brings back a part"
+                           ? "restores a part of the accuracy"
                            : "does not help";
   return fmt::format("{} An FP32 master copy of the weights {}: {}.", first, effect,
                      std::isnan(master) ? "NaN" : fixed(master, 1) + " %");

@@ -4,17 +4,18 @@
 #include <string>
 #include <vector>
 
-/// What the runs of fine-tuning say, for lesson 05 and quickstart.
+/// The results of the fine-tuning runs in numbers and words, for lesson 05 and quickstart.
 namespace tinymp::lab {
 
-/// One value a seed.
+/// A list has one value a seed. `lost` is one number, the mean over the logged steps of all seeds.
 struct SmallUpdates {
   std::vector<double> fp32{}, fp16_weights{}, fp16_master{};  ///< test accuracy (%)
   double lost = train::not_measured;                          ///< share of updates lost with FP16 weights
 };
 SmallUpdates measured_small_updates(const Lab& lab);
 
-/// Two sentences. Their words follow the figures: they say the opposite when the figures do.
+/// Returns a verdict in words. The measured numbers choose its first words: "No", "In part" or "Yes, here".
+/// "Not measured." if the runs that it compares are missing.
 std::string verdict_on(const SmallUpdates& measured);
 
 }  // namespace tinymp::lab

@@ -5,7 +5,8 @@
 #include <tinymp/numeric/half.h>
 #include <cmath>
 
-// The plan is that of the curves: these are the first steps of the same run.
+// first_steps() uses the plan, seed and recipe of the curve "FP16 + FP32 master". So it repeats the first 20
+// steps of that run.
 namespace tinymp::lab {
 namespace {
 

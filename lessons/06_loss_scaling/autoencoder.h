@@ -5,28 +5,29 @@
 #include <tinymp/optim/optimizers.h>
 #include <vector>
 
-/// What lesson 06 trains: model, optimizer, recipes. An autoencoder with sigmoids everywhere whose loss is
-/// the mean over batch and pixels: each gradient is divided by batch x 784, and four sigmoids shrink it
-/// further. Section 3.2 of the paper (Micikevicius et al. 2018, arXiv 1710.03740) asks for loss scaling
-/// there. Quickstart trains it too; lessons 01 and 07 vary it.
+/// What lesson 06 trains: model, optimizer, recipes. The autoencoder has a sigmoid after every layer. Its loss is
+/// the mean over batch and pixels. So each gradient is divided by batch x 784, and four sigmoids shrink it
+/// further. Section 3.2 of the paper (Micikevicius et al. 2018, arXiv 1710.03740) uses loss scaling for such
+/// gradients. Quickstart trains this model too; lessons 01 and 07 vary it.
 namespace tinymp::lab {
 
 inline constexpr const char* small_gradients = "Do small gradients survive?";
 inline constexpr float static_scale = 1024;
 
-/// One curve each: the same training under four recipes.
+/// Four curves: the same training under four recipes.
 inline std::vector<Contender> small_gradients_contenders() {
   Recipe constant = recipes::fp16_static, dynamic = recipes::fp16_dynamic;
   constant.scaling = StaticScaling{.factor = static_scale};
-  dynamic.scaling = DynamicScaling{.growth_interval = 100};  // the usual 2000 would not grow in 400 steps
+  // With the usual interval of 2000 S would not grow in 400 steps.
+  dynamic.scaling = DynamicScaling{.growth_interval = 100};
   return {{"FP32", recipes::fp32},
           {"FP16, S = 1", recipes::fp16_master},
           {"FP16, static S = 1024", constant},
           {"FP16, dynamic S", dynamic}};
 }
 
-/// On the embedded cut half as many steps of twice the batch: the batch decides how far gradients are
-/// divided.
+/// On the small MNIST that is built in, a run takes half as many steps, and the batch is twice as large. A larger
+/// batch makes the gradients smaller, and the experiment needs small gradients.
 inline train::Plan autoencoder_plan(Lab& lab, const Contender& contender, std::uint64_t seed) {
   return {
       .question = small_gradients,

@@ -1,13 +1,15 @@
 // Lesson 06 - Loss scaling: do small gradients survive?
 //
-// An autoencoder whose loss is the mean over a large batch and all pixels: every gradient starts out divided
-// by batch x 784 and shrinks on its way through four sigmoids, past 2^-25, where FP16 rounds to zero.
-// Expected: with S = 1 the first layers hardly learn; with the loss multiplied by S = 1024, and the gradients
-// divided by it in FP32 before the update, FP16 trains as FP32 does. So does a scale that finds S by itself
-// (lesson 07). Last the division: a classifier under plain SGD, whose gradients are not divided again, does
-// not train at all.
+// The loss of an autoencoder is a mean over a large batch and all pixels. So backward begins with a division by
+// batch x 784. Four sigmoids shrink the gradients below 2^-25, and FP16 rounds them to zero. Expected: with
+// S = 1 the first layers hardly learn. If the loss is multiplied by S = 1024, and the gradients are divided by
+// 1024 in FP32 before the update, FP16 trains as FP32 does. With a dynamic S (lesson 07) FP16 trains as well.
 //
-// Model, optimizer and recipes stand in autoencoder.h.
+// Three experiments follow. show_window() tries one S after the other. ask_about_division() leaves out the
+// division by S: a classifier under plain SGD then does not train. ask_about_clipping() clips the gradients
+// before the division: the classifier then learns little.
+//
+// Model, optimizer and recipes are in autoencoder.h.
 
 #include <fmt/format.h>
 #include <lessons/06_loss_scaling/questions.h>
@@ -38,7 +40,7 @@ void experiment(Lab& lab) {
   const SmallGradients measured = measured_small_gradients(lab);
   lab.verdict(small_gradients, verdict_on(measured));
 
-  // The chapter promises this of every seed, not of the mean. A NaN makes a claim fail.
+  // README.md promises this of every seed, not of the mean. A NaN makes a claim fail.
   const double asked = lab.is_cut() ? 1.15 : 1.30;
   const double unscaled = smallest(ratios(measured.unscaled, measured.fp32));
   const double constant = largest(ratios(measured.static_scaled, measured.fp32));

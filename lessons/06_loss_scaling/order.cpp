@@ -10,7 +10,7 @@
 namespace tinymp::lab {
 namespace {
 
-const std::string division = "Must the gradients be divided again?",
+const std::string division = "Must the gradients be divided by S?",
                   clipping = "May gradients be clipped before they are divided?";
 const char *const fp32 = "FP32", *const divided = "FP16, S = 1024, divided",
                   *const not_divided = "FP16, S = 1024, not divided";
@@ -45,13 +45,13 @@ train::Plan plan_of(const Lab& lab, const std::string& question, const Classifie
   return plan;
 }
 
-/// Gradients S times too large are a learning rate S times too large: S is a power of two, so that this is
-/// exact, and the division need not be taken out of the scaler.
+/// A learning rate that is S times larger imitates gradients that are not divided by S. This is exact, because S
+/// is a power of two. So the scaler stays as it is.
 Classifier undivided(const char* name) {
   return {name, recipes::fp16_static, 0.1f * static_scale, 0, ", which is lr=0.1 without the division"};
 }
 
-/// Sabotage: the run that is called divided does not divide by S.
+/// Sabotage: the run named "divided" imitates gradients that are not divided by S.
 Classifier believed_divided(const Lab& lab) {
   return lab.sabotaged() ? undivided(divided) : Classifier{divided, recipes::fp16_static};
 }
@@ -69,7 +69,7 @@ double farthest(const nn::Model& a, const nn::Model& b) {
   return distance;
 }
 
-/// How far the weights of the divided run are from FP32's after a few steps.
+/// Claims that after a few steps the weights of the divided run are close to those of FP32.
 void claim_first_steps(Lab& lab) {
   const auto after_few = [&](const Classifier& classifier) {
     train::Plan plan = plan_of(lab, division, classifier, lab.seeds().front());
@@ -85,7 +85,7 @@ void claim_first_steps(Lab& lab) {
       Lab::Judged::in_smoke_too);
 }
 
-/// What clip_norm says to gradients that are still multiplied by S.
+/// Returns the error message of clip_norm for these gradients, or "" if clip_norm accepts them.
 std::string refusal(Gradients& gradients) {
   try {
     clip_norm(gradients, largest_norm);
@@ -143,8 +143,8 @@ void ask_about_division(Lab& lab) {
 
 void ask_about_clipping(Lab& lab) {
   show_refusal(lab);
-  // Clipped to 1 while they are S times too large: the same as clipping the true gradients to 1/S. (Exactly
-  // but for the 1e-6 that clip_norm adds to the norm.)
+  // Suppose gradients that are S times too large are clipped to norm 1, and then divided by S. This equals
+  // clipping the true gradients to 1/S, apart from the 1e-6 that clip_norm adds to the norm.
   const Classifier contestants[] = {
       {fp32_clipped, recipes::fp32, 0.1f, largest_norm, ", clipped to norm 1"},
       {in_order, recipes::fp16_static, 0.1f, largest_norm, ", clipped to norm 1"},

@@ -5,17 +5,17 @@
 
 namespace tinymp::lab {
 
-/// The test MSE that one S ended at; NaN where training ended in NaN.
+/// The test MSE after training with one S; NaN if training ended in NaN.
 struct WindowPoint {
   int exponent;  ///< S = 2^exponent
   double mse;
 };
 
-/// One bar a line, as long as the error.
+/// Returns one line with a bar for each S. The length of a bar is in proportion to the error.
 std::string window_bars(const std::vector<WindowPoint>& points);
 
-/// The same as a still picture, an SVG that needs no style sheet. `fp32` and `mean_image` become lines
-/// across.
+/// Returns the same as a picture, an SVG that needs no style sheet. `fp32` and `mean_image` become horizontal
+/// lines.
 std::string window_svg(const std::vector<WindowPoint>& points, double fp32, double mean_image);
 
 }  // namespace tinymp::lab

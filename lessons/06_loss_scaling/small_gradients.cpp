@@ -18,7 +18,7 @@ std::string verdict_on(const SmallGradients& measured) {
   const double fp32 = mean(measured.fp32), unscaled = mean(measured.unscaled), times = unscaled / fp32;
   if (std::isnan(fp32)) return "No answer: FP32 itself ended in NaN.";
   constexpr double fails = 1.15, unharmed = 1.05;  // times FP32's MSE
-  const bool harmed = !(times <= unharmed);        // by NaN, too
+  const bool harmed = !(times <= unharmed);        // true if times is NaN, too
   const std::string seeds = on_some_seeds(ratios(measured.unscaled, measured.fp32), fails, "15 % or more"),
                     flushed = std::isnan(measured.flushed)
                                   ? ""
@@ -35,11 +35,11 @@ std::string verdict_on(const SmallGradients& measured) {
   if (measured.static_scaled.empty() || measured.dynamic_scaled.empty()) return first;
   const double constant = mean(measured.static_scaled), dynamic = mean(measured.dynamic_scaled);
   const bool as_fp32 = constant / fp32 <= unharmed && dynamic / fp32 <= unharmed;
-  const char* scaling =
-      harmed ? (as_fp32 ? "Loss scaling brings them back" : "Loss scaling does not always bring them back")
-             : (as_fp32 ? "With loss scaling" : "Loss scaling does harm here");
-  return fmt::format("{} {}: static S = {:.0f} {}, dynamic S {}.", first, scaling, static_scale,
-                     fixed(constant, 4), fixed(dynamic, 4));
+  const char* scaling = harmed ? (as_fp32 ? "Loss scaling restores the gradients"
+                                          : "Loss scaling does not always restore the gradients")
+                               : (as_fp32 ? "Loss scaling does no harm" : "Loss scaling does harm here");
+  return fmt::format("{} {}; the error is {} with S = {:.0f} and {} with dynamic S.", first, scaling,
+                     fixed(constant, 4), static_scale, fixed(dynamic, 4));
 }
 
 }  // namespace tinymp::lab

@@ -22,7 +22,7 @@ double test_mse(Lab& lab, const std::string& name, const Recipe& recipe) {
   return measure(plan.task, *model, lab.data().test, {}, lab.device());
 }
 
-/// The test MSE of answering every image with the mean of the training set.
+/// The test MSE of a model that answers every image with the mean of the training set.
 double mse_of_mean_image(const data::Split& data) {
   std::vector<double> mean(static_cast<std::size_t>(data.train.shape.size()));
   const auto pixel = [](std::uint8_t byte) { return static_cast<double>(byte) / 255; };
@@ -40,7 +40,7 @@ double mse_of_mean_image(const data::Split& data) {
   return sum / static_cast<double>(data.test.count * data.test.shape.size());
 }
 
-/// Well inside and well outside: where the edges lie depends on the seed.
+/// Claims something only about S far from the edges of the window, because the edges depend on the seed.
 void claim_window(Lab& lab, const std::vector<WindowPoint>& points, double fp32) {
   std::vector<double> ratios;
   for (const WindowPoint& p : points)

@@ -1,10 +1,9 @@
 // Lesson 07 - Dynamic loss scaling: which S is right?
 //
-// Three models, each trained with S = 1, with S = 1024 (a popular choice) and with a scale that follows the
-// gradients: it is halved when one overflows (that step is skipped) and doubled after 100 good steps in a
-// row. Expected: S = 1024 trains the autoencoder and destroys a residual net without normalisation within a
-// few steps; S = 1 does the reverse; one dynamic setting trains all three. A common S may
-// exist all the same, but one does not know it beforehand.
+// Three models are trained with S = 1, with S = 1024 (a popular choice) and with a dynamic S. A dynamic S is
+// halved when a gradient overflows (that step is skipped), and doubled after 100 good steps in a row. Expected:
+// S = 1024 trains the autoencoder and destroys a residual net without normalisation within a few steps. S = 1
+// does the reverse. One dynamic setting trains all three. A common S may exist, but it is not known beforehand.
 
 #include <fmt/format.h>
 #include <lessons/07_dynamic_scaling/models.h>
@@ -15,8 +14,8 @@ using namespace tinymp::lab;
 
 namespace {
 
-/// How much worse than FP32, seed by seed: points of accuracy, or the ratio of the MSE. NaN for a run that
-/// ended in NaN.
+/// Returns how much worse than FP32 the run of each seed ends: points of accuracy, or for the autoencoder the
+/// ratio of the MSEs. NaN for a run that ended in NaN.
 std::vector<double> harm(const Lab& lab, const Model& model, const std::string& name) {
   const std::vector<double> fp32 = lab.results(model.name, "FP32"), other = lab.results(model.name, name);
   return &model == &autoencoder ? ratios(other, fp32) : differences(fp32, other);

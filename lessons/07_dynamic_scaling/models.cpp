@@ -24,7 +24,7 @@ std::vector<Contender> contenders(const Lab& lab, const Model& model) {
   Recipe one = recipes::fp16_static, popular = recipes::fp16_static, dynamic = recipes::fp16_dynamic;
   one.scaling = StaticScaling{1};
   popular.scaling = StaticScaling{1024};
-  // Sabotage: an overflow leaves S all but where it was.
+  // Sabotage: an overflow lowers S by only 2^-20 of itself.
   dynamic.scaling = DynamicScaling{.backoff = lab.sabotaged() ? 1 - 0x1p-20 : 0.5, .growth_interval = 100};
   std::vector<Contender> all{{"FP32", recipes::fp32},
                              {"FP16, S = 1", one},

@@ -20,7 +20,8 @@ const LossScaling& checked(const LossScaling& policy) {
   return policy;
 }
 
-/// As in GradScaler, S may back off to 0, and growth_tracker may be beyond the interval (then S never grows).
+/// As in GradScaler, S may have backed off to 0, and growth_tracker may be growth_interval or more. Then S does
+/// not grow until a bad step sets growth_tracker to 0.
 bool is_possible(const ScaleState& state, const LossScaling& policy) {
   if (!moves(policy)) return state == first_state(policy);
   constexpr int more_than_any_run = 1 << 30;

@@ -31,7 +31,8 @@ constexpr bool has_narrow_gradients(const Recipe& recipe) {
 namespace recipes {
 using enum DType;
 inline constexpr Recipe fp32{};
-/// Everything in FP16, weights included: an update smaller than half a step of the format is lost.
+/// FP16 weights without a master, FP16 gradients, FP32 moments. A weight absorbs an update that is smaller than
+/// half the distance to the next FP16 number.
 inline constexpr Recipe fp16_weights{.compute = f16, .gradient = f16, .master = f16, .state = f32};
 inline constexpr Recipe fp16_master{.compute = f16, .gradient = f16};
 inline constexpr Recipe fp16_static{.compute = f16, .gradient = f16, .scaling = StaticScaling{}};
@@ -45,7 +46,7 @@ inline constexpr Recipe o1{.autocast = f16, .scaling = DynamicScaling{}};
 /// FP16 weights with FP32 masters, FP32 batch norm.
 inline constexpr Recipe o2{
     .compute = f16, .gradient = f16, .fp32_norm_parameters = true, .scaling = DynamicScaling{}};
-/// FP16 throughout, S = 1.
+/// FP16 weights without a master, FP16 gradients and moments, S = 1.
 inline constexpr Recipe o3{.compute = f16, .gradient = f16, .master = f16, .state = f16};
 }  // namespace recipes
 

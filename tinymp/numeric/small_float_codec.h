@@ -69,8 +69,8 @@ enum class Rounding : std::uint8_t {
 };
 
 // <exercise rounding_modes>
-/// A number in sign and magnitude loses the last `drop` bits of its magnitude, 1 to 31: what is left of that,
-/// rounded. Of `random`, for Rounding::stochastic, the last `drop` bits count.
+/// Returns `magnitude` without its last `drop` bits, 1 to 31, rounded. `negative` is the sign of the number.
+/// Rounding::stochastic uses the last `drop` bits of `random`.
 TINYMP_HD constexpr std::uint32_t without_last_bits(std::uint32_t magnitude, int drop, bool negative,
                                                     Rounding mode = Rounding::nearest_even,
                                                     std::uint32_t random = 0) {

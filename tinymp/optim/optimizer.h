@@ -36,8 +36,8 @@ class Optimizer {
   /// Updates every parameter, or skips the step. It skips when the check found a gradient that is not finite
   /// and the scaling policy skips such steps. In a skipped step weights, masters, moments, batch norm's
   /// running averages and the step counter keep their bits.
-  /// The outcome lies on the device and counts the updates that changed no weight (with a master: no master); its
-  /// read() waits. Throws Error when the gradients were not unscaled, are another optimizer's or from before
+  /// The outcome lies on the device. It counts the updates that changed nothing in master(). Its read() waits.
+  /// Throws Error when the gradients were not unscaled, are another optimizer's or from before
   /// zero_grad(), when the check belongs to other gradients, or when step() was called for these gradients before.
   DeviceValue<kernels::StepOutcome> step(const Gradients& gradients, const UnscaleResult& check);
 
@@ -77,10 +77,10 @@ class Optimizer {
   void restore(const State& state);
 
  protected:
-  /// `recipe` sets the formats of the gradients, the master and the moments. The parameters must have the
-  /// format recipe.compute already. Exception: with fp32_norm_parameters the parameters of normalisation layers
-  /// must have the master's format. The model then reads them from the master, not from their rounded copy in
-  /// weights(). Throws Error for f64: updates are computed in FP32.
+  /// `recipe` sets the formats of the gradients, the master and the moments. A parameter must have the format
+  /// recipe.compute already. With fp32_norm_parameters it may also have the master's format, as the parameters of
+  /// normalisation layers do. The model reads such a parameter from the master, not from the rounded copy in
+  /// weights(). Throws Error for a parameter of another format, and for f64: updates are computed in FP32.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   virtual kernels::UpdateRule rule() const = 0;

@@ -1,5 +1,5 @@
-// Exercise 5.1: steps of SGD on arenas of every format. The oracle moves one weight at a time, by the
-// formulas of optimizers.h, each operation in double and rounded to float (which is what a float operation gives).
+// Exercise 5.1: steps of SGD. Weights: FP16, BF16, FP32; master: FP32, once BF16; momentum: FP32, FP16. The oracle
+// moves one weight at a time, by the formulas of optimizers.h, each operation in double and rounded to float.
 
 #include <kernels/formulas/optimizers.h>
 #include <lessons/05_master_weights/exercises/1_master_weights/setting.h>
@@ -18,15 +18,15 @@ using Floats = std::vector<float>;
 
 struct Setting {
   DType weights = f16;
-  bool has_master = true;  ///< else the weights are their own
-  DType copy = f32;        ///< the format of the master, where there is one
+  bool has_master = true;  ///< false: the weights are the master
+  DType copy = f32;        ///< the format of the master, if there is one
   DType gradients = f32, state = f32;
   float lr = 1, momentum = 0, decay = 0, factor = 1;
 
   DType master() const { return has_master ? copy : weights; }
 };
 
-/// One weight, all of it.
+/// All values of one weight.
 struct Value {
   float master, weight, moment;
   bool operator==(const Value&) const = default;
@@ -40,7 +40,7 @@ float in(DType format, float x) {
 float times(float a, float b) { return static_cast<float>(static_cast<double>(a) * static_cast<double>(b)); }
 float plus(float a, float b) { return static_cast<float>(static_cast<double>(a) + static_cast<double>(b)); }
 
-/// What people write.
+/// The right step, and common mistakes.
 enum class Way : std::uint8_t {
   right,
   nothing_moves,
@@ -61,18 +61,18 @@ constexpr std::array says{
     "Your code moves nothing: master and weights have the bits that they had.",
     "Your code updates the model's rounded weights, and makes those the master: what the rounding cut off is "
     "lost in each step. The master is what moves; it never reads its copy.",
-    "Your code moves the master, and the model does not hear of it, or only of the one before: round the new "
-    "master into the weights.",
-    "Your code moves the weights by themselves. They are to be the new master, rounded, or they drift apart.",
-    "Your code leaves the new master in `next`, which lies in the master only if that is FP32: store() it.",
+    "Your code moves the master, and the weights are not updated, or they hold the previous master: round "
+    "the new master into the weights.",
+    "Your code moves the weights by themselves. They must be the new master, rounded, or they drift apart.",
+    "Your code leaves the new master in `next`, the master's memory only for an FP32 master: call store().",
     "Your code rounds the update to the model's format first: the FP32 master takes it as it is.",
-    "Your code keeps only the digits of the model's format in the master: it is to be rounded on its way to "
-    "the model, and kept as it is.",
+    "Your code keeps only the digits of the model's format in the master. Keep the master in FP32. Round "
+    "only the weights.",
     "Your code takes gradients that are still multiplied by S: times `factor` they are the true ones.",
     "Your code starts the momentum from 0 in every step: the moments have to be loaded.",
-    "Your code does not move the moments: what they are after this step the next one needs.",
-    "Your code updates with the moments of before the step: they move first.",
-    "Your code lets weight decay pull by the rounded weight; it is the master that it is to shrink.",
+    "Your code does not move the moments: the next step needs the new moments.",
+    "Your code updates with the old moments: they move first.",
+    "Your code computes weight decay from the rounded weight: weight decay must use the master.",
 };
 
 struct Moved {
@@ -119,7 +119,7 @@ std::string shown(const Setting& s) {
 
 constexpr const char* unset = "\nIs b.moments[k] set for each k? move_weights reads it.";
 
-/// Arenas, what they should hold, and the gradients of a step.
+/// The values that the arenas should hold. step() asks for one step and compares.
 class Trial {
  public:
   Trial(const Setting& setting, const Floats& masters) : s_(setting) {
@@ -152,14 +152,14 @@ class Trial {
     judge.expect(yours.values == right.values && yours.underflowed == right.underflowed &&
                      yours.absorbed == right.absorbed,
                  [&] {
-                   return "Your code moves the weights right and does not tell what was lost. Counted are "
-                          "updates that are not 0, underflowed, absorbed.\n  " +
+                   return "Your code moves the weights right and returns wrong counts. Count the updates "
+                          "that are not 0, the underflowed and the absorbed.\n  " +
                           shown(s_) + "\n  expected = " + counted(right) + "\n  yours    = " + counted(yours);
                  });
   }
 
  private:
-  /// What one step makes of `before`.
+  /// Asks for one step from `before`.
   Message ask(Judge& judge, const std::vector<Value>& before, const Floats& gradients) const {
     const auto number = [](DType format) { return static_cast<std::int32_t>(format); };
     Floats masters, weights, moments;
@@ -185,7 +185,7 @@ class Trial {
   }
 
   std::string report(const Value& before, float g, const Value& yours, std::size_t i) const {
-    std::string why = "Your code makes another weight than the step should.";
+    std::string why = "Your code gives another weight than the step should give.";
     for (std::size_t way = 1; way < says.size(); ++way) {
       if (move(s_, before, g, static_cast<Way>(way)).value != yours) continue;
       why = says[way];
@@ -202,7 +202,7 @@ class Trial {
   std::vector<Value> values_;
 };
 
-/// Between -1 and 1, times powers of two.
+/// Between -1 and 1, times a power of two.
 float drawn(Judge& judge, int smallest, int largest) {
   const std::uint64_t dice = judge.draw();
   const int power = smallest + static_cast<int>((dice >> 20) % static_cast<unsigned>(largest - smallest));
@@ -221,7 +221,7 @@ void steps(Judge& judge, const Setting& setting, std::size_t n, int count) {
   }
 }
 
-/// One weight, whose steps are too small for its half: chapter 05's, and each thing that a step does alone.
+/// Trials of one weight: several sizes, the example of lesson 05 (u = 2^-13), one trial for each part of a step.
 void by_hand(Judge& judge) {
   Trial large({}, {1}), small({}, {1});
   for (const float update : {0.1f, 0x1.234p-7f, -0x1.8p-26f}) large.step(judge, {update});
@@ -234,13 +234,13 @@ void by_hand(Judge& judge) {
   }
   Trial decay({.lr = 0.1f, .decay = 0.01f}, {1.0003f});
   for (int t = 0; t < 4; ++t) decay.step(judge, {0});
-  Trial narrow({.copy = bf16}, {1});  // nobody wants that; the weights are to be the master all the same
+  Trial narrow({.copy = bf16}, {1});  // of no use, but the weights must still be the rounded master
   for (const float update : {0x1.04p-3f, 0.25f}) narrow.step(judge, {update});
   Trial alone({.has_master = false}, {1});
   for (const float update : {0x1p-13f, 0x1p-26f, 0.25f}) alone.step(judge, {update});
 }
 
-/// Adam has two moments. What it makes of one weight its rule says.
+/// Adam has two moments. The rule itself gives the expected values.
 void two_moments(Judge& judge, DType state_format, std::size_t n) {
   const auto rule = kernels::adam_rule<true>(0.9, 0.999, 1e-8f, 0.01f);
   kernels::StepState state{.steps = 3, .lr = 0.01f};
@@ -264,8 +264,8 @@ void two_moments(Judge& judge, DType state_format, std::size_t n) {
     const float right = masters[i] - rule.update(masters[i], gradients[i], m, state);
     const bool moments_right = m[0] == m0_now[i] && m[1] == m1_now[i];
     judge.expect(master_now[i] == right && moments_right, [&] {
-      return "Your code is right for SGD's one moment; Adam has two, arenas.moments[0] and [1], of which one "
-             "is not what it should be, or not what the update saw.\n  Adam, moments in " +
+      return "Your code is right for SGD's one moment. Adam has two, arenas.moments[0] and [1]: one of them "
+             "is wrong, or the update used another value.\n  Adam, moments in " +
              name(state_format) + ", weight " + std::to_string(i) + "\n  expected = moments " +
              decimal(m[0]) + ", " + decimal(m[1]) + ", master " + decimal(right) + "\n  yours    = moments " +
              decimal(m0_now[i]) + ", " + decimal(m1_now[i]) + ", master " + decimal(master_now[i]);

@@ -50,7 +50,8 @@ void adam(Message& request, Message& reply) {
 
 }  // namespace
 
-/// The request: 0 and a step of SGD, or 1 and one of Adam. The reply: what the arenas hold behind it.
+/// The request: 0 and a step of SGD, or 1 and one of Adam. The reply: the values in the arenas after the step; after
+/// one of SGD also the counts of lost updates.
 void serve(Message& request, Message& reply) {
   if (request.take<std::uint64_t>() == 0) return sgd(request, reply);
   adam(request, reply);

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 
-/// What exercise 5.1 is asked for.
+/// The request of exercise 5.1.
 namespace tinymp::exercise {
 
-/// How SGD moves its weights; behind it come masters, weights, moments and gradients.
+/// The settings of one SGD step. In the request the masters, weights, moments and gradients follow.
 struct Step {
-  std::int32_t weights, has_master, copy, gradients, state;  ///< formats: a DType each
+  std::int32_t weights, has_master, copy, gradients, state;  ///< a DType each; has_master is 0 or 1
   float lr, momentum, decay, factor;
 };
 

@@ -1,11 +1,12 @@
 // Exercise 5.1: one step of n weights, at most 1024, from place `begin` of the arenas on.
 //
-// An optimizer keeps its values one behind the other in arenas, each in a format of its own:
+// An optimizer keeps its values in arenas, one behind the other. Each arena has its own format:
 //
 //     arenas.gradients    the gradients of backward, multiplied by S, in FP16, BF16 or FP32;
 //                         multiplied by `factor` they are the true gradients
 //     arenas.moments[k]   k = 0 .. Rule::moment_count - 1: momentum, or Adam's two averages
-//     arenas.master       the weights that are updated: usually FP32, or the model's own without a copy
+//     arenas.master       the weights that a step updates: an FP32 copy, or the model's own weights if
+//                         there is no copy
 //     arenas.weights      the weights that the model computes with: the master, rounded. Without a copy it is
 //                         the same memory as the master; storing it twice does no harm
 //
@@ -25,14 +26,14 @@
 //     UpdateBlock b{n, w, g, factor, {}};
 //         w, g: const float*, the FP32 values to update and their gradients
 //     b.moments[k]
-//         float*, k = 0 .. Rule::moment_count - 1: set it before the moments move. It points at
-//         the old moments, in memory for the new ones: load into a Block, then target with the
-//         same Block
+//         float*, k = 0 .. Rule::moment_count - 1. Set it before you call move_moments. Load the
+//         old moments into a Block. Then call target with the same Block: the pointer that it
+//         returns holds the old moments and takes the new ones
 //     move_moments(rule, arenas, begin, b)
 //         moves b.moments and stores them into arenas.moments
 //     LostUpdates lost = move_weights(rule, state, b, format, next);
-//         next (float*) = b.w - the rule's update, both rounded to `format` (a DType) if that is
-//         narrow; returns what was lost. Move the moments before
+//         writes b.w - update into `next` (float*). If `format` (a DType) is narrow, it rounds the
+//         update and then the difference. Returns what was lost. Call move_moments first
 //     arenas.master.dtype
 //         a DType: the format of an arena (a field, no function)
 //

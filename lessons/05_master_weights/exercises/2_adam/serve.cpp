@@ -33,7 +33,7 @@ float update(const Corrected& of) {
 
 }  // namespace
 
-/// The request: a list of weights; or 1, and weights with their corrections.
+/// The request: 0 and a list of weights; or 1 and a list of weights with their corrections.
 void serve(Message& request, Message& reply) {
   if (request.take<std::uint64_t>() == 0) return serve_each<Weight>(request, reply, begun);
   serve_each<Corrected>(request, reply, update);

@@ -8,13 +8,14 @@
 //     u = lr step                                       Adam
 //     u = lr (step + weight_decay w)                    AdamW: the decay does not go through the means
 //
-// The members above hold the constants. beta1 and beta2 are floats; 1 - beta is rest1 and rest2, rounded
-// from double once: 1 - 0.999f is 5e-5 off. integer_power(exact_beta1, t) is beta1^t in double.
+// The members above hold the constants. beta1 and beta2 are floats. rest1 and rest2 are 1 - beta1 and
+// 1 - beta2, rounded from double once: the relative error of 1 - 0.999f is 1.3e-5.
+// integer_power(exact_beta1, t) is beta1^t in double.
 //
 // begin is called once a step. s.steps is t, which includes this step: 1 in the first. begin sets
-// s.correction1 and s.correction2, computed in double. moments is called for each weight. After it update is
-// called with the moments as they are stored: in FP32, or rounded to 16 bits. settled(x) is x, or 0 if x is
-// so small that it would only slow the processor down: pass m0 through it.
+// s.correction1 and s.correction2, computed in double. moments is called for each weight. Then update is
+// called. It gets the moments as they are stored: in FP32, or rounded to 16 bits. settled(x) is x, or 0 if x
+// is so small that it would only slow the processor down: pass m0 through it.
 TINYMP_HD void begin(StepState& s) const {
   s.correction1 = 1;
   s.correction2 = 1;

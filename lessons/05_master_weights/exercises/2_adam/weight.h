@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// What exercise 5.2 is asked, and what it answers.
+/// The requests and replies of exercise 5.2.
 namespace tinymp::exercise {
 
 /// One weight in one step.
@@ -15,14 +15,14 @@ struct Weight {
   float w, g, m0, m1;
 };
 
-/// What begin and moments make of it.
+/// The results of begin and moments.
 struct Begun {
   float correction1, correction2;
   std::int64_t steps;
   float lr, m0, m1;
 };
 
-/// What update is asked.
+/// The input of update.
 struct Corrected {
   Weight weight;
   float correction1, correction2;

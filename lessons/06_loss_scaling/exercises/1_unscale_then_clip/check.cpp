@@ -1,5 +1,5 @@
-// Exercise 6.1: gradients times S, in every format. The oracle adds up in long double, from the first to the
-// last.
+// Exercise 6.1: gradients times S, in FP16, BF16 and FP32. The oracle adds up in long double, from the first to
+// the last.
 
 #include <kernels/step.h>
 #include <lessons/lab/classroom/judge.h>
@@ -33,12 +33,12 @@ std::string lines(const Trial& t, const std::string& expected, const std::string
 }
 
 void expect_same_gradients(Judge& judge, const Trial& t, const Floats& before, const Floats& now,
-                           const char* who) {
+                           const char* function) {
   for (std::size_t i = 0; i < now.size(); ++i) {
     judge.expect(std::bit_cast<std::uint32_t>(now[i]) == std::bit_cast<std::uint32_t>(before[i]), [&] {
-      return "Your " + std::string(who) +
-             " changes the gradients where they lie. In FP16 the small ones are then 0 again: only the "
-             "factor is to change, and the optimizer multiplies in FP32." +
+      return "Your " + std::string(function) +
+             " changes the gradients where they lie. In FP16 the small ones are then 0 again: change only "
+             "the factor, and the optimizer multiplies in FP32." +
              lines(t, decimal(before[i]) + " as before", decimal(now[i]));
     });
   }
@@ -61,7 +61,7 @@ GradientCounts counted(const Tensor& x) {
   return c;
 }
 
-/// The gradients as the format has them.
+/// A request: which function to call, and the gradients in their format.
 Message request_with(const Tensor& x, bool clips) {
   Message request;
   put_tensor(request.put(clips ? 1 : 0), x);
@@ -90,7 +90,7 @@ float unscaled(Judge& judge, const Trial& t, const Tensor& x) {
                    found.zeros == true_counts.zeros && found.subnormals == true_counts.subnormals,
                [&] {
                  return "Your unscale finds other counts than scan(gradients), of the gradients as backward "
-                        "left them: from it the step is taken or skipped." +
+                        "left them: these counts decide whether the step is taken." +
                         lines(t, counts(true_counts), counts(found));
                });
   return factor;
@@ -123,7 +123,7 @@ std::string why(const Trial& t, const Floats& values, float factor, float norm, 
   if (near(norm, right.norm) && near(yours, factor))
     return "Your clip finds a norm that is too large, and leaves the factor as it was.";
   if (near(norm, right.norm) && near(yours, right.factor / factor))
-    return "Your clip replaces 1 / S: its factor is to be multiplied into what is there.";
+    return "Your clip replaces 1 / S: multiply the factor that is there.";
   if (near(norm, right.norm)) return "Your clip gives the right norm, and a wrong factor.";
   return "Your clip gives another norm than that of gradient * factor, over all gradients.";
 }
@@ -176,7 +176,7 @@ void check(Judge& judge) {
       for (const float max_norm : {0.01f, 1000.0f}) {
         Floats values(n);
         for (float& v : values) v = drawn(judge);
-        values.back() = 800;  // whoever leaves out the end is found
+        values.back() = 800;  // code that leaves out the end gives a wrong norm
         run(judge, {format, format == bf16 ? 1000.0f : 1024.0f, max_norm, values});
       }
     }

@@ -1,5 +1,4 @@
-// Exercise 6.2: norms of every size, also those that are none. The oracle takes its root by halving an
-// interval.
+// Exercise 6.2: norms of every size, also infinity and NaN. The oracle finds the root by halving an interval.
 
 #include <lessons/06_loss_scaling/exercises/2_clip_factor/clip.h>
 #include <lessons/lab/classroom/judge.h>
@@ -13,7 +12,8 @@ namespace {
 
 using Real = long double;
 
-/// The root of a positive x: the exponent first, then 80 halvings.
+/// The root of a finite x >= 0. Doubles `high` until its square is at least x. Then halves the interval from `low`
+/// to `high` until no number lies between them, at most 1200 times.
 Real root(Real x) {
   Real low = 0, high = 1;
   while (high * high < x) high *= 2;
@@ -52,22 +52,21 @@ std::string why(double squares, float max_norm, float factor, const Clipped& rig
     return "Your code returns another norm than that from before clipping.";
   if (!near(yours.norm, right.norm)) return "Your code gives another norm than the root of the sum.";
   if (!(norm - norm == 0))
-    return "Your code changes the factor for a norm that is not finite, which says nothing of the true "
-           "gradients.";
+    return "Your code changes the factor for a norm that is not finite. Such a norm says nothing about the "
+           "true gradients.";
   if (right.factor == factor)
-    return "Your code clips where the norm is not too large: gradients are to get smaller by it, never "
-           "larger.";
+    return "Your code clips where the norm is not too large: clipping never makes gradients larger.";
   if (is(f))
     return std::isinf(right.norm) ? "Your code leaves the factor as it was for a norm beyond the largest "
                                     "float. It is finite: in double there is a factor for it."
                                   : "Your code leaves the factor as it was, and the norm is too large.";
-  if (is(limit / (norm + 1e-6))) return "Your code replaces the factor: 1 / S is still to be in it.";
-  if (is(limit)) return "Your code takes the limit for the factor: it is to be divided by the norm.";
+  if (is(limit / (norm + 1e-6))) return "Your code replaces the factor: 1 / S must stay in it.";
+  if (is(limit)) return "Your code takes the limit for the factor: divide the limit by the norm.";
   if (is(f * limit / norm))
-    return "Your code leaves out 1e-6: shrink = max_norm / (norm + 1e-6), so that a division by 0 cannot be.";
-  if (is(f * limit / squares)) return "Your code divides by the sum of squares; by its root it has to be.";
+    return "Your code leaves out 1e-6: shrink = max_norm / (norm + 1e-6). The 1e-6 prevents a division by 0.";
+  if (is(f * limit / squares)) return "Your code divides by the sum of squares: divide by its root.";
   if (is(f * static_cast<double>(static_cast<float>(limit / (norm + 1e-6)))))
-    return "Your code rounds shrink to a float before it is used: all in double, rounded at the end.";
+    return "Your code rounds shrink to a float before it is used: compute in double, and round at the end.";
   return "Your code gives another factor than factor * max_norm / (norm + 1e-6).";
 }
 
@@ -100,7 +99,7 @@ void check(Judge& judge) {
                {25, 10, 0x1p-10f},
                {25, 5, 1},
                {25, 5.001f, 0.3f},
-               {1e-12, 1e-6f, 1},  // where 1e-6 counts: norm and limit are as large
+               {1e-12, 1e-6f, 1},  // here 1e-6 counts: norm and limit are of its size
                {4e-12, 1e-6f, 3},
                {0, 1, 0.7f},
                {0, 1e-7f, 0.7f},

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What exercise 6.2 is asked, and what it answers.
+/// The requests and replies of exercise 6.2.
 namespace tinymp::exercise {
 
 struct Unclipped {

@@ -1,5 +1,5 @@
-// Exercise 7.1: how S moves, along histories of good and bad steps. The oracle keeps no state machine: the
-// count it reads off the whole history anew, and S it multiplies in integers.
+// Exercise 7.1: how S moves, along histories of good and bad steps. The oracle is no state machine. It computes
+// the count from the whole history each time. It multiplies S with integers.
 
 #include <lessons/07_dynamic_scaling/exercises/1_move_scale/moved.h>
 #include <lessons/lab/classroom/judge.h>
@@ -25,7 +25,8 @@ Number number(double x) {
   return {static_cast<unsigned __int128>(std::ldexp(digits, 53)), exponent - 53};
 }
 
-/// To the nearest number of so many digits whose exponent is not below `lowest`; of two to the even one.
+/// Rounds x to at most `most_digits` bits, with an exponent of at least `lowest`. In the middle it takes the even
+/// number.
 Number rounded(Number x, int most_digits, int lowest) {
   int width = 0;
   while (width < 127 && x.digits >> width != 0) ++width;
@@ -37,7 +38,7 @@ Number rounded(Number x, int most_digits, int lowest) {
   return {kept + (rest > half || (rest == half && kept % 2 == 1) ? 1 : 0), x.exponent + drop};
 }
 
-/// x factor: exactly, then rounded to a double, then to a float.
+/// The product of x and factor: computed exactly, then rounded to a double, then to a float.
 float product(float x, double factor) {
   const Number a = number(static_cast<double>(x)), b = number(factor);
   const Number exact{a.digits * b.digits, a.exponent + b.exponent};
@@ -46,14 +47,14 @@ float product(float x, double factor) {
   return value < 0x1p128 ? static_cast<float>(value) : infinity;
 }
 
-/// A run: where it begins, and 'g' or 'b' for each step.
+/// A run: its policy, its first state, and 'g' (good) or 'b' (bad) for each step.
 struct Run {
   DynamicScaling policy;
   ScaleState first;
   std::string steps;
 };
 
-/// What the steps up to `end` leave as the count, and whether the last of them is where S is to grow.
+/// Returns the count after the steps up to `end`, and true if it reaches growth_interval at the last of them.
 std::pair<std::int64_t, bool> count_after(const Run& run, std::size_t end) {
   std::int64_t row = 0, begin = run.first.growth_tracker;
   for (std::size_t i = end; i > 0 && run.steps[i - 1] == 'g'; --i) ++row;
@@ -74,16 +75,16 @@ struct Step {
   bool bad, grows;
 };
 
-/// The factor as a float, as in scale *= factor with a float of one's own.
+/// The product if the factor is rounded to a float first, a common mistake.
 float short_product(float x, double factor) { return x * static_cast<float>(factor); }
 
 std::string why_bad(const Step& step) {
   const ScaleState &right = step.right, &yours = step.yours;
   if (yours.scale == right.scale && yours.growth_tracker == step.before.growth_tracker)
-    return "Your code goes on counting after a bad step, which begins the count anew: S grows after so many "
-           "good steps in a row, not in all.";
+    return "Your code goes on counting after a bad step. A bad step sets the count to 0: S grows after "
+           "growth_interval good steps in a row, not in all.";
   if (yours.scale == right.scale)
-    return "Your code leaves a count after a bad step: no good ones are in a row, so it is 0.";
+    return "Your code leaves a count after a bad step: after a bad step the count is 0.";
   if (yours.scale > right.scale && right.scale < 1 && (yours.scale == 1 || yours.scale == step.before.scale))
     return "Your code stops S on its way down. There is no lower bound: gradients that overflow at S = 1 "
            "need less.";
@@ -92,7 +93,7 @@ std::string why_bad(const Step& step) {
   if (yours.scale == product(step.before.scale, step.policy.growth))
     return "Your code lets S grow though a gradient overflowed: good and bad are mixed up.";
   if (yours.scale == short_product(step.before.scale, step.policy.backoff))
-    return "Your code rounds backoff, which is no float. The product is to be formed in double and rounded "
+    return "Your code rounds backoff, which is no float. The product must be formed in double and rounded "
            "once.";
   return "Your code moves S to another value than S x backoff after a bad step.";
 }
@@ -104,8 +105,8 @@ std::string why_grown(const Step& step) {
     return "Your code makes S infinite, and with it every loss and every gradient: no step is ever taken "
            "again.";
   if (at_the_end && yours.scale != before.scale)
-    return "Your code moves S where S x growth is infinite: there it stays as it is, and goes to no largest "
-           "value.";
+    return "Your code moves S where S x growth is infinite: S must not change then, not even to the largest "
+           "float.";
   if (yours.scale == right.scale && yours.growth_tracker == before.growth_tracker + 1)
     return at_the_end ? "Your code goes on counting: the count starts again after growth_interval good "
                         "steps, also where S cannot grow."
@@ -113,10 +114,10 @@ std::string why_grown(const Step& step) {
   if (yours.scale == right.scale)
     return "Your code leaves a count where S has grown: after growth_interval good steps it is 0.";
   if (yours.scale == before.scale)
-    return "Your code does not let S grow: the good step that makes the count growth_interval is the one, "
-           "not the next.";
+    return "Your code does not let S grow: S grows at the step that makes the count growth_interval, not one "
+           "step later.";
   if (yours.scale == short_product(before.scale, step.policy.growth))
-    return "Your code rounds growth, which is no float. The product is to be formed in double and rounded "
+    return "Your code rounds growth, which is no float. The product must be formed in double and rounded "
            "once.";
   return "Your code moves S to another value than S x growth after growth_interval good steps.";
 }
@@ -126,7 +127,7 @@ std::string why_counted(const Step& step) {
   const int interval = step.policy.growth_interval;
   if (before.growth_tracker >= interval)
     return "Your code does not go on counting where the count lies beyond growth_interval, restored from "
-           "another run: it is never equal to it, and S does not grow.";
+           "another run: such a count never equals growth_interval, and S does not grow.";
   if (yours.scale != before.scale)
     return before.growth_tracker + 2 == interval
                ? "Your code moves S one good step too early."
@@ -174,8 +175,8 @@ struct Path {
   std::vector<ScaleState> yours{};
 };
 
-/// A state before a step is the answer to the step before it: so that one is asked for first. Of each path a
-/// step in one request.
+/// before[i] is the right answer to step i - 1. So an earlier request asks for that step. Each request holds one
+/// step of every path.
 void ask(Judge& judge, std::vector<Path>& paths) {
   for (std::size_t i = 0;; ++i) {
     std::vector<Unmoved> states;
@@ -235,7 +236,7 @@ void check(Judge& judge) {
   for (const char* const steps : {"b", "g", "gg", "ggg", "gggg", "gb", "ggbg", "ggbggg", "gggggg", "bb"})
     follow(judge, {three, start, steps});
   follow(judge, {three, {.scale = 4}, "bbbbbb"});
-  follow(judge, {three, {.scale = 0x1p-147f}, "bbbbggggb"});  // to 0, from where nothing leads up
+  follow(judge, {three, {.scale = 0x1p-147f}, "bbbbggggb"});  // down to 0, where S stays
   follow(judge, {three, {.scale = 0x1p126f}, "gggggggggbggggggg"});
   follow(judge, {three, {.scale = 64, .growth_tracker = 2}, "ggggg"});
   for (const std::int32_t beyond : {3, 7})

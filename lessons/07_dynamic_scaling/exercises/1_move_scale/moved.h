@@ -3,8 +3,8 @@
 #include <tinymp/numeric/loss_scaling.h>
 #include <cstdint>
 
-/// What exercise 7.1 is asked, and what it answers: a ScaleState without a bool, which in a reply could be
-/// neither true nor false.
+/// The requests and replies of exercise 7.1. Replies hold integers in place of bools: the bytes of a reply may be
+/// no valid bool.
 namespace tinymp::exercise {
 
 struct Unmoved {

@@ -2,7 +2,7 @@
 #include <lessons/lab/classroom/serve.h>
 #include <tinymp/numeric/loss_scaling.h>
 
-/// The request: states, each with its policy; the reply: each of the states moved.
+/// The request: states, each with its policy. The reply: each state after move_scale.
 void tinymp::exercise::serve(Message& request, Message& reply) {
   serve_each<Unmoved>(request, reply, [](const Unmoved& of) {
     ScaleState state{of.scale, of.growth_tracker, of.bad != 0};

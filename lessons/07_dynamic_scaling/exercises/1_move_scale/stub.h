@@ -9,8 +9,8 @@
 //
 // A good step: the count grows by one. If it is then policy.growth_interval, S becomes S x policy.growth, and
 // the count starts again at 0. If the product is infinite in FP32, S stays, but the count still starts again.
-// (A state restored from a run with a longer interval may have a count above this one. Then S does not grow
-// until a bad step starts the count again. PyTorch's GradScaler does the same.)
+// (A state restored from a run with a longer interval may have a count that is policy.growth_interval or more.
+// Then S does not grow until a bad step starts the count again. PyTorch's GradScaler does the same.)
 //
 // You can use std::isfinite and std::numeric_limits<float>::infinity(); <cmath> and <limits> are included.
 //

@@ -1,5 +1,5 @@
-// Exercise 7.2: every decision there is, for one to four optimizers that share a scale. What is right is
-// written down here as numbers.
+// Exercise 7.2: every decision there is, for one to four optimizers that share a scale. expect_decision() and
+// after() compute what is right, without the library.
 
 #include <kernels/step_decision.h>
 #include <lessons/07_dynamic_scaling/exercises/2_step_decision/decision.h>
@@ -29,20 +29,20 @@ std::string why(const Decision& right, const Decision& yours, bool bad, bool ski
   if (yours.taken && !right.taken)
     return "Your code takes the step though a gradient is not finite: one such step and the weights are NaN.";
   if (!yours.taken && right.taken && bad && !skips)
-    return "Your code skips the step, and nobody asked for that: without skip_nonfinite it is taken.";
+    return "Your code skips the step, but skip_nonfinite is false: then every step is taken.";
   if (!yours.taken && right.taken) return "Your code skips the step though all gradients are finite.";
   if (!right.taken && yours.steps != right.steps)
-    return "Your code counts a skipped step, which is to change nothing, not even Adam's t.";
+    return "Your code counts a skipped step. Such a step changes nothing, not even Adam's t.";
   if (!right.taken && yours.calls > 0)
     return "Your code prepares the rule for a skipped step: Adam's corrections would be those of a step that "
-           "never was.";
-  if (yours.steps != right.steps) return "Your code does not count a step that is taken exactly once.";
+           "was not taken.";
+  if (yours.steps != right.steps) return "Your code must count each taken step exactly once.";
   if (yours.calls < right.calls)
     return "Your code does not prepare the rule: Adam would have the corrections of the step before.";
   if (yours.calls == 1 && yours.t != right.t)
     return "Your code counts the step after rule.begin: Adam needs its t there, 1 in the first step.";
   if (yours.updates != right.updates)
-    return "Your code leaves the counts of the step before in the report: it has to begin at zeros.";
+    return "Your code leaves the counts of the step before in the report: begin_step sets them to 0.";
   return "Your code decides otherwise.";
 }
 
@@ -59,7 +59,7 @@ void expect_decision(Judge& judge, const Undecided& of, const Decided& answer) {
   };
   judge.expect(yours == right, [&] { return why(right, yours, bad, skips) + told(); });
   judge.expect(answer.lr == 0.5f && answer.correction1 == 0.25f && answer.correction2 == 0.125f, [&] {
-    return "Your code changes the learning rate or the corrections, which are not begin_step's; the rule "
+    return "Your code changes the learning rate or the corrections. begin_step leaves both alone; the rule "
            "sets the corrections." +
            told();
   });
@@ -137,17 +137,16 @@ std::string why(const Step& step, int i, const ScaleState& before, const ScaleSt
                 const ScaleState& yours) {
   const bool same = yours.scale == right.scale && yours.growth_tracker == right.growth_tracker;
   const bool last = i + 1 == step.checks;
-  if (!last && !same)
-    return "Your code moves S before the last check of the step is in: it moves once a step.";
+  if (!last && !same) return "Your code moves S before the last check of the step: S moves once a step.";
   if (same) return "Your code leaves s.bad set after the step.";
   if (yours.scale == before.scale && yours.growth_tracker == before.growth_tracker)
-    return "Your code has not moved S when the last check is in.";
+    return "Your code does not move S after the last check.";
   if (right.growth_tracker != 0 || right.scale > before.scale)
     return "Your code counts the step as bad though all checks were good.";
   return step.bad(i) ? "Your code counts the step as good though the last check was bad: a single bad check "
                        "is enough."
-                     : "Your code forgets that a check before the last was bad, for the good ones after it "
-                       "have wiped that out: a single bad check is enough.";
+                     : "Your code forgets a bad check before the last one. The good checks after it have "
+                       "wiped that out: a single bad check is enough.";
 }
 
 /// Steps one after the other, and S before the first.
@@ -194,7 +193,7 @@ void check_rows(Judge& judge, const std::vector<Row>& rows) {
   for (std::size_t r = 0; r < rows.size(); ++r) expect_row(judge, rows[r], yours.data() + begins[r]);
 }
 
-/// Every pattern of checks, and every pattern behind it.
+/// Every pattern of checks, alone and followed by every pattern.
 std::vector<Row> all_rows() {
   std::vector<Row> rows;
   for (int checks = 1; checks <= 4; ++checks) {
@@ -210,7 +209,7 @@ std::vector<Row> all_rows() {
   return rows;
 }
 
-/// Longer rows, where half of the steps are good.
+/// Longer rows. On average more than half of their steps are good.
 std::vector<Row> drawn_rows(Judge& judge, int n) {
   std::vector<Row> rows;
   for (int i = 0; i < n; ++i) {

@@ -3,8 +3,8 @@
 #include <kernels/step.h>
 #include <cstdint>
 
-/// What exercise 7.2 is asked, and what it answers; no bool, which in a reply could be neither true nor
-/// false.
+/// The requests and replies of exercise 7.2. Replies hold integers in place of bools: the bytes of a reply may be
+/// no valid bool.
 namespace tinymp::exercise {
 
 enum class Question : std::uint64_t { decisions, checks };
@@ -16,13 +16,14 @@ struct Undecided {
 };
 
 struct Decided {
-  std::int64_t steps, updates, calls, t;  ///< calls of rule.begin, and the steps it saw
+  std::int64_t steps, updates, calls, t;  ///< calls of rule.begin, and the state.steps that it got
   float lr, correction1, correction2;
   std::int32_t taken;
 };
 
 struct Check {
-  float scale;  ///< with the tracker: S where a row of steps begins
+  /// `scale` and `growth_tracker`: the state before a row of steps, used if `begins` is set.
+  float scale;
   std::int32_t growth_tracker, begins, bad, last;
 };
 

@@ -33,7 +33,7 @@ Decided decided(const Undecided& of) {
 
 }  // namespace
 
-/// The request: what is asked, and a list of it; checks with their policy.
+/// The request: `decisions` and a list of Undecided; or `checks`, the policy and a list of Check.
 void serve(Message& request, Message& reply) {
   if (request.take<Question>() == Question::decisions) return serve_each<Undecided>(request, reply, decided);
   const auto policy = request.take<DynamicScaling>();

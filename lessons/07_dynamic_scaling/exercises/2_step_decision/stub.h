@@ -2,7 +2,8 @@
 //
 // begin_step is called once a step for each optimizer, before any weight moves. `found` has the counts over
 // all of its gradients; found.nonfinite of them are infinite or NaN. If there are any and `skip_nonfinite` is
-// set, the step is skipped. Otherwise it is taken (S = 1, or a static S that does not skip).
+// set, the step is skipped. Otherwise the step is taken. (`skip_nonfinite` is false for NoScaling and for a
+// static S that does not skip.)
 //
 //     taken     report.taken = true; state.steps grows by one; then rule.begin(state): Adam needs a t =
 //               state.steps that includes this step
