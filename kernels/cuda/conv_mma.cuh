@@ -8,7 +8,8 @@
 #include <kernels/profile.h>
 
 /// A convolution is a product of the matrix of windows. Sums go along k in the order of formulas/conv.h; what it leaves
-/// out, rows beyond an image, are zeros here.
+/// out, rows beyond an image, are zeros here. So an infinity or a NaN that meets such a row, in a weight or in dy, makes NaN
+/// here and nothing there.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
@@ -118,9 +119,9 @@ __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
   const int m = static_cast<int>(blockIdx.x) * Shape::m, n = static_cast<int>(blockIdx.y) * Shape::n;
   const int image = static_cast<int>(blockIdx.z) * static_cast<int>(images_of_a_group);
   const int before = image * windows.down * windows.across;
-  const int most = static_cast<int>(images_of_a_group) * windows.down * windows.across;
+  const std::int64_t most = images_of_a_group * windows.down * windows.across, left = windows.rows - before;
   windows.images += std::int64_t{image} * windows.height * windows.width * windows.channels;
-  windows.rows = windows.rows - before < most ? windows.rows - before : most;
+  windows.rows = static_cast<int>(left < most ? left : most);
   dy.data += std::int64_t{before} * dy.ld;
   dy.rows = windows.rows;
   Block block;
@@ -148,14 +149,19 @@ int width_of(std::initializer_list<const View*> views, Channels... channels) {
   return every(8) ? 8 : every(2) ? 2 : 1;
 }
 
-/// One format of 16 bits with sums in FP32, a GPU that has mma.m16n8k16, and numbers of 32 bits.
-bool takes(std::initializer_list<const View*> views, DType accumulate) {
+/// One format of 16 bits with sums in FP32, a GPU that has mma.m16n8k16, numbers of 32 bits, and what a grid holds: 65535
+/// blocks along y and z.
+bool takes(std::initializer_list<const View*> views, const Slide& s, DType accumulate) {
+  constexpr std::int64_t most_blocks = 65535, most_values = (1 << 29) - 1;  // below Windows::outside
   const DType format = (*views.begin())->dtype;
   if ((format != DType::f16 && format != DType::bf16) || accumulate != DType::f32 || architecture() < 80)
     return false;
-  for (const View* x : views) {
-    if (x->dtype != format || x->size() > std::numeric_limits<int>::max() / 2) return false;
-  }
+  for (const View* x : views)
+    if (x->dtype != format || x->size() == 0 || x->size() > most_values) return false;
+  if (s.images * s.down * s.across > most_values || groups_of(s.images) > most_blocks ||
+      s.window.stride * s.window.stride > most_blocks ||
+      std::max(s.channels, s.outputs) > most_blocks * SmallShape::n)
+    return false;
   detail::tell_way("mma");
   return true;
 }
@@ -173,36 +179,36 @@ void with_kernel(DType format, int width, std::int64_t columns, Run&& run) {
   format == DType::f16 ? with_width(Type<__half>()) : with_width(Type<__nv_bfloat16>());
 }
 
-int narrowed(std::int64_t n) { return static_cast<int>(n); }
+int to_int(std::int64_t n) { return static_cast<int>(n); }
 
 template <class T>
 Windows<T> windows_of(const View& x, const Slide& s) {
   const std::int64_t taps = s.window.height * s.window.width;
   return {.images = static_cast<const T*>(x.memory),
-          .height = narrowed(s.height),
-          .width = narrowed(s.width),
-          .channels = narrowed(s.channels),
-          .down = narrowed(s.down),
-          .across = narrowed(s.across),
-          .taps_across = narrowed(s.window.width),
-          .stride = narrowed(s.window.stride),
-          .top = -narrowed(s.window.padding),
-          .left = -narrowed(s.window.padding),
-          .rows = narrowed(s.images * s.down * s.across),
-          .cols = narrowed(taps * s.channels)};
+          .height = to_int(s.height),
+          .width = to_int(s.width),
+          .channels = to_int(s.channels),
+          .down = to_int(s.down),
+          .across = to_int(s.across),
+          .taps_across = to_int(s.window.width),
+          .stride = to_int(s.window.stride),
+          .top = -to_int(s.window.padding),
+          .left = -to_int(s.window.padding),
+          .rows = to_int(s.images * s.down * s.across),
+          .cols = to_int(taps * s.channels)};
 }
 
 template <class T>
 Source<T> matrix_of(const View& x, std::int64_t rows, std::int64_t cols) {
-  return {static_cast<const T*>(x.memory), narrowed(cols), narrowed(rows), narrowed(cols)};
+  return {static_cast<const T*>(x.memory), to_int(cols), to_int(rows), to_int(cols)};
 }
 
 }  // namespace
 
 bool conv2d_on_tensor_cores(const View& x, const View& w, const Window& window, const View& y,
                             DType accumulate, Epilogue& rest) {
-  if (!takes({&x, &w, &y}, accumulate)) return false;
   const Slide s(x.shape, window, y.shape);
+  if (!takes({&x, &w, &y}, s, accumulate)) return false;
   const std::pair<const void*, bool> after = taken_from(rest, y);
   with_kernel(y.dtype, width_of({&x, &w}, s.channels, s.outputs), s.outputs,
               [&]<class T, class Shape, int width>(Type<T>, Type<Shape>, std::integral_constant<int, width>) {
@@ -219,39 +225,39 @@ bool conv2d_on_tensor_cores(const View& x, const View& w, const Window& window, 
 
 bool conv2d_dx_on_tensor_cores(const View& dy, const View& w, const Window& window, const View& dx,
                                DType accumulate) {
-  if (!takes({&dy, &w, &dx}, accumulate)) return false;
   const Slide s(dx.shape, window, dy.shape);
+  if (!takes({&dy, &w, &dx}, s, accumulate)) return false;
   const auto of_a_phase = [&](std::int64_t extent) { return (extent - 1) / window.stride + 1; };
-  const int rows = narrowed(s.images * of_a_phase(s.height) * of_a_phase(s.width));
-  with_kernel(
-      dx.dtype, width_of({&dy, &w}, s.outputs), s.channels,
-      [&]<class T, class Shape, int width>(Type<T>, Type<Shape>, std::integral_constant<int, width>) {
-        const Phases phases{narrowed(s.height),     narrowed(s.width),       narrowed(window.height),
-                            narrowed(window.width), narrowed(window.stride), narrowed(window.padding)};
-        const Windows<T> windows{.images = static_cast<const T*>(dy.memory),  // what is left, a phase says
-                                 .height = narrowed(s.down),
-                                 .width = narrowed(s.across),
-                                 .channels = narrowed(s.outputs),
-                                 .stride = 1};
-        launch<convolve_back_by_mma<Shape, width, T>>(
-            dim3(blocks(rows, Shape::m), blocks(narrowed(s.channels), Shape::n),
-                 static_cast<unsigned>(window.stride * window.stride)),
-            Shape::threads, MmaBlock<Shape, T, float, Rows, Columns>::shared_bytes, stream(), phases, windows,
-            static_cast<const T*>(w.memory), narrowed(s.images), narrowed(s.channels),
-            static_cast<T*>(dx.memory), width_of({&dx}, s.channels) > 1);
-      });
+  const int rows = to_int(s.images * of_a_phase(s.height) * of_a_phase(s.width));
+  with_kernel(dx.dtype, width_of({&dy, &w}, s.outputs), s.channels,
+              [&]<class T, class Shape, int width>(Type<T>, Type<Shape>, std::integral_constant<int, width>) {
+                const Phases phases{to_int(s.height),     to_int(s.width),       to_int(window.height),
+                                    to_int(window.width), to_int(window.stride), to_int(window.padding)};
+                const Windows<T> windows{
+                    .images = static_cast<const T*>(dy.memory),  // what is left, a phase says
+                    .height = to_int(s.down),
+                    .width = to_int(s.across),
+                    .channels = to_int(s.outputs),
+                    .stride = 1};
+                launch<convolve_back_by_mma<Shape, width, T>>(
+                    dim3(blocks(rows, Shape::m), blocks(to_int(s.channels), Shape::n),
+                         static_cast<unsigned>(window.stride * window.stride)),
+                    Shape::threads, MmaBlock<Shape, T, float, Rows, Columns>::shared_bytes, stream(), phases,
+                    windows, static_cast<const T*>(w.memory), to_int(s.images), to_int(s.channels),
+                    static_cast<T*>(dx.memory), width_of({&dx}, s.channels) > 1);
+              });
   return true;
 }
 
 bool conv2d_dw_on_tensor_cores(const View& x, const View& dy, const Window& window, const View& dw,
                                float* sums, DType accumulate) {
-  if (!takes({&x, &dy, &dw}, accumulate)) return false;
   const Slide s(x.shape, window, dy.shape);
+  if (!takes({&x, &dy, &dw}, s, accumulate)) return false;
   with_kernel(dw.dtype, width_of({&x, &dy}, s.channels, s.outputs), s.outputs,
               [&]<class T, class Shape, int width>(Type<T>, Type<Shape>, std::integral_constant<int, width>) {
                 const Windows<T> windows = windows_of<T>(x, s);
                 launch<weigh_groups_by_mma<Shape, width, T>>(
-                    dim3(blocks(windows.cols, Shape::m), blocks(narrowed(s.outputs), Shape::n),
+                    dim3(blocks(windows.cols, Shape::m), blocks(to_int(s.outputs), Shape::n),
                          static_cast<unsigned>(groups_of(s.images))),
                     Shape::threads, MmaBlock<Shape, T, float, Columns, Rows>::shared_bytes, stream(), windows,
                     matrix_of<T>(dy, windows.rows, s.outputs), sums);

@@ -75,7 +75,8 @@ struct Counter {
 
   /// As many neighbours take a turn together as want 128 bytes.
   void count_shared(const std::vector<LaneAccess>& lanes) {
-    const auto together = static_cast<unsigned>(turn_bytes / std::max<std::size_t>(lanes[0].bytes, word));
+    const std::size_t bytes = std::clamp<std::size_t>(lanes[0].bytes, word, turn_bytes);
+    const auto together = static_cast<unsigned>(turn_bytes / bytes);
     std::map<unsigned, std::array<std::set<std::uintptr_t>, banks>> words;  // of each turn, in each bank
     for (const LaneAccess& lane : lanes) {
       for (std::uintptr_t w = lane.address / word; w <= (lane.address + lane.bytes - 1) / word; ++w)

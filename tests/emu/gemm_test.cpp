@@ -314,6 +314,11 @@ TEST_CASE("ladder: what a rung does not take is refused, with the reason") {
   CHECK(kernels::refusal(of_hopper, easy(Format::f16, Sums::f32), 90).empty());
   CHECK(kernels::refusal(of_hopper, easy(Format::f16, Sums::f32), 100) ==
         "it is written for GPUs up to sm_90, and this GPU is sm_100");
+  GemmProblem biased = easy(Format::f16, Sums::f32);
+  biased.relu = true;
+  CHECK(rung_for(Rung::mma, biased, 90) == Rung::mma);
+  biased.lda = 33;
+  CHECK_SAYS("wmma-tiled adds no bias and has no relu", rung_for(Rung::mma, biased, 90));
   GemmProblem wide = easy(Format::f16, Sums::f32);
   wide.N = wide.ldb = wide.ldc = 65535 * 16 + 1;
   CHECK_SAYS("a product of 1048561 columns: a grid has 65535 blocks along them",

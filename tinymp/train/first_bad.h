@@ -27,7 +27,7 @@
 /// Skipping at S >= 1 is normal for dynamic scaling and is not reported.
 ///
 /// Until the first bad value is found, the device of the run holds a copy of its state (weights, masters, moments,
-/// buffers) that is at most 128 steps old: a copy to the CPU would take as long as some of those steps. The twin is a second model with its optimizer, on the device of
+/// buffers) that is at most 128 steps old. The twin is a second model with its optimizer, on the device of
 /// the run; it exists only while it is traced.
 namespace tinymp::train {
 

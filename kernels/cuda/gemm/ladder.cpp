@@ -68,11 +68,13 @@ Rung rung_for(Rung wanted, const GemmProblem& problem, int architecture) {
   const std::string why = refusal(rules_of(wanted), problem, architecture);
   expect(why.empty(), "gemm: ", wanted, " does not take ", name_of(problem.format), " operands with sums in ",
          name_of(problem.sums), ": ", why, "; ask for a lower rung");
-  for (auto i = static_cast<std::size_t>(wanted); i > 0; --i) {
-    if (refusal(ladder[i], problem, architecture).empty() && fits(ladder[i], problem))
-      return static_cast<Rung>(i);
-  }
-  return Rung::naive;
+  auto found = static_cast<std::size_t>(wanted);
+  while (found > 0 &&
+         !(refusal(ladder[found], problem, architecture).empty() && fits(ladder[found], problem)))
+    --found;
+  expect(ladder[found].finishes || (problem.bias == nullptr && !problem.relu),
+         "gemm: ", static_cast<Rung>(found), " adds no bias and has no relu; launch these behind it");
+  return static_cast<Rung>(found);
 }
 
 Rung best_rung(const GemmProblem& problem, int architecture) {

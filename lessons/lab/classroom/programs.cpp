@@ -2,6 +2,7 @@
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/judge_cache.h>
 #include <lessons/lab/classroom/programs.h>
+#include <lessons/lab/classroom/sandbox.h>
 #include <tinymp/base/error.h>
 #include <tinymp/base/sha256.h>
 #include <sstream>
@@ -58,17 +59,19 @@ std::string name_of(const Exercise& exercise, const char* ending) {
 
 }  // namespace
 
-// clang++ refuses what it precompiled once a system header is newer; g++ reads the text instead.
+// clang++ ends with an error when a system header is newer than what it precompiled, so there the text is read each time.
 fs::path headers_of([[maybe_unused]] const Exercise& exercise, [[maybe_unused]] const Patience& patience) {
-#if defined(__GNUC__) && !defined(__clang__)
   const fs::path own = source_folder() / "lessons/lab/classroom/standard.h";
+#if defined(__GNUC__) && !defined(__clang__)
   const std::string text = read_file(own);
-  std::error_code missing;
-  const auto size = fs::file_size(TINYMP_CXX, missing);
-  if (missing) return {};  // the check will say so
-  std::string made_from =
-      concat(text, size, fs::last_write_time(TINYMP_CXX, missing).time_since_epoch().count());
+  std::string made_from = text;
   for (const std::string& word : compiler({})) made_from += " " + word;
+  for (const char* const file :
+       {TINYMP_CXX, TINYMP_SERVER}) {  // a newer system header has the build make the second anew
+    std::error_code missing;
+    made_from += concat(" ", fs::file_size(file, missing), " ",
+                        fs::last_write_time(file, missing).time_since_epoch().count());
+  }
   try {
     fs::path headers = judge_cache_file(
         exercise, concat(shared_headers, "-", sha256(made_from).substr(0, 16), ".h.gch"), patience,
@@ -78,14 +81,16 @@ fs::path headers_of([[maybe_unused]] const Exercise& exercise, [[maybe_unused]] 
           return command;
         });
     headers.replace_extension();  // X.h, which lies beside X.h.gch
-    if (!fs::exists(headers)) write_file(headers, text);
+    std::error_code missing;
+    fs::last_write_time(headers, fs::file_time_type::clock::now(), missing);  // used, like X.h.gch
+    if (missing && !fs::exists(headers)) write_file(headers, text);
     return headers;
-  } catch (const MissingError&) {  // no room for 70 MB: checks take twice as long
-    return {};
+  } catch (const Unwanted&) {
+    throw;
+  } catch (const Error&) {  // no room for 70 MB, or no compiler, which the check will say
   }
-#else
-  return {};
 #endif
+  return own;
 }
 
 fs::path judge_of(const Exercise& exercise, const Patience& patience) {

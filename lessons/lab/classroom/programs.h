@@ -21,8 +21,8 @@ std::filesystem::path server_of(const Exercise& exercise, const Patience& patien
 /// the names of the library's objects, not the objects.
 std::filesystem::path library_of(const Exercise& exercise, const Patience& patience);
 
-/// Returns standard.h, which is compiled beforehand, for `-include`: half of a check's time was spent on reading it. Empty
-/// where the compiler is not g++.
+/// Returns the path of standard.h, for `-include`. With g++ it lies beside its precompiled form: half of a check's time was
+/// spent on reading these headers.
 std::filesystem::path headers_of(const Exercise& exercise, const Patience& patience);
 
 /// The parts of the program with the submission, beside the submission.
