@@ -35,7 +35,7 @@ if(TINYMP_EMULATION AND NOT TINYMP_SANITIZE)
   # The machine knows nothing of a sanitizer, and shared memory is what the counter takes for it: static.
   target_compile_options(counted_rungs PRIVATE -O1 -fsanitize=thread -U__SANITIZE_THREAD__ -D__shared__=static)
   target_compile_definitions(counted_rungs PRIVATE TINYMP_COUNTS_ACCESSES)
-  add_executable(count_gemm EXCLUDE_FROM_ALL bench/count/main.cpp bench/count/stubs.cpp $<TARGET_OBJECTS:counted_rungs>)
+  add_executable(count_gemm EXCLUDE_FROM_ALL bench/count/main.cpp bench/count/callbacks.cpp $<TARGET_OBJECTS:counted_rungs>)
   target_compile_options(count_gemm PRIVATE ${TINYMP_WARNINGS})
   target_link_libraries(count_gemm PRIVATE tinymp::tinymp)
   set_target_properties(count_gemm PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

@@ -21,8 +21,9 @@ std::string judged_by(const Exercise& exercise);
 /// The names of files that all exercises share begin with it.
 inline constexpr const char* shared_headers = "standard";
 
-/// Removes the files of the exercise, and those that all share, that nothing has used for an hour. Such a file was made from older
-/// texts, or by a process that did not finish. A file used within the hour may be in use by another process.
+/// Removes the files of the exercise, and those that all share, that nothing has used for an hour. Such a
+/// file was made from older texts, or by a process that did not finish. A file used within the hour may be in
+/// use by another process.
 void remove_stale(const std::filesystem::path& folder, const Exercise& exercise);
 
 }  // namespace tinymp::classroom

@@ -141,9 +141,13 @@ std::vector<std::string> compile_submission(const Exercise& exercise, const fs::
 
 std::vector<fs::path> compiler_reads(const Made& made) {
   const fs::path source = source_folder();
-  std::vector<fs::path> paths{source / "tinymp", source / "kernels", source / "lessons", TINYMP_SERVER,
-                              made.server};
-  if (!made.headers.empty()) paths.insert(paths.end(), {made.headers, made.headers.string() + ".gch"});
+  std::vector<fs::path> paths{source / "tinymp",
+                              source / "kernels",
+                              source / "lessons",
+                              TINYMP_SERVER,
+                              made.server,
+                              made.headers,
+                              made.headers.string() + ".gch"};
   if (!made.library.empty()) paths.insert(paths.end(), {made.library, TINYMP_OBJECT_FOLDER, TINYMP_DISPATCH});
   for (const std::string& word : libraries())
     if (word.front() == '/') paths.push_back(fs::weakly_canonical(word));

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Headers that most checks include: compiled once for all of them (programs.cpp).
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,5 +23,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-/// Headers that most checks include: compiled once for all of them (programs.cpp).

@@ -12,7 +12,7 @@
 // GPU; a line for each: name, requests, sectors, bytes, shared accesses, conflicts. ./learn bench gemm --count starts it.
 //
 // The rungs are compiled with -fsanitize=thread, which puts a call before each load and store. ThreadSanitizer itself is not
-// linked: stubs.cpp takes its place.
+// linked: callbacks.cpp takes its place.
 
 extern "C" char __data_start, _end;  // of the linker: static variables lie between them
 
