@@ -10,7 +10,7 @@
 namespace tinymp::lab {
 namespace {
 
-/// e = e + (1 - decay)(w - e), computed in FP32 and rounded once, to the format that keeps e.
+/// e = e + (1 - decay)(w - e), computed in FP32 and then rounded once, to the format in which e is stored.
 struct Average {
   std::string name;
   DType format;

@@ -5,7 +5,7 @@
 #include <tinymp/optim/optimizers.h>
 #include <vector>
 
-/// What lesson 05 trains: model, optimizer, recipes. An MLP learns upright images in FP32. Then it learns the
+/// What lesson 05 trains: model, optimizer, recipes. An MLP learns upright images in FP32. Then the MLP learns the
 /// same images transposed, in the small steps of fine-tuning. Section 3.1 of the paper (Micikevicius et al.
 /// 2018, arXiv 1710.03740) keeps an FP32 master copy of the weights for such steps. The accuracy is measured
 /// on transposed test images. Quickstart trains this model too; lesson 09 varies it.
@@ -20,7 +20,8 @@ inline std::vector<Contender> small_updates_contenders() {
           {"FP16 + FP32 master", recipes::fp16_master}};
 }
 
-/// Trains the model that fine-tuning starts from, for Lab::prepare. All contenders of a seed start from one model.
+/// Returns a plan for Lab::prepare, which trains the model that fine-tuning starts from. All contenders of a seed
+/// start from the same model.
 inline train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed) {
   return {.question = "What does fine-tuning start from?",
           .name = "pretraining",
@@ -32,7 +33,7 @@ inline train::Plan pretraining_plan(const Lab& lab, std::uint64_t seed) {
           .batch = 128};
 }
 
-/// The fine-tuning of `start`, which must outlive the run.
+/// Returns the plan of a run that fine-tunes `start`. The model `start` must outlive the run.
 inline train::Plan fine_tuning_plan(const Lab& lab, const Contender& contender, std::uint64_t seed,
                                     const nn::Model& start) {
   train::Plan plan = pretraining_plan(lab, seed);

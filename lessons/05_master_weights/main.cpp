@@ -1,10 +1,10 @@
 // Lesson 05 - Master weights: do small updates survive?
 //
-// A model learns to read digits in FP32. Then it is fine-tuned on transposed digits, in small steps. The next
-// half below 1 is 2^-11 away. A weight of 1 absorbs every update that is smaller than half of this distance.
-// Expected: a model with FP16 weights stalls far below FP32. In another run an FP32 master takes the updates,
-// and after each update it is rounded into the FP16 model. This model learns as well as FP32. Loss scaling is
-// no cure: here updates are lost, not gradients.
+// A model learns to read digits in FP32. Then the model is fine-tuned on transposed digits, in small steps. The
+// next half below 1 is 1 - 2^-11. So an FP16 weight of 1 absorbs every update below 2^-12. Expected: the run with
+// FP16 weights stalls far below FP32. The run with an FP32 master learns as well as FP32: the optimizer updates the
+// master, and rounds the master into the FP16 model after each update. Loss scaling is no cure: here updates are
+// lost, not gradients.
 //
 // Model, optimizer and recipes are in fine_tuning.h.
 
@@ -36,8 +36,8 @@ void print_lost(Lab& lab, const std::vector<Contender>& contenders) {
   const double weights = lost["FP16 weights"], master = lost["FP16 + FP32 master"];
   lab.claim(
       master <= weights / 2,
-      fmt::format("with FP16 weights {} % of the updates move nothing, with a master {} % (half as many "
-                  "allowed)",
+      fmt::format("with FP16 weights {} % of the updates move nothing, with a master {} % (half of the first "
+                  "share allowed)",
                   fixed(weights, 1), fixed(master, 1)),
       Lab::Judged::in_smoke_too);
 }
@@ -67,7 +67,7 @@ void experiment(Lab& lab) {
   const SmallUpdates measured = measured_small_updates(lab);
   lab.verdict(small_updates, verdict_on(measured));
 
-  // README.md promises this of every seed, not of the mean. A NaN makes a claim fail.
+  // README.md makes the claims below for every seed, not for the mean. A NaN makes a claim fail.
   const double asked = lab.is_cut() ? 15 : 25;
   const double weights = smallest(differences(measured.fp32, measured.fp16_weights));
   const double scaling = smallest(differences(measured.fp32, lab.results(small_updates, weights_scaled)));
@@ -78,7 +78,8 @@ void experiment(Lab& lab) {
             fmt::format("an FP32 master ends within {} points of FP32 (0.5 allowed)",
                         fixed(std::max(largest(master), -smallest(master)), 2)));
   lab.claim(scaling >= asked,
-            fmt::format("loss scaling does not help: still at least {} points below", fixed(scaling, 1)));
+            fmt::format("loss scaling does not help: with S = 1024 still at least {} points below FP32",
+                        fixed(scaling, 1)));
   ask_about_averages(lab);
 }
 

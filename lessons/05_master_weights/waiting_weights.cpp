@@ -5,8 +5,8 @@
 #include <tinymp/numeric/half.h>
 #include <cmath>
 
-// first_steps() uses the plan, seed and recipe of the curve "FP16 + FP32 master". So it repeats the first 20
-// steps of that run.
+// first_steps() uses the plan, seed and recipe of the curve "FP16 + FP32 master". So first_steps() repeats the first
+// 20 steps of that run.
 namespace tinymp::lab {
 namespace {
 
@@ -74,7 +74,7 @@ void show_waiting_weights(Lab& lab, const nn::Model& start, const Recipe& recipe
   const double share = static_cast<double>(waiting) / static_cast<double>(course.halves.front().size());
   lab.say(fmt::format("  {} of {} weights: the master moves, its half keeps every bit for {} steps", waiting,
                       course.halves.front().size(), steps));
-  lab.number("masters that move under a half that does not (%)", 100 * share);
+  lab.number("masters that move while their halves stay the same (%)", 100 * share);
   lab.claim(
       waiting > 0,
       fmt::format("masters move while their halves stay the same for {} steps: {} weights", steps, waiting),

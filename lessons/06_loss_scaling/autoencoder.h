@@ -6,8 +6,8 @@
 #include <vector>
 
 /// What lesson 06 trains: model, optimizer, recipes. The autoencoder has a sigmoid after every layer. Its loss is
-/// the mean over batch and pixels. So each gradient is divided by batch x 784, and four sigmoids shrink it
-/// further. Section 3.2 of the paper (Micikevicius et al. 2018, arXiv 1710.03740) uses loss scaling for such
+/// the mean over batch and pixels. So each gradient is divided by batch x 784, and four sigmoids shrink the
+/// gradients further. Section 3.2 of the paper (Micikevicius et al. 2018, arXiv 1710.03740) uses loss scaling for such
 /// gradients. Quickstart trains this model too; lessons 01 and 07 vary it.
 namespace tinymp::lab {
 
@@ -18,7 +18,7 @@ inline constexpr float static_scale = 1024;
 inline std::vector<Contender> small_gradients_contenders() {
   Recipe constant = recipes::fp16_static, dynamic = recipes::fp16_dynamic;
   constant.scaling = StaticScaling{.factor = static_scale};
-  // With the usual interval of 2000 S would not grow in 400 steps.
+  // The default interval is 2000 steps. With it S would not grow in a run of 400 steps.
   dynamic.scaling = DynamicScaling{.growth_interval = 100};
   return {{"FP32", recipes::fp32},
           {"FP16, S = 1", recipes::fp16_master},
@@ -26,8 +26,8 @@ inline std::vector<Contender> small_gradients_contenders() {
           {"FP16, dynamic S", dynamic}};
 }
 
-/// On the small MNIST that is built in, a run takes half as many steps, and the batch is twice as large. A larger
-/// batch makes the gradients smaller, and the experiment needs small gradients.
+/// Returns the plan of one run. On the small built-in MNIST a run takes half as many steps as on the full MNIST, and
+/// the batch is twice as large. A larger batch makes the gradients smaller, and the experiment needs small gradients.
 inline train::Plan autoencoder_plan(Lab& lab, const Contender& contender, std::uint64_t seed) {
   return {
       .question = small_gradients,

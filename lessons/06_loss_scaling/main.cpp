@@ -3,9 +3,9 @@
 // The loss of an autoencoder is a mean over a large batch and all pixels. So backward begins with a division by
 // batch x 784. Four sigmoids shrink the gradients below 2^-25, and FP16 rounds them to zero. Expected: with
 // S = 1 the first layers hardly learn. If the loss is multiplied by S = 1024, and the gradients are divided by
-// 1024 in FP32 before the update, FP16 trains as FP32 does. With a dynamic S (lesson 07) FP16 trains as well.
+// 1024 in FP32 before the update, FP16 trains as FP32 does. So does FP16 with a dynamic S (lesson 07).
 //
-// Three experiments follow. show_window() tries one S after the other. ask_about_division() leaves out the
+// Three experiments follow. show_window() trains anew for each S. ask_about_division() leaves out the
 // division by S: a classifier under plain SGD then does not train. ask_about_clipping() clips the gradients
 // before the division: the classifier then learns little.
 //
@@ -40,7 +40,7 @@ void experiment(Lab& lab) {
   const SmallGradients measured = measured_small_gradients(lab);
   lab.verdict(small_gradients, verdict_on(measured));
 
-  // README.md promises this of every seed, not of the mean. A NaN makes a claim fail.
+  // README.md makes the claims below for every seed, not for the mean. A NaN makes a claim fail.
   const double asked = lab.is_cut() ? 1.15 : 1.30;
   const double unscaled = smallest(ratios(measured.unscaled, measured.fp32));
   const double constant = largest(ratios(measured.static_scaled, measured.fp32));

@@ -45,8 +45,8 @@ train::Plan plan_of(const Lab& lab, const std::string& question, const Classifie
   return plan;
 }
 
-/// A learning rate that is S times larger imitates gradients that are not divided by S. This is exact, because S
-/// is a power of two. So the scaler stays as it is.
+/// A learning rate that is S times as large imitates gradients that are not divided by S, although the scaler divides
+/// them. The imitation is exact, because S is a power of two.
 Classifier undivided(const char* name) {
   return {name, recipes::fp16_static, 0.1f * static_scale, 0, ", which is lr=0.1 without the division"};
 }
@@ -115,7 +115,7 @@ void show_refusal(Lab& lab) {
   scaler.update(std::move(check));
   lab.say("\nThe first step of a classifier 784-64-10, S = 1024");
   lab.say(fmt::format("  norm of all gradients: {:.3f}; multiplied by S: {:.0f}", norm, norm * static_scale));
-  lab.say("  before the division, " + (message.empty() ? "clip_norm clips" : message));
+  lab.say("  error before the division: " + (message.empty() ? "none" : message));
   lab.claim(!message.empty(), "clip_norm refuses gradients that are still multiplied by S",
             Lab::Judged::in_smoke_too);
 }
@@ -134,9 +134,12 @@ void ask_about_division(Lab& lab) {
   const double best = largest(lab.results(division, not_divided));
   const std::string ends = std::isnan(best) ? "in NaN" : fmt::format("at {} % or below", fixed(best, 1));
   const bool fails = std::isnan(best) || best < 50;
-  lab.verdict(division, fails ? fmt::format("Yes: undivided it ends {}, divided within {} points of FP32.",
-                                            ends, fixed(gap, 2))
-                              : fmt::format("Here undivided it ends {}.", ends));
+  lab.verdict(
+      division,
+      fails ? fmt::format(
+                  "Yes: without the division the run ends {}, with the division within {} points of FP32.",
+                  ends, fixed(gap, 2))
+            : fmt::format("Here the run without the division ends {}.", ends));
   lab.claim(gap <= 0.5, fmt::format("SGD, divided: within {} points of FP32 (0.5 allowed)", fixed(gap, 2)));
   lab.claim(fails, fmt::format("SGD, not divided: ends {} (below 50 % asked)", ends));
 }
@@ -157,9 +160,10 @@ void ask_about_clipping(Lab& lab) {
   const std::vector<double> reference = lab.results(clipping, fp32_clipped);
   const double gap = largest_gap(reference, lab.results(clipping, in_order));
   const double lost = smallest(differences(reference, lab.results(clipping, wrong_order)));
-  lab.verdict(clipping, fmt::format("{}: clipped first it ends {} points below FP32 or more, divided first "
-                                    "within {}.",
-                                    lost > 5 ? "No" : "Here", fixed(lost, 1), fixed(gap, 2)));
+  lab.verdict(clipping,
+              fmt::format("{}: the run that clips first ends at least {} points below FP32, the run that "
+                          "divides first within {} points.",
+                          lost > 5 ? "No" : "Here", fixed(lost, 1), fixed(gap, 2)));
   lab.claim(gap <= 0.5,
             fmt::format("divided, then clipped: within {} points of FP32 (0.5 allowed)", fixed(gap, 2)));
   lab.claim(lost >= 10,

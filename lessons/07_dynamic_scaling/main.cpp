@@ -1,9 +1,10 @@
 // Lesson 07 - Dynamic loss scaling: which S is right?
 //
-// Three models are trained with S = 1, with S = 1024 (a popular choice) and with a dynamic S. A dynamic S is
-// halved when a gradient overflows (that step is skipped), and doubled after 100 good steps in a row. Expected:
-// S = 1024 trains the autoencoder and destroys a residual net without normalisation within a few steps. S = 1
-// does the reverse. One dynamic setting trains all three. A common S may exist, but it is not known beforehand.
+// Three models are trained with S = 1, with S = 1024 (a popular choice) and with a dynamic S. If a gradient
+// overflows, a dynamic S is halved and the step is skipped. After 100 good steps in a row a dynamic S is doubled.
+// Expected: S = 1024 trains the autoencoder and destroys a residual net without normalisation within a few steps.
+// S = 1 trains the residual net and fails on the autoencoder. One dynamic setting trains all three models. A common S
+// may exist, but it is not known beforehand.
 
 #include <fmt/format.h>
 #include <lessons/07_dynamic_scaling/models.h>
@@ -14,8 +15,8 @@ using namespace tinymp::lab;
 
 namespace {
 
-/// Returns how much worse than FP32 the run of each seed ends: points of accuracy, or for the autoencoder the
-/// ratio of the MSEs. NaN for a run that ended in NaN.
+/// Returns one number for each seed: how many points of accuracy the run ends below FP32, or for the autoencoder how
+/// many times FP32's MSE it has. The number is NaN if the run ended in NaN.
 std::vector<double> harm(const Lab& lab, const Model& model, const std::string& name) {
   const std::vector<double> fp32 = lab.results(model.name, "FP32"), other = lab.results(model.name, name);
   return &model == &autoencoder ? ratios(other, fp32) : differences(fp32, other);
@@ -32,7 +33,7 @@ std::string verdict_on(const Lab& lab, const Model& model) {
   }
   if (works.empty())
     return fmt::format("Every FP16 recipe ends more than {} worse than FP32.", model.allowed_text);
-  return fmt::format("Trains as FP32 does, at most {} worse: {}.", model.allowed_text, works);
+  return fmt::format("These train as FP32 does, at most {} worse: {}.", model.allowed_text, works);
 }
 
 void experiment(Lab& lab) {

@@ -51,7 +51,7 @@ train::Plan plan_for(Lab& lab, const Model& model, const Contender& contender, s
     plan.steps = lab.steps(600, 20);
     plan.histogram_every = lab.steps(200, 3);
   }
-  if (&model == &residual) plan.log_every = 1;  // its trace is printed
+  if (&model == &residual) plan.log_every = 1;  // print_trace() needs every step
   return plan;
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("autocast: a region ends with its block, the innermost counts, and f32
   }
   CHECK(matmul(x, w).dtype() == f32);
   CHECK(cast_policy() == nullptr);
-  CHECK_SAYS("Autocast: to f64; it casts to f16 or bf16", Autocast(f64));
+  CHECK_SAYS("Autocast: the format is f64; choose f16 or bf16", Autocast(f64));
 }
 
 TEST_CASE("autocast: a region is one thread's") {

@@ -17,7 +17,7 @@ bool has_f64(std::span<const Tensor* const> operands) {
   return std::ranges::any_of(operands, [](const Tensor* x) { return x->dtype() == DType::f64; });
 }
 
-/// Returns the format that holds the values of all operands: the one they share, or FP32 for f16 with bf16.
+/// Returns the format that holds the values of all operands: their common format, or FP32 if their formats differ.
 DType widest(std::span<const Tensor* const> operands) {
   const DType first = operands[0]->dtype();
   const bool same = std::ranges::all_of(operands, [&](const Tensor* x) { return x->dtype() == first; });
@@ -29,7 +29,7 @@ DType widest(std::span<const Tensor* const> operands) {
 Autocast::Autocast(DType format, std::vector<AutocastRule> exceptions)
     : format_(format), exceptions_(std::move(exceptions)), outer_(cast_policy()) {
   expect(format != DType::f64,
-         "Autocast: to f64; it casts to f16 or bf16, and f32 means that nothing is cast");
+         "Autocast: the format is f64; choose f16 or bf16, or f32, under which nothing is cast");
   for (const AutocastRule& rule : exceptions_)
     expect(find(autocast_rules(), rule.op) != nullptr, "Autocast: an exception for \"", rule.op,
            "\", which is no op of ops.h");
@@ -76,8 +76,8 @@ Tensor Autocast::cast_of(const Tensor& x, DType format) {
     const Tensor copy(x.shape(), format, x.device());
     kernels::cast(x.view(), copy.view());
     record("cast", {x}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
-    // Gradients of several uses are added up where the tape finds a buffer: in the parameter's format, wider
-    // than that of the copy.
+    // If the model uses the copy several times, the tape adds up the gradients in this buffer. The buffer has the
+    // format of the parameter, which is wider than the format of the copy.
     copy.bind_grad(Tensor::like(x));
     place->second = {x, copy};
     ++copies_->made;

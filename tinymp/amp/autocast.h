@@ -29,17 +29,17 @@ namespace tinymp {
 
 class Autocast final : public CastPolicy {
  public:
-  /// `exceptions` replace rules of the lists. Throws Error when `format` is f64, or when a rule in `exceptions`
-  /// has a name that is no op.
+  /// `exceptions` replace rules of the lists. Throws Error when `format` is f64, or when `exceptions` has a rule for
+  /// a name that is no op.
   explicit Autocast(DType format, std::vector<AutocastRule> exceptions = {});
   explicit Autocast(const Recipe& recipe) : Autocast(recipe.autocast) {}
   ~Autocast();
   Autocast(const Autocast&) = delete;
   Autocast& operator=(const Autocast&) = delete;
-  /// Regions live on the stack, so that inner ones end before outer ones.
+  /// Regions live on the stack, so that inner regions end before outer regions.
   static void* operator new(std::size_t) = delete;
 
-  /// Counts the copies of parameters made so far. Regions that share copies share the count.
+  /// Returns the number of parameters copied so far. Regions that share copies share the count.
   std::int64_t casts_of_parameters() const { return copies_->made; }
 
  private:

@@ -44,8 +44,8 @@ std::span<const AutocastRule> autocast_rules() {
       {"avg_pool2d", given},
       {"global_avg_pool2d", given},
       {"subsample", given},
-      {"cast", given},     // does not ask for its rule
-      {"reshape", given},  // does not ask for its rule
+      {"cast", given},     // cast() never reads its rule
+      {"reshape", given},  // reshape() never reads its rule
   };
   return rules;
 }

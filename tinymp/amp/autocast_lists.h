@@ -9,9 +9,9 @@
 namespace tinymp {
 
 enum class RunsIn : std::uint8_t {
-  narrow,  ///< the format that Autocast was given, for matrix products: tensor cores multiply in it and add up in FP32
+  narrow,  ///< the format of the region, for matrix products: tensor cores multiply in that format and add up in FP32
   wide,    ///< FP32, for ops that sum many values or leave the range of FP16
-  widest,  ///< for ops that need all inputs in one format: the one they share, or f32 if they come in several
+  widest,  ///< for ops that need all inputs in one format: the format that all inputs have, or else f32
   given,   ///< the formats of the inputs: nothing is cast
 };
 
@@ -20,9 +20,9 @@ struct AutocastRule {
   RunsIn runs_in;
 };
 
-/// The rule of every op of ops.h. Two differ from PyTorch's for CUDA: add_bias is narrow, where PyTorch treats it
-/// as an addition (widest); mean is wide, where PyTorch has no rule (given). tests/amp/autocast_lists_test.cpp
-/// fails for an op without a rule.
+/// The rules of all ops of ops.h. Two rules differ from PyTorch's rules for CUDA. add_bias is narrow, but PyTorch
+/// treats add_bias as an addition (widest). mean is wide, but PyTorch has no rule for mean (given).
+/// tests/amp/autocast_lists_test.cpp fails for an op without a rule.
 std::span<const AutocastRule> autocast_rules();
 
 }  // namespace tinymp

@@ -19,9 +19,9 @@
 /// autocast.h shows this program in the style of PyTorch, mixed_optimizer.h in the style of TensorFlow.
 namespace tinymp {
 
-/// Rounds the parameters to `format`. When `format` is narrow, the gamma and beta of a norm stay FP32, as in
-/// MXNet; an optimizer of such a model needs fp32_norm_parameters in its recipe. Throws Error when an optimizer
-/// owns the parameters already, because its masters would not change with them.
+/// Rounds the parameters to `format`. When `format` is narrow, the gamma and beta of a normalisation layer stay FP32,
+/// as in MXNet. The recipe of the optimizer must then set fp32_norm_parameters. Throws Error when the parameters
+/// belong to an optimizer already: cast_layers() would not change the optimizer's masters.
 void cast_layers(const nn::Model& model, DType format);
 
 /// Takes optimizer steps with the gradients multiplied by `rescale_grad`, which is 1 / S. No step is skipped:
@@ -29,7 +29,7 @@ void cast_layers(const nn::Model& model, DType format);
 class RescaledGrad {
  public:
   RescaledGrad(Optimizer& optimizer, float rescale_grad);
-  DeviceValue<kernels::StepOutcome> step();  ///< call it after backward; it forgets the gradients
+  DeviceValue<kernels::StepOutcome> step();  ///< call step() after backward; it forgets the gradients
 
  private:
   Optimizer& optimizer_;

@@ -34,11 +34,11 @@ bool is_possible(const ScaleState& state, const LossScaling& policy) {
 LossScaler::LossScaler(const LossScaling& policy)
     : policy_(policy), state_(Device::cpu, first_state(checked(policy))) {}
 
-/// Moves the scale to the device that uses it. Only a move waits, and only the first loss causes one.
+/// Moves the scale to `device`, the device that uses it. Only a move waits, and only the first loss causes a move.
 void LossScaler::follow(Device device) {
   if (state_.device() == device) return;
-  expect(open_.empty(), "LossScaler: a step that began on ", state_.device(), " goes on on ", device,
-         "; what shares a scale must share a device: give each device a scaler of its own");
+  expect(open_.empty(), "LossScaler: a step began on ", state_.device(), " and continues on ", device,
+         "; all optimizers that share a scaler must be on one device: give each device its own scaler");
   const MemoryRegion own(MemoryKind::workspace);  // no tape keeps it
   state_ = DeviceValue(device, state_.read());
 }
@@ -59,8 +59,8 @@ Tensor LossScaler::last_factor() const {
   return *last_factor_;
 }
 
-/// Forgets every step that zero_grad() has closed. Throws Error, once, when one of them was taken and
-/// update() never ended it.
+/// Forgets every step that zero_grad() has closed. Throws Error, once, when step() was called in one of these steps,
+/// but update() was not.
 void LossScaler::expect_no_open_step(const char* caller) {
   const auto stage_of = [](const std::shared_ptr<Gradients::Step>& step) { return step->stage; };
   const bool not_ended = std::ranges::count(open_, Stage::over, stage_of) > 0;
@@ -73,8 +73,8 @@ UnscaleResult LossScaler::unscale(Gradients& gradients) {
   Gradients::Step& step = *gradients.step_;
   expect(
       step.stage == Stage::scaled,
-      "LossScaler::unscale was called before on these gradients; once a step is enough (or zero_grad() was "
-      "forgotten after the last step)");
+      "LossScaler::unscale was called before on these gradients; call unscale() once a step, and zero_grad() "
+      "after each step");
   expect_no_open_step("LossScaler::unscale");
 
   const Device device = step.arena.device();
@@ -94,7 +94,7 @@ void LossScaler::end_step(std::span<UnscaleResult* const> checks) {
     expect(check->step_ != nullptr, "LossScaler::update: this check was handed in before");
     const auto open = std::ranges::find(missing, check->step_);
     expect(open != missing.end(),
-           "LossScaler::update: this check is of another scaler or an earlier step, or given twice");
+           "LossScaler::update: this check is of another scaler or an earlier step, or was given twice");
     missing.erase(open);
   }
   expect(missing.empty(), "LossScaler::update: ", missing.size(),

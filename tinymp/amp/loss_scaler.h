@@ -12,9 +12,9 @@
 ///            -> unscale: counts gradients that are not finite, sets factor = 1/S
 ///            -> step, or skip it if there are such gradients and the policy skips -> update S
 ///
-/// Several optimizers may share one scaler, as in a GAN: it trains two networks against each other, and each
-/// network has its optimizer. If gradients of one or of both overflow in a step, S backs off
-/// only once.
+/// Several optimizers may share one scaler. A GAN, for example, trains two networks against each other, and each
+/// network has an optimizer. In one step S backs off only once, even if the gradients of both optimizers
+/// overflow.
 namespace tinymp {
 
 class LossScaler {
@@ -35,9 +35,9 @@ class LossScaler {
   /// does not change this scalar. Its item() waits for the device. Throws Error before the first scale().
   Tensor last_factor() const;
 
-  /// Counts the non-finite, zero and subnormal gradients in one pass over what backward left. Sets the factor
-  /// of the gradients to 1/S (computed in double, then rounded). Throws Error in four cases: it was called
-  /// before for these gradients; the gradients are from before zero_grad(); the previous training step called
+  /// Counts the non-finite, zero and subnormal gradients that backward left, in one pass. Sets the factor of the
+  /// gradients to 1/S (computed in double, then rounded). Throws Error in four cases: unscale() was called before
+  /// for these gradients; the gradients are from before zero_grad(); the previous training step called
   /// step() and zero_grad(), but not update(); another step of this scaler is open on another device. After an
   /// exception between unscale() and step(), call zero_grad(): it drops the step.
   UnscaleResult unscale(Gradients& gradients);

@@ -5,8 +5,8 @@
 #include <tinymp/optim/optimizer.h>
 #include <functional>
 
-/// Mixed precision through a wrapper around the optimizer, as in TensorFlow 1.14. There one line of the FP32
-/// program changes.
+/// Mixed precision through a wrapper around the optimizer, as in TensorFlow 1.14. In TensorFlow one line turns an
+/// FP32 program into a mixed-precision program.
 ///
 ///   Sgd sgd(tensors(model.parameters()), {.lr = 0.1f});
 ///   MixedOptimizer optimizer(sgd);                     tf...enable_mixed_precision_graph_rewrite(sgd)

@@ -12,17 +12,17 @@
 #include <variant>
 #include <vector>
 
-/// The policies of loss scaling: which S multiplies the loss, and how S moves. One text for CPU and GPU.
+/// The policies of loss scaling: which S multiplies the loss, and how S moves. CPU and GPU use the same move_scale().
 ///
-/// A policy is a struct with the members below. The type LossScaling is the one list of policies.
+/// A policy is a struct with the members below. The type LossScaling lists all policies.
 ///   name                     the policy's name in run logs and for --scaling
 ///   moves                    true when S changes during a run; move_scale(policy, state) says how
 ///   first_scale()            S before the first step
 ///   skips_nonfinite()        true when a step with a gradient that is not finite is skipped
-///   fields(policy, visit)    calls visit(about, member) for each field
-/// To add one, declare its struct above LossScaling, add it to that list, and write the struct below. Then
-/// write a function sentence() for it in loss_scaling.cpp; describe() calls it. The concept ScalingPolicy
-/// refuses a struct that lacks one of the members above.
+///   fields(policy, visit)    calls visit(field, member) for each data member; `field` is a ScalingField
+/// To add a policy, declare its struct above LossScaling, add the struct to LossScaling, and write the struct
+/// below. Then write a function sentence() for the policy in loss_scaling.cpp; describe() calls sentence(). The
+/// concept ScalingPolicy refuses a struct that lacks one of the members above.
 namespace tinymp {
 
 struct NoScaling;
@@ -31,7 +31,7 @@ struct DynamicScaling;
 
 using LossScaling = std::variant<NoScaling, StaticScaling, DynamicScaling>;
 
-/// The current S of a run, and what the policy counts. A LossScaler keeps it on the device of the gradients.
+/// The current S of a run, and the counts of its policy. A LossScaler keeps them on the device of the gradients.
 struct ScaleState {
   float scale = 1;
   std::int32_t growth_tracker = 0;  ///< good steps in a row
@@ -39,16 +39,16 @@ struct ScaleState {
   bool operator==(const ScaleState&) const = default;
 };
 
-/// One field of a policy. Run logs, ./learn train and the checks of LossScaler read this.
+/// Describes one data member of a policy. Run logs, ./learn train and the checks of LossScaler use the description.
 struct ScalingField {
   const char* key;    ///< in a run log: "growth_interval"
   const char* flag;   ///< "--growth-interval"; two policies may share a flag
   const char* label;  ///< in the title of a run: "interval"
   const char* help;
-  double above = 0, below = std::numeric_limits<double>::infinity();  ///< a number lies between these
+  double above = 0, below = std::numeric_limits<double>::infinity();  ///< a number must lie between the two
 };
 
-/// A visitor that accepts every field and does nothing. The concept ScalingPolicy needs one.
+/// A visitor that accepts every field and does nothing. The concept ScalingPolicy calls fields() with this visitor.
 struct AnyField {
   template <class T>
   void operator()(const ScalingField&, T&) const {}
@@ -108,8 +108,8 @@ struct StaticScaling {
 };
 static_assert(ScalingPolicy<StaticScaling>);
 
-/// S follows the gradients: halved when one overflows (and that step is skipped), doubled after
-/// `growth_interval` good steps in a row. Defaults and rounding are those of PyTorch's
+/// S follows the gradients. When a gradient overflows, the step is skipped and S is multiplied by `backoff`. After
+/// `growth_interval` good steps in a row S is multiplied by `growth`. Defaults and rounding are those of PyTorch's
 /// GradScaler (torch/amp/grad_scaler.py).
 struct DynamicScaling {
   static constexpr std::string_view name = "dynamic";
@@ -125,18 +125,18 @@ struct DynamicScaling {
   template <class Self, class F>
   static void fields(Self& self, F&& visit) {
     visit({"initial", "--loss-scale", "S", "the first S"}, self.initial);
-    visit({"growth", "--growth", "growth", "S times X after enough good steps", 1}, self.growth);
-    visit({"backoff", "--backoff", "backoff", "S times X after a bad step", 0, 1}, self.backoff);
-    visit({"growth_interval", "--growth-interval", "interval", "how many good steps are enough"},
+    visit({"growth", "--growth", "growth", "S grows by the factor X", 1}, self.growth);
+    visit({"backoff", "--backoff", "backoff", "a bad step multiplies S by X", 0, 1}, self.backoff);
+    visit({"growth_interval", "--growth-interval", "interval", "S grows after N good steps in a row"},
           self.growth_interval);
   }
   bool operator==(const DynamicScaling&) const = default;
 };
 
 // <exercise move_scale>
-///   bad   S = S x backoff, the count of good steps starts again; there is no lower bound
-///   good  after growth_interval in a row S = S x growth, and the count starts again; if the product
-///         would be infinite, S does not change
+///   bad step    S = S x backoff, without a lower bound; the count of good steps becomes 0
+///   good step   the count grows by one; when it is growth_interval, S = S x growth and the count becomes 0;
+///               if the product would be infinite, S does not change
 TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
   if (s.bad) {
     s.scale = static_cast<float>(static_cast<double>(s.scale) * policy.backoff);
@@ -159,10 +159,10 @@ std::string_view name_of(const LossScaling& scaling);
 bool moves(const LossScaling& scaling);
 bool skips_nonfinite(const LossScaling& scaling);
 ScaleState first_state(const LossScaling& scaling);
-/// Returns the state after a step. In the argument, `bad` tells whether the step was bad.
+/// Returns the state after a step. In the argument, `state.bad` tells whether the step was bad.
 ScaleState next_state(const LossScaling& scaling, ScaleState state);
 
-/// Calls visit(about, member) for each field, in the order of run logs and --help.
+/// Calls visit(field, member) for each data member of the policy, in the order of run logs and --help.
 template <class Scaling, class F>
 requires std::same_as<std::remove_const_t<Scaling>, LossScaling>
 void visit_fields(Scaling& scaling, F&& visit) {

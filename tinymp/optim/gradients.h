@@ -13,8 +13,8 @@
 /// says so: the counts of a step stay on the device until a program reads them.
 ///
 /// Micro-batches: backward may run several times before unscale. The gradients add up in the arena: one block
-/// of memory for all gradients of an optimizer. Its format is recipe.gradient. FP16 recipes set it to f16, and
-/// a sum in f16 loses small addends. For micro-batches set gradient = f32 (two more bytes a parameter).
+/// of memory for all gradients of an optimizer. The arena has the format recipe.gradient. FP16 recipes set it to
+/// f16, and a sum in f16 loses small addends. For micro-batches set gradient = f32 (two more bytes a parameter).
 namespace tinymp {
 
 class LossScaler;
@@ -36,7 +36,7 @@ class Gradients {
  public:
   View view() const;             ///< the gradients as backward left them: multiplied by S
   const Tensor& tensor() const;  ///< the same values as a tensor
-  /// A value of view() times this factor is the true gradient; after clip_norm() it is the clipped gradient.
+  /// A value of view() times factor() is the true gradient, or after clip_norm() the clipped gradient.
   /// Waits. Throws Error before unscale() and after zero_grad().
   float factor() const;
   bool unscaled() const;  ///< true between unscale() and zero_grad()
@@ -47,8 +47,8 @@ class Gradients {
   friend class UnscaleResult;
   friend Tensor clip_norm(Gradients& gradients, float max_norm);
 
-  /// One step of one optimizer. zero_grad() begins the next one. A Gradients handle reads the stage to find out
-  /// whether its own step is over.
+  /// One step of one optimizer. zero_grad() begins the next step. A Gradients handle reads the stage of its Step to
+  /// find out whether the step is over.
   struct Step;
   explicit Gradients(std::shared_ptr<Step> step) : step_(std::move(step)) {}
   void expect_current(const char* caller) const;
@@ -87,8 +87,8 @@ class [[nodiscard]] UnscaleResult {
 /// PyTorch sums them in FP32, where a norm above 1.8e19 becomes infinite and turns all gradients to 0.
 /// Returns the norm before clipping, an f32 scalar whose item() waits. A norm that is not finite changes
 /// nothing: UnscaleResult reports the gradients that are not finite, and the policy decides whether step()
-/// skips. Throws Error when the gradients are still multiplied by S (Micikevicius et al. 2018: unscale first,
-/// then clip) or from before zero_grad(), or when max_norm is not above 0.
+/// skips. Throws Error in three cases: the gradients are still multiplied by S (Micikevicius et al. 2018: unscale
+/// first, then clip); the gradients are from before zero_grad(); max_norm is not above 0.
 Tensor clip_norm(Gradients& gradients, float max_norm);
 
 }  // namespace tinymp

@@ -105,7 +105,8 @@ DeviceValue<kernels::StepOutcome> Optimizer::step(const Gradients& gradients, co
          "::step: the gradients are still multiplied by the loss scale; call "
          "LossScaler::unscale() first");
   expect(check.step_ == gradients_, name_,
-         "::step: this check is not of these gradients; pass the one that unscale() returned for them");
+         "::step: this check is not of these gradients; pass the check that unscale() returned for these "
+         "gradients");
   expect(gradients_->stage != Stage::stepped, name_,
          "::step: this step was taken already; call zero_grad() and backward() first");
 
@@ -174,8 +175,8 @@ Optimizer::State Optimizer::state(Device where) const {
 void Optimizer::restore(const State& state) {
   expect(state.moments.size() == moments_.size(), "restore: ", state.moments.size(),
          " moments in the state and ", moments_.size(), " here; it was saved by another optimizer");
-  expect(state.steps >= 0, "restore: the state says ", state.steps,
-         " steps; it is not one that state() gave");
+  expect(state.steps >= 0, "restore: the state has ", state.steps,
+         " steps; pass a state that state() returned");
   // The whole state is checked before anything is copied: a refused state changes nothing.
   expect_alike("weights", state.weights, weights_);
   expect_alike("masters", state.master, master_);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-/// What all optimizers share: flat arenas, the two passes over the arenas, and the master copies.
+/// What all optimizers have in common: flat arenas, the two passes over the arenas, and the master copies.
 namespace tinymp {
 
 /// One step of one optimizer, from zero_grad() to zero_grad().
@@ -18,9 +18,9 @@ struct Gradients::Step {
   Stage stage = Stage::scaled;
 };
 
-/// Lays out its parameters, their gradients, the master copy and the moments in flat arenas. So a step is two
-/// passes: LossScaler::unscale() reads the gradients once (clip_norm() once more, if called), then step()
-/// multiplies them by the factor, updates the masters and rounds them into the weights.
+/// Lays out its parameters, their gradients, the master copy and the moments in flat arenas. So a step takes two
+/// passes over the arenas. First LossScaler::unscale() reads the gradients. Then step() multiplies the gradients by
+/// the factor, updates the masters and rounds the masters into the weights. clip_norm() adds a pass between the two.
 class Optimizer {
  public:
   virtual ~Optimizer();  ///< the parameters keep their values, and another optimizer may take them
@@ -33,18 +33,18 @@ class Optimizer {
   /// Throws Error when backward has left no gradient at all.
   Gradients gradients();
 
-  /// Updates every parameter, or skips the step. It skips when the check found a gradient that is not finite
-  /// and the scaling policy skips such steps. In a skipped step weights, masters, moments, batch norm's
+  /// Updates every parameter, or skips the step. step() skips the step when the check found a gradient that is not
+  /// finite and the scaling policy skips such steps. In a skipped step weights, masters, moments, batch norm's
   /// running averages and the step counter keep their bits.
-  /// The outcome lies on the device. It counts the updates that changed nothing in master(). Its read() waits.
-  /// Throws Error when the gradients were not unscaled, are another optimizer's or from before
-  /// zero_grad(), when the check belongs to other gradients, or when step() was called for these gradients before.
+  /// The outcome counts the updates that changed no value of master(). It lies on the device; its read() waits.
+  /// Throws Error in five cases: the gradients were not unscaled; they are another optimizer's; they are from before
+  /// zero_grad(); the check belongs to other gradients; step() was called for these gradients before.
   DeviceValue<kernels::StepOutcome> step(const Gradients& gradients, const UnscaleResult& check);
 
   /// For programs that measure: returns the updates of the last step in FP32, before they were rounded to the
-  /// master's format. `before` is what master() held before the step. Computes the updates again on the CPU;
-  /// waits. Throws Error when there was no step since zero_grad(), when the step was skipped, for gradients of
-  /// another optimizer, and for a `before` of another size.
+  /// master's format. `before` is a copy of master() from before the step. Waits, and computes the updates again on
+  /// the CPU. Throws Error in four cases: there was no step since zero_grad(); the step was skipped; the gradients
+  /// are another optimizer's; `before` and master() differ in size.
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
   /// Forgets the gradients, so that the next backward writes new ones. Also drops changes that are put off until
@@ -70,7 +70,7 @@ class Optimizer {
     Tensor weights, master;
     std::vector<Tensor> moments;
   };
-  /// On the CPU the copies take no memory from the device that trains; beside the parameters they are made faster.
+  /// Copies on the CPU take no memory of a GPU that trains. Copies on the device of the parameters are faster.
   State state(Device where = Device::cpu) const;
   /// Throws Error, and changes nothing, when shapes, formats or the number of moments differ, when steps is
   /// negative, or when learning_rate is negative or not finite.

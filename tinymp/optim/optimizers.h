@@ -2,7 +2,7 @@
 
 #include <tinymp/optim/optimizer.h>
 
-/// The optimizers. kernels/formulas/optimizers.h has their formulas, one text for CPU and GPU.
+/// The optimizers. kernels/formulas/optimizers.h has their formulas, which CPU and GPU share.
 namespace tinymp {
 
 /// Stochastic gradient descent:  g += weight_decay w;  v = momentum v + g;  w -= lr v.

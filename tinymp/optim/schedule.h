@@ -7,11 +7,11 @@ namespace tinymp {
 /// How the learning rate changes from the first step of a run to the last.
 enum class ScheduleKind : std::uint8_t {
   constant,
-  /// A tenth after half of the steps, a hundredth after three quarters: He et al. 2015
+  /// lr in the first half of the steps, lr / 10 in the third quarter, lr / 100 in the last quarter: He et al. 2015
   /// (arXiv 1512.03385), section 4.2.
   step,
   /// Half a cosine wave down to zero: Loshchilov and Hutter 2017 (arXiv 1608.03983), equation 5, without
-  /// restarts. The rate reaches 0 one step after the last.
+  /// restarts. The last step has a rate above 0; one step later the rate would be 0.
   cosine,
 };
 
@@ -24,8 +24,8 @@ struct Schedule {
   float lr = 0;            ///< the highest rate
   std::int64_t steps = 1;  ///< the steps of the whole run, warm-up included
   /// The rate climbs over the first `warmup` steps. If warmup is 3, their rates are 1/4, 2/4 and 3/4 of lr
-  /// (Goyal et al. 2017, arXiv 1706.02677, section 2.2). The cosine begins after the warm-up. The other
-  /// kinds do not shift: after the warm-up each step has the rate that it would have without one.
+  /// (Goyal et al. 2017, arXiv 1706.02677, section 2.2). The cosine begins after the warm-up. The other kinds do not
+  /// shift: each step after the warm-up has the same rate as in a run without a warm-up.
   std::int64_t warmup = 0;
 
   float at(std::int64_t step) const;  ///< the rate of `step`, from 1 to `steps`; throws Error outside

@@ -1,5 +1,5 @@
-// Exercise 5.1: steps of SGD. Weights: FP16, BF16, FP32; master: FP32, once BF16; momentum: FP32, FP16. The oracle
-// moves one weight at a time, by the formulas of optimizers.h, each operation in double and rounded to float.
+// Exercise 5.1: steps of SGD and Adam, with weights, masters and moments in several formats. The oracle moves one
+// weight at a time, by the formulas of optimizers.h. It computes each operation in double and rounds to float.
 
 #include <kernels/formulas/optimizers.h>
 #include <lessons/05_master_weights/exercises/1_master_weights/setting.h>
@@ -19,7 +19,7 @@ using Floats = std::vector<float>;
 struct Setting {
   DType weights = f16;
   bool has_master = true;  ///< false: the weights are the master
-  DType copy = f32;        ///< the format of the master, if there is one
+  DType copy = f32;        ///< the format of the master, if has_master
   DType gradients = f32, state = f32;
   float lr = 1, momentum = 0, decay = 0, factor = 1;
 
@@ -58,20 +58,20 @@ enum class Way : std::uint8_t {
 };
 constexpr std::array says{
     "",
-    "Your code moves nothing: master and weights have the bits that they had.",
-    "Your code updates the model's rounded weights, and makes those the master: what the rounding cut off is "
-    "lost in each step. The master is what moves; it never reads its copy.",
-    "Your code moves the master, and the weights are not updated, or they hold the previous master: round "
+    "Your code moves nothing: master and weights keep their old bits.",
+    "Your code computes the new master from the rounded weights, so each step loses what the rounding cut "
+    "off. Compute the new master from the old master: a step never reads the rounded weights.",
+    "Your code moves the master, but the weights are not updated, or they hold the previous master: round "
     "the new master into the weights.",
-    "Your code moves the weights by themselves. They must be the new master, rounded, or they drift apart.",
-    "Your code leaves the new master in `next`, the master's memory only for an FP32 master: call store().",
-    "Your code rounds the update to the model's format first: the FP32 master takes it as it is.",
+    "Your code updates the weights without the master, so the two drift apart: round the new master.",
+    "Your code does not store `next` into the master. Only an FP32 master has it already: call store().",
+    "Your code rounds the update to the model's format: an FP32 master needs the update unrounded.",
     "Your code keeps only the digits of the model's format in the master. Keep the master in FP32. Round "
     "only the weights.",
-    "Your code takes gradients that are still multiplied by S: times `factor` they are the true ones.",
-    "Your code starts the momentum from 0 in every step: the moments have to be loaded.",
-    "Your code does not move the moments: the next step needs the new moments.",
-    "Your code updates with the old moments: they move first.",
+    "Your code uses gradients that are still multiplied by S: multiply them by `factor`.",
+    "Your code starts the momentum from 0 in every step: load the old moments.",
+    "Your code moves the moments and does not store them: the next step needs the new moments.",
+    "Your code computes the update from the old moments: move the moments first.",
     "Your code computes weight decay from the rounded weight: weight decay must use the master.",
 };
 
@@ -117,9 +117,9 @@ std::string shown(const Setting& s) {
          ", factor " + decimal(s.factor);
 }
 
-constexpr const char* unset = "\nIs b.moments[k] set for each k? move_weights reads it.";
+constexpr const char* unset = "\nIs b.moments[k] set for each k? move_weights reads b.moments[k].";
 
-/// The values that the arenas should hold. step() asks for one step and compares.
+/// Holds the right values of the arenas. step() asks the submission for one step and compares the values.
 class Trial {
  public:
   Trial(const Setting& setting, const Floats& masters) : s_(setting) {
@@ -152,14 +152,14 @@ class Trial {
     judge.expect(yours.values == right.values && yours.underflowed == right.underflowed &&
                      yours.absorbed == right.absorbed,
                  [&] {
-                   return "Your code moves the weights right and returns wrong counts. Count the updates "
-                          "that are not 0, the underflowed and the absorbed.\n  " +
+                   return "Your code moves the weights correctly, but returns wrong counts. Return what "
+                          "move_weights counted: updates that are not 0, underflowed, absorbed.\n  " +
                           shown(s_) + "\n  expected = " + counted(right) + "\n  yours    = " + counted(yours);
                  });
   }
 
  private:
-  /// Asks for one step from `before`.
+  /// Asks the submission for one step that begins with the values `before`.
   Message ask(Judge& judge, const std::vector<Value>& before, const Floats& gradients) const {
     const auto number = [](DType format) { return static_cast<std::int32_t>(format); };
     Floats masters, weights, moments;
@@ -185,13 +185,14 @@ class Trial {
   }
 
   std::string report(const Value& before, float g, const Value& yours, std::size_t i) const {
-    std::string why = "Your code gives another weight than the step should give.";
+    std::string why = "Your code gives a wrong value: compare the expected values with yours.";
     for (std::size_t way = 1; way < says.size(); ++way) {
       if (move(s_, before, g, static_cast<Way>(way)).value != yours) continue;
       why = says[way];
       break;
     }
-    if (i >= 1024) why = "Your code is right so far; from weight 1024 on another block begins: see `begin`.";
+    if (i >= 1024)
+      why = "Your code is right for one block. At weight 1024 another block begins: use `begin`.";
     return why + "\n  " + shown(s_) + "\n  weight   " + std::to_string(i) + " of " +
            std::to_string(values_.size()) + "\n  before   = " + shown(s_, before) +
            "\n  gradient = " + decimal(g) + "\n  expected = " + shown(s_, values_[i]) +
@@ -202,7 +203,7 @@ class Trial {
   std::vector<Value> values_;
 };
 
-/// Between -1 and 1, times a power of two.
+/// Returns a random number between -1 and 1, times a random power of two: 2^smallest to 2^(largest - 1).
 float drawn(Judge& judge, int smallest, int largest) {
   const std::uint64_t dice = judge.draw();
   const int power = smallest + static_cast<int>((dice >> 20) % static_cast<unsigned>(largest - smallest));
@@ -221,7 +222,7 @@ void steps(Judge& judge, const Setting& setting, std::size_t n, int count) {
   }
 }
 
-/// Trials of one weight: several sizes, the example of lesson 05 (u = 2^-13), one trial for each part of a step.
+/// Trials of one weight: updates of several sizes, the example of lesson 05 (u = 2^-13), each part of a step alone.
 void by_hand(Judge& judge) {
   Trial large({}, {1}), small({}, {1});
   for (const float update : {0.1f, 0x1.234p-7f, -0x1.8p-26f}) large.step(judge, {update});
@@ -234,13 +235,13 @@ void by_hand(Judge& judge) {
   }
   Trial decay({.lr = 0.1f, .decay = 0.01f}, {1.0003f});
   for (int t = 0; t < 4; ++t) decay.step(judge, {0});
-  Trial narrow({.copy = bf16}, {1});  // of no use, but the weights must still be the rounded master
+  Trial narrow({.copy = bf16}, {1});  // a useless master, but the weights must be the rounded master
   for (const float update : {0x1.04p-3f, 0.25f}) narrow.step(judge, {update});
   Trial alone({.has_master = false}, {1});
   for (const float update : {0x1p-13f, 0x1p-26f, 0.25f}) alone.step(judge, {update});
 }
 
-/// Adam has two moments. The rule itself gives the expected values.
+/// Adam has two moments. The library's rule gives the expected values.
 void two_moments(Judge& judge, DType state_format, std::size_t n) {
   const auto rule = kernels::adam_rule<true>(0.9, 0.999, 1e-8f, 0.01f);
   kernels::StepState state{.steps = 3, .lr = 0.01f};
@@ -264,8 +265,8 @@ void two_moments(Judge& judge, DType state_format, std::size_t n) {
     const float right = masters[i] - rule.update(masters[i], gradients[i], m, state);
     const bool moments_right = m[0] == m0_now[i] && m[1] == m1_now[i];
     judge.expect(master_now[i] == right && moments_right, [&] {
-      return "Your code is right for SGD's one moment. Adam has two, arenas.moments[0] and [1]: one of them "
-             "is wrong, or the update used another value.\n  Adam, moments in " +
+      return "Your code is right for SGD, which has one moment. Adam has arenas.moments[0] and [1]: one of "
+             "the two is wrong, or the update did not use it.\n  Adam, moments in " +
              name(state_format) + ", weight " + std::to_string(i) + "\n  expected = moments " +
              decimal(m[0]) + ", " + decimal(m[1]) + ", master " + decimal(right) + "\n  yours    = moments " +
              decimal(m0_now[i]) + ", " + decimal(m1_now[i]) + ", master " + decimal(master_now[i]);

@@ -50,8 +50,8 @@ void adam(Message& request, Message& reply) {
 
 }  // namespace
 
-/// The request: 0 and a step of SGD, or 1 and one of Adam. The reply: the values in the arenas after the step; after
-/// one of SGD also the counts of lost updates.
+/// The request: 0 and a step of SGD, or 1 and a step of Adam. The reply: the values in the arenas after the step.
+/// For SGD the counts of lost updates follow.
 void serve(Message& request, Message& reply) {
   if (request.take<std::uint64_t>() == 0) return sgd(request, reply);
   adam(request, reply);

@@ -7,7 +7,7 @@ namespace tinymp::exercise {
 
 /// The settings of one SGD step. In the request the masters, weights, moments and gradients follow.
 struct Step {
-  std::int32_t weights, has_master, copy, gradients, state;  ///< a DType each; has_master is 0 or 1
+  std::int32_t weights, has_master, copy, gradients, state;  ///< DTypes; has_master is 0 or 1
   float lr, momentum, decay, factor;
 };
 

@@ -1,5 +1,5 @@
-// Exercise 5.2: Adam and AdamW, function by function. The oracle computes in long double. A float of
-// the answer may be off by a few roundings of the terms of its sum.
+// Exercise 5.2: Adam and AdamW, function by function. The oracle computes in long double. Each float of the answer
+// may differ from the oracle by a few roundings.
 
 #include <lessons/05_master_weights/exercises/2_adam/weight.h>
 #include <lessons/lab/classroom/judge.h>
@@ -28,7 +28,8 @@ struct Case {
 
 constexpr Real few_roundings = 8 * 0x1p-24L;
 
-/// True if a differs from b by at most a few roundings of `size`, the size of the terms whose sum is b.
+/// True if a and b differ by at most a few roundings of a number of `size`. b is a sum, and `size` is the sum of the
+/// magnitudes of its terms.
 bool close(float a, Real b, Real size) {
   const auto x = static_cast<Real>(a);
   return x == b || std::fabs(x - b) <= few_roundings * size + 0x1p-148L;
@@ -58,21 +59,21 @@ void begin(Judge& judge, const Case& k, const Begun& s) {
   const auto look = [&](const char* what, float yours, double beta, double other, float as_float) {
     const Real right = correction(beta, k.t);
     judge.expect(close(yours, right), [&] {
-      std::string why = "Your code gives another correction than 1 - beta^t.";
+      std::string why = "Your code gives a wrong correction: the correction is 1 - beta^t.";
       if (yours == 1)
         why =
-            "Your code leaves the correction at 1. Without it the first steps are too short, or too long: "
-            "both means begin at 0.";
+            "Your code leaves the correction at 1. Both means begin at 0, so the first steps need the "
+            "corrections.";
       else if (close(yours, correction(other, k.t)))
         why = "Your code mixes up beta1 and beta2.";
       else if (close(yours, correction(beta, k.t - 1)))
-        why = "Your code takes a t that is one too small: the step is counted before begin is called.";
+        why = "Your code takes a t that is one too small: s.steps counts this step already.";
       else if (close(yours, correction(beta, k.t + 1)))
-        why = "Your code takes a t that is one too large: the step is counted before begin is called.";
+        why = "Your code takes a t that is one too large: s.steps counts this step already.";
       else if (close(yours, 1 - right))
         why = "Your code gives beta^t; the correction is 1 - beta^t.";
       else if (std::fabs(static_cast<Real>(yours) - correction(static_cast<double>(as_float), k.t)) <= 2e-7L)
-        why = "Your code forms 1 - beta^t in FP32: for small t it loses half of its digits.";
+        why = "Your code forms 1 - beta^t in FP32. For small t the difference loses half of its digits.";
       return why + lines(k, what, right, yours);
     });
   };
@@ -92,9 +93,9 @@ std::string why_moment(const Case& k, int which, float yours, Real g, Real beta,
   const Real coupled = plain + static_cast<Real>(k.c.decay) * static_cast<Real>(k.w);
   const Real short_beta = static_cast<Real>(static_cast<float>(beta));
   if (close(yours, power, power))
-    return "Your code forgets all that came before this step: a mean keeps beta of it.";
+    return "Your code forgets the old mean: the new mean begins with beta times the old mean.";
   if (close(yours, other * was + (1 - other) * power, std::fabs(was) + std::fabs(power)))
-    return "Your code mixes up beta1 and beta2: the mean of squares is the slow one.";
+    return "Your code mixes up beta1 and beta2: beta1 belongs to m0, and beta2 to m1.";
   if (k.decoupled && k.c.decay != 0 &&
       close(yours, beta * was + (1 - beta) * (which == 0 ? coupled : coupled * coupled)))
     return "Your code puts the weight decay into the means. AdamW: the weight decay is no part of the "
@@ -103,16 +104,17 @@ std::string why_moment(const Case& k, int which, float yours, Real g, Real beta,
     return "Your code leaves the weight decay out of the means. Adam: the weight decay is part of the "
            "gradient, before the means are formed.";
   if (close(yours, beta * was + power, std::fabs(was) + std::fabs(power)))
-    return "Your code takes the gradient in with weight 1: that is a sum, not a mean.";
+    return "Your code adds the gradient with a factor of 1, as in a sum. In a mean the factor is 1 - beta.";
   if (which == 1 && close(yours, beta * was + (1 - beta) * g))
-    return "Your code keeps a mean of gradients in m1; it is one of squares.";
+    return "Your code keeps a mean of gradients in m1; m1 is a mean of squared gradients.";
   if (close(yours, (1 - beta) * was + beta * power, std::fabs(was) + std::fabs(power)))
-    return "Your code mixes up old and new: the old mean keeps beta, the gradient comes in with 1 - beta.";
+    return "Your code swaps the factors: beta multiplies the old mean, and 1 - beta multiplies the gradient.";
   if (close(yours, short_beta * was + (1 - short_beta) * power, std::fabs(was) + std::fabs(power)))
-    return "Your code forms 1 - beta in FP32. For 0.999 this has a relative error of 1.3e-5: use rest1 and "
-           "rest2, which are rounded once.";
-  return which == 0 ? "Your code gives another m0 than beta1 m0 + (1 - beta1) g."
-                    : "Your code gives another m1 than beta2 m1 + (1 - beta2) g^2.";
+    return "Your code forms 1 - beta in FP32. For beta = 0.999 this has a relative error of 1.3e-5. Use "
+           "rest1 "
+           "and rest2, which are rounded only once.";
+  return which == 0 ? "Your code gives a wrong m0: m0 is beta1 m0 + (1 - beta1) g."
+                    : "Your code gives a wrong m1: m1 is beta2 m1 + (1 - beta2) g^2.";
 }
 
 void moments(Judge& judge, const Case& k, const Begun& yours) {
@@ -125,7 +127,7 @@ void moments(Judge& judge, const Case& k, const Begun& yours) {
   const bool settles = std::fabs(first) < 0x1p-120L;
   if (settles) first = 0;
   judge.expect(close(m[0], first, beta1 * std::fabs(static_cast<Real>(k.m0)) + (1 - beta1) * size), [&] {
-    return (settles ? "Your code lets m0 fade among the smallest numbers, where it stays for ever: settled() "
+    return (settles ? "Your code keeps an m0 that is too small to matter: pass m0 through settled(), which "
                       "makes it 0."
                     : why_moment(k, 0, m[0], g, beta1, beta2, k.m0)) +
            lines(k, "m0", first, m[0]);
@@ -144,9 +146,9 @@ void update(Judge& judge, const Case& k, float yours) {
     const auto is = [&](Real other_step) {
       return close(yours, lr * (other_step + (k.decoupled ? decay : 0)));
     };
-    std::string why = "Your code gives another update than lr (m0 / c1) / (sqrt(m1 / c2) + epsilon).";
+    std::string why = "Your code gives a wrong update: step is (m0 / c1) / (sqrt(m1 / c2) + epsilon).";
     if (is(m0 / c1 / std::sqrt(m1 / c2 + epsilon)))
-      why = "Your code has epsilon inside the root, where it acts as sqrt(epsilon), 1e-4 in place of 1e-8.";
+      why = "Your code has epsilon inside the root. There 1e-8 acts like its root, 1e-4.";
     else if (is(m0 / (std::sqrt(m1) + epsilon)))
       why = "Your code leaves out the bias correction: both means began at 0.";
     else if (is(m0 / c1 / (std::sqrt(m1) + epsilon)))
@@ -158,23 +160,23 @@ void update(Judge& judge, const Case& k, float yours) {
     else if (is(m0 / c2 / (std::sqrt(m1 / c1) + epsilon)))
       why = "Your code mixes up the corrections.";
     else if (is(m0 / c1 / std::sqrt(m1 / c2)))
-      why = "Your code leaves out epsilon: where all gradients were 0 this is 0 / 0.";
+      why = "Your code leaves out epsilon: if all gradients of a weight were 0, the step is 0 / 0.";
     else if (is(m0 / c1 / (m1 / c2 + epsilon)))
       why = "Your code leaves out the root.";
     else if (k.decoupled && close(yours, lr * step))
-      why = "Your code leaves out the weight decay. AdamW: lr weight_decay w belongs to the update.";
+      why = "Your code leaves out the weight decay. AdamW: the update includes lr weight_decay w.";
     else if (k.decoupled && close(yours, lr * step + decay))
-      why = "Your code decays without the learning rate. AdamW: weight decay goes with it.";
+      why = "Your code adds the weight decay without the learning rate. AdamW: add lr weight_decay w.";
     else if (!k.decoupled && close(yours, lr * (step + decay)))
-      why = "Your code decays once more. Adam: the decay is in the means already.";
+      why = "Your code adds the weight decay a second time. Adam: the means include the decay already.";
     else if (close(yours, right / lr))
       why = "Your code leaves out the learning rate.";
     return why + lines(k, "update", right, yours);
   });
 }
 
-/// update gets the right corrections. These are also the answers to begin, so they are sent only after begin has
-/// answered.
+/// First asks for begin and moments, then for update. The second request holds the right corrections. They are also
+/// the answers of begin, so the second request must come after the first reply.
 void run(Judge& judge, const std::vector<Case>& all) {
   std::vector<Weight> weights;
   for (const Case& k : all)
@@ -195,7 +197,7 @@ void run(Judge& judge, const std::vector<Case>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) update(judge, all[i], updates[i]);
 }
 
-/// Between -1 and 1, times a power of two.
+/// Returns a random number between -1 and 1, times a random power of two: 2^smallest to 2^(largest - 1).
 float drawn(Judge& judge, int smallest, int largest) {
   const std::uint64_t dice = judge.draw();
   const int power = smallest + static_cast<int>((dice >> 20) % static_cast<unsigned>(largest - smallest));

@@ -1,5 +1,5 @@
-// Exercise 6.1: gradients times S, in FP16, BF16 and FP32. The oracle adds up in long double, from the first to
-// the last.
+// Exercise 6.1: gradients that are multiplied by S, in FP16, BF16 and FP32. The oracle adds up the squares in long
+// double, one after the other.
 
 #include <kernels/step.h>
 #include <lessons/lab/classroom/judge.h>
@@ -18,7 +18,7 @@ using Floats = std::vector<float>;
 struct Trial {
   DType format;
   float scale, max_norm;
-  Floats scaled;  ///< what backward leaves
+  Floats scaled;  ///< the gradients as backward leaves them
 };
 
 std::string shown(const Floats& values) {
@@ -37,8 +37,8 @@ void expect_same_gradients(Judge& judge, const Trial& t, const Floats& before, c
   for (std::size_t i = 0; i < now.size(); ++i) {
     judge.expect(std::bit_cast<std::uint32_t>(now[i]) == std::bit_cast<std::uint32_t>(before[i]), [&] {
       return "Your " + std::string(function) +
-             " changes the gradients where they lie. In FP16 the small ones are then 0 again: change only "
-             "the factor, and the optimizer multiplies in FP32." +
+             " changes the gradients where they lie. In FP16 small gradients then become 0 again. Change "
+             "only the factor: the optimizer multiplies by the factor in FP32." +
              lines(t, decimal(before[i]) + " as before", decimal(now[i]));
     });
   }
@@ -79,18 +79,18 @@ float unscaled(Judge& judge, const Trial& t, const Tensor& x) {
   judge.expect(factor == right, [&] {
     return std::string(
                factor == 1
-                   ? "Your unscale leaves the factor at 1: the optimizer would take S times too long a step."
+                   ? "Your unscale leaves the factor at 1: the optimizer's step would be S times too long."
                : factor == t.scale
-                   ? "Your unscale gives S as the factor: that multiplies by S a second time."
-                   : "Your unscale gives another factor than 1 / S, computed in double and rounded.") +
+                   ? "Your unscale gives S as the factor, which multiplies by S a second time."
+                   : "Your unscale gives a wrong factor: compute 1 / S in double, and round it once.") +
            lines(t, "factor " + decimal(right), "factor " + decimal(factor));
   });
   const GradientCounts true_counts = counted(x);
   judge.expect(found.values == true_counts.values && found.nonfinite == true_counts.nonfinite &&
                    found.zeros == true_counts.zeros && found.subnormals == true_counts.subnormals,
                [&] {
-                 return "Your unscale finds other counts than scan(gradients), of the gradients as backward "
-                        "left them: these counts decide whether the step is taken." +
+                 return "Your unscale stores wrong counts: store scan(gradients), before any gradient "
+                        "changes. The counts decide whether the step is taken." +
                         lines(t, counts(true_counts), counts(found));
                });
   return factor;
@@ -100,7 +100,8 @@ bool near(double a, double b) {
   return a == b || (std::isfinite(b) && std::fabs(a - b) <= 1e-6 * std::fabs(b));
 }
 
-/// The root of the sum of (values * factor)^2, and the factor that follows.
+/// The results of clipped(). `norm` is the root of the sum of (v * by)^2 over the values v. `factor` is the given
+/// factor, made smaller if the norm is too large.
 struct Clipped {
   double norm, factor;
 };
@@ -115,17 +116,17 @@ std::string why(const Trial& t, const Floats& values, float factor, float norm, 
   const Clipped right = clipped(values, factor, factor, t.max_norm);
   const Clipped scaled = clipped(values, factor, 1, t.max_norm);
   if (near(norm, scaled.norm))
-    return "Your clip takes the norm of the gradients times S. Its limit is meant for the true ones: unscale "
-           "first, then clip.";
+    return "Your clip takes the norm of gradients that are multiplied by S. But max_norm limits the true "
+           "gradients: unscale first, then clip.";
   if (std::isinf(norm) && std::isfinite(right.norm))
-    return "Your clip squares beyond the largest float: square and add in double.";
+    return "Your clip computes squares beyond the largest float: square and add up in double.";
   if (near(norm, right.norm * right.norm)) return "Your clip gives the square of the norm.";
   if (near(norm, right.norm) && near(yours, factor))
-    return "Your clip finds a norm that is too large, and leaves the factor as it was.";
+    return "Your clip finds a norm that is too large, but leaves the factor as it was.";
   if (near(norm, right.norm) && near(yours, right.factor / factor))
-    return "Your clip replaces 1 / S: multiply the factor that is there.";
-  if (near(norm, right.norm)) return "Your clip gives the right norm, and a wrong factor.";
-  return "Your clip gives another norm than that of gradient * factor, over all gradients.";
+    return "Your clip replaces 1 / S by a new factor: multiply the old factor.";
+  if (near(norm, right.norm)) return "Your clip gives the right norm, but a wrong factor.";
+  return "Your clip gives a wrong norm: take the norm of gradient * factor, over all gradients.";
 }
 
 void run(Judge& judge, const Trial& t) {

@@ -5,7 +5,7 @@
 namespace tinymp::exercise {
 namespace {
 
-/// The request: gradients and S; the reply: the factor, what was found, the gradients as they are now.
+/// The request: gradients and S; the reply: the factor, the counts, the gradients after unscale.
 void serve_unscale(const Tensor& x, Message& request, Message& reply) {
   const ScaleState state{.scale = request.take<float>()};
   kernels::GradientCounts found{.values = -1, .nonfinite = -1, .zeros = -1, .subnormals = -1};
@@ -16,7 +16,7 @@ void serve_unscale(const Tensor& x, Message& request, Message& reply) {
   reply.put(factor).put(found).put_all(x.to_floats());
 }
 
-/// The request: gradients, the factor so far, the limit; the reply: the factor, the norm, the gradients.
+/// The request: gradients, the old factor, max_norm; the reply: the new factor, the norm, the gradients after clip.
 void serve_clip(const Tensor& x, Message& request, Message& reply) {
   auto factor = request.take<float>();
   const auto max_norm = request.take<float>();

@@ -49,25 +49,25 @@ std::string why(double squares, float max_norm, float factor, const Clipped& rig
   if (near(yours.norm, static_cast<float>(squares)) && !near(right.norm, yours.norm))
     return "Your code gives the sum of squares; the norm is its root.";
   if (near(yours.norm, max_norm) && !near(yours.norm, right.norm))
-    return "Your code returns another norm than that from before clipping.";
-  if (!near(yours.norm, right.norm)) return "Your code gives another norm than the root of the sum.";
+    return "Your code returns a wrong norm: return the norm from before clipping.";
+  if (!near(yours.norm, right.norm)) return "Your code gives a wrong norm: it is the root of the sum.";
   if (!(norm - norm == 0))
     return "Your code changes the factor for a norm that is not finite. Such a norm says nothing about the "
            "true gradients.";
   if (right.factor == factor)
-    return "Your code clips where the norm is not too large: clipping never makes gradients larger.";
+    return "Your code clips although the norm is not too large: clipping never makes gradients larger.";
   if (is(f))
     return std::isinf(right.norm) ? "Your code leaves the factor as it was for a norm beyond the largest "
-                                    "float. It is finite: in double there is a factor for it."
-                                  : "Your code leaves the factor as it was, and the norm is too large.";
-  if (is(limit / (norm + 1e-6))) return "Your code replaces the factor: 1 / S must stay in it.";
-  if (is(limit)) return "Your code takes the limit for the factor: divide the limit by the norm.";
+                                    "float. In double this norm is finite: compute the factor in double."
+                                  : "Your code leaves the factor as it was, but the norm is too large.";
+  if (is(limit / (norm + 1e-6))) return "Your code replaces the factor: multiply the old factor, 1 / S.";
+  if (is(limit)) return "Your code stores max_norm as the factor: divide max_norm by the norm.";
   if (is(f * limit / norm))
     return "Your code leaves out 1e-6: shrink = max_norm / (norm + 1e-6). The 1e-6 prevents a division by 0.";
   if (is(f * limit / squares)) return "Your code divides by the sum of squares: divide by its root.";
   if (is(f * static_cast<double>(static_cast<float>(limit / (norm + 1e-6)))))
-    return "Your code rounds shrink to a float before it is used: compute in double, and round at the end.";
-  return "Your code gives another factor than factor * max_norm / (norm + 1e-6).";
+    return "Your code rounds shrink to a float: compute in double, and round only the new factor.";
+  return "Your code gives a wrong factor: it is factor * max_norm / (norm + 1e-6).";
 }
 
 std::string shown(const Clipped& c) { return "norm " + decimal(c.norm) + ", factor " + decimal(c.factor); }

@@ -1,5 +1,5 @@
-// Exercise 7.1: how S moves, along histories of good and bad steps. The oracle is no state machine. It computes
-// the count from the whole history each time. It multiplies S with integers.
+// Exercise 7.1: how S moves, along histories of good and bad steps. The oracle computes the count after each step
+// from the whole history, and multiplies S in integer arithmetic.
 
 #include <lessons/07_dynamic_scaling/exercises/1_move_scale/moved.h>
 #include <lessons/lab/classroom/judge.h>
@@ -25,8 +25,8 @@ Number number(double x) {
   return {static_cast<unsigned __int128>(std::ldexp(digits, 53)), exponent - 53};
 }
 
-/// Rounds x to at most `most_digits` bits, with an exponent of at least `lowest`. In the middle it takes the even
-/// number.
+/// Rounds x to at most `most_digits` bits, with an exponent of at least `lowest`. A number in the middle of two
+/// becomes the even one.
 Number rounded(Number x, int most_digits, int lowest) {
   int width = 0;
   while (width < 127 && x.digits >> width != 0) ++width;
@@ -54,7 +54,8 @@ struct Run {
   std::string steps;
 };
 
-/// Returns the count after the steps up to `end`, and true if it reaches growth_interval at the last of them.
+/// Returns the count after the first `end` steps, and true if the last of these steps makes the count
+/// growth_interval.
 std::pair<std::int64_t, bool> count_after(const Run& run, std::size_t end) {
   std::int64_t row = 0, begin = run.first.growth_tracker;
   for (std::size_t i = end; i > 0 && run.steps[i - 1] == 'g'; --i) ++row;
@@ -75,7 +76,7 @@ struct Step {
   bool bad, grows;
 };
 
-/// The product if the factor is rounded to a float first, a common mistake.
+/// The product of x and a factor that is first rounded to a float, a common mistake.
 float short_product(float x, double factor) { return x * static_cast<float>(factor); }
 
 std::string why_bad(const Step& step) {
@@ -84,50 +85,50 @@ std::string why_bad(const Step& step) {
     return "Your code goes on counting after a bad step. A bad step sets the count to 0: S grows after "
            "growth_interval good steps in a row, not in all.";
   if (yours.scale == right.scale)
-    return "Your code leaves a count after a bad step: after a bad step the count is 0.";
+    return "Your code leaves a wrong count after a bad step: a bad step sets the count to 0.";
   if (yours.scale > right.scale && right.scale < 1 && (yours.scale == 1 || yours.scale == step.before.scale))
-    return "Your code stops S on its way down. There is no lower bound: gradients that overflow at S = 1 "
-           "need less.";
+    return "Your code stops S on its way down. S has no lower bound: gradients that overflow at S = 1 need "
+           "an S below 1.";
   if (yours.scale == step.before.scale)
     return "Your code leaves S where it is though a gradient overflowed: the next step will overflow again.";
   if (yours.scale == product(step.before.scale, step.policy.growth))
-    return "Your code lets S grow though a gradient overflowed: good and bad are mixed up.";
+    return "Your code lets S grow though a gradient overflowed: good and bad steps are mixed up.";
   if (yours.scale == short_product(step.before.scale, step.policy.backoff))
-    return "Your code rounds backoff, which is no float. The product must be formed in double and rounded "
-           "once.";
-  return "Your code moves S to another value than S x backoff after a bad step.";
+    return "Your code rounds backoff to a float. But backoff is a double: the product must be formed in "
+           "double and rounded once.";
+  return "Your code gives a wrong S after a bad step: the new S is S x backoff.";
 }
 
 std::string why_grown(const Step& step) {
   const ScaleState &before = step.before, &right = step.right, &yours = step.yours;
   const bool at_the_end = product(before.scale, step.policy.growth) == infinity;
   if (yours.scale == infinity)
-    return "Your code makes S infinite, and with it every loss and every gradient: no step is ever taken "
-           "again.";
+    return "Your code makes S infinite. Then every loss and every gradient is infinite, and no step is ever "
+           "taken again.";
   if (at_the_end && yours.scale != before.scale)
-    return "Your code moves S where S x growth is infinite: S must not change then, not even to the largest "
-           "float.";
+    return "Your code moves S although S x growth is infinite: S must not change then, not even to the "
+           "largest float.";
   if (yours.scale == right.scale && yours.growth_tracker == before.growth_tracker + 1)
     return at_the_end ? "Your code goes on counting: the count starts again after growth_interval good "
                         "steps, also where S cannot grow."
-                      : "Your code goes on counting where S has grown: the count has to start again.";
+                      : "Your code goes on counting when S has grown: the count must start again at 0.";
   if (yours.scale == right.scale)
-    return "Your code leaves a count where S has grown: after growth_interval good steps it is 0.";
+    return "Your code leaves a wrong count after growth_interval good steps: the count starts again at 0.";
   if (yours.scale == before.scale)
     return "Your code does not let S grow: S grows at the step that makes the count growth_interval, not one "
            "step later.";
   if (yours.scale == short_product(before.scale, step.policy.growth))
-    return "Your code rounds growth, which is no float. The product must be formed in double and rounded "
-           "once.";
-  return "Your code moves S to another value than S x growth after growth_interval good steps.";
+    return "Your code rounds growth to a float. But growth is a double: the product must be formed in double "
+           "and rounded once.";
+  return "Your code gives a wrong S after growth_interval good steps: the new S is S x growth.";
 }
 
 std::string why_counted(const Step& step) {
   const ScaleState &before = step.before, &right = step.right, &yours = step.yours;
   const int interval = step.policy.growth_interval;
   if (before.growth_tracker >= interval)
-    return "Your code does not go on counting where the count lies beyond growth_interval, restored from "
-           "another run: such a count never equals growth_interval, and S does not grow.";
+    return "Your code does not go on counting from a restored count at or beyond growth_interval. Such a "
+           "count never becomes equal to growth_interval, so S does not grow.";
   if (yours.scale != before.scale)
     return before.growth_tracker + 2 == interval
                ? "Your code moves S one good step too early."
@@ -141,8 +142,8 @@ std::string report(const Step& step) {
   const bool same =
       step.yours.scale == step.right.scale && step.yours.growth_tracker == step.right.growth_tracker;
   const std::string why =
-      same       ? "Your code leaves the state bad when the step is over: the next one would back off for it."
-      : step.bad ? why_bad(step)
+      same         ? "Your code leaves the state bad after the step: the next step would count as bad too."
+      : step.bad   ? why_bad(step)
       : step.grows ? why_grown(step)
                    : why_counted(step);
   return why + "\n  before   = " + shown(step.before) + "\n  the step = " + (step.bad ? "bad" : "good") +
@@ -152,7 +153,7 @@ std::string report(const Step& step) {
          "\n  yours    = " + shown(step.yours);
 }
 
-/// The states that a run goes through.
+/// A run, and the states before and after each of its steps: the right ones and yours.
 struct Path {
   explicit Path(Run of) : run(std::move(of)) {
     ScaleState state = run.first;
@@ -175,8 +176,8 @@ struct Path {
   std::vector<ScaleState> yours{};
 };
 
-/// before[i] is the right answer to step i - 1. So an earlier request asks for that step. Each request holds one
-/// step of every path.
+/// Asks for all paths at once: request i holds step i of every path. before[i] shows the right answer to step i - 1,
+/// so request i must come after the reply to request i - 1.
 void ask(Judge& judge, std::vector<Path>& paths) {
   for (std::size_t i = 0;; ++i) {
     std::vector<Unmoved> states;

@@ -3,7 +3,7 @@
 #include <tinymp/numeric/loss_scaling.h>
 #include <cstdint>
 
-/// The requests and replies of exercise 7.1. Replies hold integers in place of bools: the bytes of a reply may be
+/// The requests and replies of exercise 7.1. Replies hold integers, not bools: a wrong reply may have bytes that are
 /// no valid bool.
 namespace tinymp::exercise {
 

@@ -1,5 +1,5 @@
-// Exercise 7.2: every decision there is, for one to four optimizers that share a scale. expect_decision() and
-// after() compute what is right, without the library.
+// Exercise 7.2: the decisions of begin_step, and take_check with one to four optimizers that share S.
+// expect_decision() and after() compute the right answers without the library.
 
 #include <kernels/step_decision.h>
 #include <lessons/07_dynamic_scaling/exercises/2_step_decision/decision.h>
@@ -27,23 +27,23 @@ std::string shown(const Decision& d) {
 
 std::string why(const Decision& right, const Decision& yours, bool bad, bool skips) {
   if (yours.taken && !right.taken)
-    return "Your code takes the step though a gradient is not finite: one such step and the weights are NaN.";
+    return "Your code takes the step though a gradient is not finite: one such step makes the weights NaN.";
   if (!yours.taken && right.taken && bad && !skips)
     return "Your code skips the step, but skip_nonfinite is false: then every step is taken.";
   if (!yours.taken && right.taken) return "Your code skips the step though all gradients are finite.";
   if (!right.taken && yours.steps != right.steps)
     return "Your code counts a skipped step. Such a step changes nothing, not even Adam's t.";
   if (!right.taken && yours.calls > 0)
-    return "Your code prepares the rule for a skipped step: Adam's corrections would be those of a step that "
-           "was not taken.";
+    return "Your code calls rule.begin for a skipped step: Adam would get the corrections of a step that was "
+           "not taken.";
   if (yours.steps != right.steps) return "Your code must count each taken step exactly once.";
   if (yours.calls < right.calls)
-    return "Your code does not prepare the rule: Adam would have the corrections of the step before.";
+    return "Your code does not call rule.begin: Adam would keep the corrections of the previous step.";
   if (yours.calls == 1 && yours.t != right.t)
-    return "Your code counts the step after rule.begin: Adam needs its t there, 1 in the first step.";
+    return "Your code counts the step after rule.begin: in the first step rule.begin must find a t of 1.";
   if (yours.updates != right.updates)
-    return "Your code leaves the counts of the step before in the report: begin_step sets them to 0.";
-  return "Your code decides otherwise.";
+    return "Your code leaves the counts of the previous step in the report: begin_step sets them to 0.";
+  return "Your code gives a wrong decision: compare the expected line with yours.";
 }
 
 void expect_decision(Judge& judge, const Undecided& of, const Decided& answer) {
@@ -59,8 +59,8 @@ void expect_decision(Judge& judge, const Undecided& of, const Decided& answer) {
   };
   judge.expect(yours == right, [&] { return why(right, yours, bad, skips) + told(); });
   judge.expect(answer.lr == 0.5f && answer.correction1 == 0.25f && answer.correction2 == 0.125f, [&] {
-    return "Your code changes the learning rate or the corrections. begin_step leaves both alone; the rule "
-           "sets the corrections." +
+    return "Your code changes the learning rate or the corrections. begin_step must not change them; only "
+           "rule.begin sets the corrections." +
            told();
   });
 }
@@ -112,7 +112,7 @@ std::string shown(const ScaleState& s) {
          (s.bad ? ", bad" : "");
 }
 
-/// The bits of `pattern` say which of `checks` are bad.
+/// A step with `checks` checks. Check i is bad if bit i of `pattern` is 1.
 struct Step {
   int checks;
   unsigned pattern;
@@ -126,7 +126,7 @@ std::string shown(const Step& step) {
   return text;
 }
 
-/// S halves after a bad step and doubles after the third good one.
+/// Returns the state after a step: a bad step halves S, and the third good step in a row doubles S.
 ScaleState after(const ScaleState& before, bool bad) {
   if (bad) return {.scale = before.scale / 2, .growth_tracker = 0};
   if (before.growth_tracker == 2) return {.scale = before.scale * 2, .growth_tracker = 0};
@@ -145,11 +145,11 @@ std::string why(const Step& step, int i, const ScaleState& before, const ScaleSt
     return "Your code counts the step as bad though all checks were good.";
   return step.bad(i) ? "Your code counts the step as good though the last check was bad: a single bad check "
                        "is enough."
-                     : "Your code forgets a bad check before the last one. The good checks after it have "
-                       "wiped that out: a single bad check is enough.";
+                     : "Your code forgets a bad check before the last check. A good check must not clear "
+                       "s.bad: a single bad check is enough.";
 }
 
-/// Steps one after the other, and S before the first.
+/// Steps one after the other, and the state before the first step.
 struct Row {
   ScaleState first;
   std::vector<Step> steps;
@@ -167,8 +167,8 @@ void expect_row(Judge& judge, const Row& row, const Checked* yours) {
       judge.expect(
           state.scale == right.scale && state.growth_tracker == right.growth_tracker && (!last || !state.bad),
           [&] {
-            return why(step, i, before, right, state) + "\n  checks   = " + shown(step) +
-                   "; this is number " + std::to_string(i + 1) + "\n  before   = " + shown(before) +
+            return why(step, i, before, right, state) + "\n  checks   = " + shown(step) + "; this is check " +
+                   std::to_string(i + 1) + "\n  before   = " + shown(before) +
                    "\n  expected = " + shown(right) + "\n  yours    = " + shown(state);
           });
     }
@@ -193,7 +193,7 @@ void check_rows(Judge& judge, const std::vector<Row>& rows) {
   for (std::size_t r = 0; r < rows.size(); ++r) expect_row(judge, rows[r], yours.data() + begins[r]);
 }
 
-/// Every pattern of checks, alone and followed by every pattern.
+/// Rows of one step with every pattern of checks, and rows of two steps with every pair of patterns.
 std::vector<Row> all_rows() {
   std::vector<Row> rows;
   for (int checks = 1; checks <= 4; ++checks) {

@@ -3,7 +3,7 @@
 #include <kernels/step.h>
 #include <cstdint>
 
-/// The requests and replies of exercise 7.2. Replies hold integers in place of bools: the bytes of a reply may be
+/// The requests and replies of exercise 7.2. Replies hold integers, not bools: a wrong reply may have bytes that are
 /// no valid bool.
 namespace tinymp::exercise {
 
@@ -16,13 +16,13 @@ struct Undecided {
 };
 
 struct Decided {
-  std::int64_t steps, updates, calls, t;  ///< calls of rule.begin, and the state.steps that it got
+  std::int64_t steps, updates, calls, t;  ///< calls: of rule.begin; t: state.steps in the last call
   float lr, correction1, correction2;
   std::int32_t taken;
 };
 
 struct Check {
-  /// `scale` and `growth_tracker`: the state before a row of steps, used if `begins` is set.
+  /// If `begins` is 1, a row of steps begins, and `scale` and `growth_tracker` are the state before the row.
   float scale;
   std::int32_t growth_tracker, begins, bad, last;
 };

@@ -1,20 +1,19 @@
-// Exercise 7.2: is the step taken, and how does S learn of it?
+// Exercise 7.2: is the step taken, and when does S move?
 //
-// begin_step is called once a step for each optimizer, before any weight moves. `found` has the counts over
-// all of its gradients; found.nonfinite of them are infinite or NaN. If there are any and `skip_nonfinite` is
-// set, the step is skipped. Otherwise the step is taken. (`skip_nonfinite` is false for NoScaling and for a
+// begin_step is called once a step for each optimizer, before any weight moves. found.nonfinite counts the
+// gradients of this optimizer that are infinite or NaN. If found.nonfinite is above 0 and `skip_nonfinite` is
+// true, the step is skipped. Otherwise the step is taken. (`skip_nonfinite` is false for NoScaling and for a
 // static S that does not skip.)
 //
-//     taken     report.taken = true; state.steps grows by one; then rule.begin(state): Adam needs a t =
-//               state.steps that includes this step
-//     skipped   report.taken = false, and nothing else changes: not state, not even the count
+//     always    the counts in report.updates become 0; on entry report holds the values of the last step
+//     taken     report.taken becomes true, state.steps grows by one, and then rule.begin(state) is called:
+//               Adam's t is state.steps, and it must include this step
+//     skipped   report.taken becomes false, and state does not change, not even state.steps
 //
-// report still holds the values of the last step; report.updates begins at zeros in both cases.
-//
-// take_check is called once a step for each check, one optimizer after the other. The last call of a step has
-// `last` set. All optimizers share S. move_scale(policy, s) moves it, by s.bad: once a step, however many
-// optimizers there are. The step is bad if a single check was bad. Between the calls s.bad keeps the result;
-// move_scale resets it.
+// take_check is called in every step, once for each optimizer; `bad` tells whether the check of this optimizer
+// is bad. The step is bad if a single check is bad: between the calls of a step s.bad must remember a bad check.
+// In the last call of a step `last` is true. All optimizers share S, and S moves once a step: only the last call
+// calls move_scale(policy, s). move_scale reads s.bad and sets s.bad to false.
 template <class Rule>
 TINYMP_HD void begin_step(const Rule& rule, const GradientCounts&, bool, StepState& state,
                           StepOutcome& report) {
