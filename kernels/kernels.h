@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/formulas/optimizers.h>
+#include <kernels/formulas/shown_image.h>
 #include <kernels/formulas/unary.h>
 #include <kernels/formulas/window.h>
 #include <kernels/step.h>
@@ -40,6 +41,15 @@ struct UpdateArenas {
   View master;   ///< what is updated
   View gradients;
   View moments[2];  ///< as many as the rule has
+};
+
+/// A data set on a device, and the order in which an epoch shows it.
+struct ImageSource {
+  ImageBytes images;
+  const std::uint8_t* labels;  ///< (N)
+  const ShownImage* order;     ///< of this epoch
+  const std::int64_t* before;  ///< one number: the steps before the first batch of this epoch
+  Device device;
 };
 
 namespace cpu {

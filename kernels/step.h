@@ -47,6 +47,13 @@ struct UpdateCounts {
   }
 };
 
+/// What the blocks of a GPU count together in one pass over the arenas. All is 0 between two passes. The CPU needs none.
+struct PassCounts {
+  std::uint32_t blocks = 0;  ///< blocks that have finished
+  GradientCounts gradients;
+  UpdateCounts updates;
+};
+
 /// What an optimizer keeps beside its arenas.
 struct StepState {
   std::int64_t steps = 0;  ///< taken so far
@@ -60,12 +67,19 @@ struct StepOutcome {
   UpdateCounts updates;  ///< of a step that was taken
 };
 
-/// What a run reads of a step. The records of many steps lie side by side, so that one copy brings them all.
+/// What a run reads of a step.
 struct StepRecord {
   double loss = 0, scale = 1;
   double norm = 0;  ///< of all unscaled gradients; 0 where it was not taken
   GradientCounts found;
   StepOutcome outcome;
+};
+
+/// The records of the last steps of a run lie side by side, so that one copy brings them all.
+struct StepRecords {
+  static constexpr std::int64_t kept = 64;
+  StepRecord at[kept];     ///< the record of step t, counted from 0, is at[t % kept]
+  std::int64_t steps = 0;  ///< steps that were recorded
 };
 
 }  // namespace tinymp::kernels

@@ -50,6 +50,7 @@ void fill(const View& x, double value) {
 }
 
 void cast(const View& x, const View& y) {
+  if (x.memory == y.memory && x.dtype == y.dtype) return;
   parallel_for(y.size(), grain, [&](std::int64_t begin, std::int64_t end) {
     const auto n = static_cast<std::size_t>(end - begin);
     visit_dtype(x.dtype, [&]<class From> {
@@ -95,6 +96,11 @@ void unary(Unary f, const View& x, const View& y) {
 
 void unary_backward(Unary f, const View& y, const View& dy, const View& dx) {
   visit_unary(f, [&]<class F> { zip(y, dy, dx, [](auto value, auto d) { return F::backward(value, d); }); });
+}
+
+void unary_backward_and_sums(Unary f, const View& y, const View& dy, const View& dx, const View& sums) {
+  unary_backward(f, y, dy, dx);
+  column_sums(dx, sums);
 }
 
 void add_bias(const View& x, const View& bias, const View& y) {

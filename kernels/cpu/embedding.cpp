@@ -22,18 +22,43 @@ void embedding(const View& table, std::span<const std::int32_t> tokens, const Vi
   });
 }
 
-void embedding_backward(const View& dy, std::span<const std::int32_t> begins,
-                        std::span<const std::int32_t> places, const View& dtable) {
+namespace {
+
+/// The places of each token, in order: token v occurs at places[begins[v]] up to places[begins[v + 1]], which
+/// is not included.
+struct Occurrences {
+  std::vector<std::int64_t> begins, places;
+
+  Occurrences(std::span<const std::int32_t> tokens, std::int64_t words)
+      : begins(static_cast<std::size_t>(words) + 1), places(tokens.size()) {
+    for (const std::int32_t token : tokens) ++begins[static_cast<std::size_t>(token) + 1];
+    for (std::size_t v = 1; v < begins.size(); ++v) begins[v] += begins[v - 1];
+    std::vector<std::int64_t> next(begins.begin(), begins.end() - 1);
+    for (std::size_t n = 0; n < tokens.size(); ++n) {
+      std::int64_t& at = next[static_cast<std::size_t>(tokens[n])];
+      places[static_cast<std::size_t>(at++)] = static_cast<std::int64_t>(n);
+    }
+  }
+
+  std::span<const std::int64_t> of(std::int64_t v) const {
+    const auto begin = static_cast<std::size_t>(begins[static_cast<std::size_t>(v)]),
+               end = static_cast<std::size_t>(begins[static_cast<std::size_t>(v) + 1]);
+    return std::span(places).subspan(begin, end - begin);
+  }
+};
+
+}  // namespace
+
+void embedding_backward(const View& dy, std::span<const std::int32_t> tokens, const View& dtable) {
   const std::int64_t columns = dtable.cols();
-  const auto at = [](std::span<const std::int32_t> numbers, std::int64_t i) -> std::int64_t {
-    return numbers[static_cast<std::size_t>(i)];
-  };
+  if (dtable.size() == 0) return;
+  const Occurrences found(tokens, dtable.rows());
   with_compute_type(dtable.dtype, [&]<class C> {
     const auto sum_row = [&](std::int64_t v, std::int64_t c, std::int64_t n) {
       Block<C> sums, in;
       std::fill_n(sums.data(), n, C(0));
-      for (std::int64_t i = at(begins, v); i < at(begins, v + 1); ++i) {
-        const C* d = load(dy, at(places, i) * columns + c, n, in);
+      for (const std::int64_t place : found.of(v)) {
+        const C* d = load(dy, place * columns + c, n, in);
         for_each_value<C>(n, [=, to = sums.data()](std::int64_t k) { to[k] += d[k]; });
       }
       store<C>(sums.data(), dtable, v * columns + c, n);

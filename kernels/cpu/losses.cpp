@@ -98,6 +98,13 @@ void cross_entropy_backward(const View& logits, std::span<const std::int32_t> la
 }
 // </exercise backward_of_cross_entropy>
 
+void cross_entropy_and_gradient(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                                const View& row_log_sum, const View& loss, const View& dloss,
+                                const View& dlogits) {
+  cross_entropy(logits, labels, row_top, row_log_sum, loss);
+  cross_entropy_backward(logits, labels, row_top, row_log_sum, dloss, dlogits);
+}
+
 void mse(const View& x, const View& target, const View& loss) {
   with_compute_type(x.dtype, [&]<class C> {
     const C total = sum_of_chunks<C>(x.size(), [&](std::int64_t begin, std::int64_t n) {

@@ -6,8 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-/// A training step after backward, in the order of the step: unscale looks at the gradients, clip and
-/// decide_step decide, update moves the weights, update_scale moves S. cuda/step.cuh has the same functions.
+/// A training step after backward, in the order of the step: unscale looks at the gradients, clip makes their factor
+/// smaller, take_step decides and moves the weights, update_scale moves S. cuda/unscale.cuh and cuda/step.cuh have the
+/// same functions.
 namespace tinymp::kernels::cpu {
 namespace {
 
@@ -70,9 +71,15 @@ void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
 }
 // </exercise unscale_then_clip>
 
+void unscale_and_clip(const View& gradients, Cell<const ScaleState> scale, float max_norm,
+                      Cell<GradientCounts> found, Cell<float> factor, const View& norm, Cell<PassCounts>) {
+  unscale(gradients, scale, found, factor);
+  clip(gradients, max_norm, factor, norm);
+}
+
 namespace {
 
-// update: takes a block of the arenas at a time, widens it to FP32, moves it by the rule and rounds it to its
+// take_step: takes a block of the arenas at a time, widens it to FP32, moves it by the rule and rounds it to its
 // format. FP32 arenas are read and written in place.
 // ----------------------------------------------------------------------------------------------------
 
@@ -187,21 +194,14 @@ UpdateCounts update_block(const Rule& rule, const StepState& state, const Update
 
 }  // namespace
 
-void decide_step(const UpdateRule& rule, Cell<const GradientCounts> found, bool skip_nonfinite,
-                 Cell<StepState> state, Cell<StepOutcome> report) {
-  std::visit(
-      [&](const auto& r) {
-        kernels::begin_step(r, *found.memory, skip_nonfinite, *state.memory, *report.memory);
-      },
-      rule);
-}
-
-void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
-            Cell<const StepState> state, Cell<StepOutcome> report) {
-  if (!report.memory->taken) return;
+void take_step(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
+               Cell<const GradientCounts> found, bool skip_nonfinite, Cell<StepState> state,
+               Cell<StepOutcome> report, Cell<PassCounts>) {
   constexpr std::int64_t length = 8 * block_size;  // counts may be added in any order, so pieces are long
   std::visit(
       [&](const auto& r) {
+        kernels::begin_step(r, *found.memory, skip_nonfinite, *state.memory, *report.memory);
+        if (!report.memory->taken) return;
         report.memory->updates = sum_of_chunks<UpdateCounts>(
             arenas.master.size(),
             [&](std::int64_t begin, std::int64_t n) {
@@ -232,13 +232,16 @@ void update_scale(const LossScaling& policy, Cell<const GradientCounts> found, b
   std::visit([&](const auto& p) { take_check(p, found.memory->nonfinite > 0, last, *state.memory); }, policy);
 }
 
-void record_step(const View& loss, const View& scale, const View& norm, Cell<const GradientCounts> found,
-                 Cell<const StepOutcome> outcome, Cell<StepRecord> record) {
+void end_step(const LossScaling& policy, Cell<const GradientCounts> found, Cell<const StepOutcome> outcome,
+              const View& loss, const View& norm, Cell<ScaleState> state, Cell<StepRecords> records) {
   const auto number = [](const View& x) {
     return visit_dtype(x.dtype, [&]<class T> { return converted<double>(*x.data<T>()); });
   };
-  *record.memory = {number(loss), number(scale), norm.memory == nullptr ? 0 : number(norm), *found.memory,
-                    *outcome.memory};
+  StepRecords& all = *records.memory;
+  all.at[all.steps++ % StepRecords::kept] = {number(loss), static_cast<double>(state.memory->scale),
+                                             norm.memory == nullptr ? 0 : number(norm), *found.memory,
+                                             *outcome.memory};
+  if (moves(policy)) update_scale(policy, found, true, state);
 }
 
 void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {

@@ -34,6 +34,7 @@
 #include <cuda_runtime.h>
 #include <kernels/cuda/check.h>
 #include <kernels/emu/kernel_name.h>
+#include <kernels/recording.h>
 #include <mma.h>
 #include <atomic>
 #include <cstddef>
@@ -84,7 +85,11 @@ void launch(dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream, cons
   }
   kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream)>>>(arguments...);
   const cudaError_t status = cudaGetLastError();
-  if (status == cudaSuccess) return;
+  if (status == cudaSuccess) {
+    if (recording != nullptr)
+      recording->add(emu::machine::short_kernel_name(emu::machine::kernel_name<kernel>()));
+    return;
+  }
   check(status,
         concat("launch of kernel ", emu::machine::short_kernel_name(emu::machine::kernel_name<kernel>()),
                " as ", grid.x, "x", grid.y, "x", grid.z, " blocks of ", block.x * block.y * block.z,

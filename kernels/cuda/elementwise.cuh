@@ -182,6 +182,7 @@ void fill(const View& x, double value) {
 }
 
 void cast(const View& x, const View& y) {
+  if (x.memory == y.memory && x.dtype == y.dtype) return;
   if (x.dtype == y.dtype) {
     allocator(Device::cuda)
         .copy_within(y.memory, x.memory, static_cast<std::size_t>(x.size()) * size_of(x.dtype));

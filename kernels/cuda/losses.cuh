@@ -7,17 +7,48 @@
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
+/// Cross-entropy inside a kernel. Without memory for dlogits there is no gradient.
 template <class C>
-__global__ void row_losses(Values logits, std::int64_t rows, std::int64_t classes, const std::int32_t* labels,
-                           C* row_top, C* row_log_sum, C* losses) {
-  for_rows(rows, [&](std::int64_t b) {
-    const Row<C> row{logits, b * classes};
-    const LogSumExp<C> found = log_sum_exp<C, BySixteen>(row, classes);
-    if (!is_first_of_row()) return;
-    row_top[b] = found.top;
-    row_log_sum[b] = found.rest;
-    losses[b] = found.minus(row[labels[b]]);
-  });
+struct CrossEntropy {
+  Values logits;
+  std::int64_t rows, classes;
+  const std::int32_t* labels;
+  C *row_top, *row_log_sum, *losses;
+  const C* dloss;
+  Values dlogits;
+
+  __device__ void row(std::int64_t b) const {
+    const Row<C> x{logits, b * classes};
+    const LogSumExp<C> found = log_sum_exp<C, BySixteen>(x, classes);
+    const std::int64_t label = labels[b];
+    if (is_first_of_row()) {
+      row_top[b] = found.top;
+      row_log_sum[b] = found.rest;
+      losses[b] = found.minus(x[label]);
+    }
+    if (dlogits.memory == nullptr) return;
+    const C factor = share_of(*dloss, 1, rows);
+    BySixteen::each(classes, [&](std::int64_t c) {
+      const C share = found.share_of(x[c]) - (c == label ? C(1) : C(0));
+      dlogits.set(b * classes + c, share * factor);
+    });
+  }
+};
+
+template <class C>
+__global__ void row_losses(CrossEntropy<C> of) {
+  for_rows(of.rows, [&](std::int64_t b) { of.row(b); });
+}
+
+/// The same in one block, which then adds up the losses: a batch of usual size needs one launch.
+inline constexpr std::int64_t rows_of_one_block = 256;
+template <class C>
+__global__ void mean_loss(CrossEntropy<C> of, StoreShare<C> finish) {
+  for_rows(of.rows, [&](std::int64_t b) { of.row(b); });
+  __syncthreads();
+  if (threadIdx.x >= row_threads) return;
+  const C sum = BySixteen::sum_lanes_of<C>(of.rows, [&](std::int64_t b) { return of.losses[b]; });
+  if (threadIdx.x == 0) finish(sum);
 }
 
 /// A thread for each logit.
@@ -52,14 +83,28 @@ __global__ void difference_gradients(Values x, Values target, const C* dloss, Va
 
 void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
                    const View& row_log_sum, const View& loss) {
+  cross_entropy_and_gradient(logits, labels, row_top, row_log_sum, loss, {}, {});
+}
+
+void cross_entropy_and_gradient(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                                const View& row_log_sum, const View& loss, const View& dloss,
+                                const View& dlogits) {
   const std::int64_t batch = logits.rows();
   with_compute_type(logits.dtype, [&]<class C> {
     const Scratch<C> losses(batch);
-    launch<row_losses<C>>(blocks_for_rows(batch), block_threads, 0, stream(), values(logits), batch,
-                          logits.cols(), labels.data(), row_top.data<C>(), row_log_sum.data<C>(),
-                          losses.data());
-    reduce<C>(EachValue<C>{{losses.data(), dtype_of<C>}}, batch,
-              StoreShare<C>{values(loss), static_cast<C>(batch)});
+    const CrossEntropy<C> of{values(logits),    batch,
+                             logits.cols(),     labels.data(),
+                             row_top.data<C>(), row_log_sum.data<C>(),
+                             losses.data(),     static_cast<const C*>(dloss.memory),
+                             values(dlogits)};
+    const StoreShare<C> finish{values(loss), static_cast<C>(batch)};
+    if (batch <= rows_of_one_block) {
+      const std::int64_t threads = std::min<std::int64_t>((batch * row_threads + 31) / 32 * 32, 1024);
+      launch<mean_loss<C>>(1, static_cast<unsigned>(threads), 0, stream(), of, finish);
+      return;
+    }
+    launch<row_losses<C>>(blocks_for_rows(batch), block_threads, 0, stream(), of);
+    reduce<C>(EachValue<C>{{losses.data(), dtype_of<C>}}, batch, finish);
   });
 }
 

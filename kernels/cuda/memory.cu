@@ -1,6 +1,7 @@
 #include <kernels/cuda/check.h>
 #include <kernels/cuda/executor.h>
 #include <kernels/cuda/stream.h>
+#include <kernels/recording.h>
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -21,6 +22,7 @@ struct Staging {
 class DeviceMemory : public Allocator {
  public:
   void* allocate(std::size_t bytes) override {
+    refuse_in_recording("memory from the system");
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes);
     if (status == cudaErrorMemoryAllocation) {
@@ -35,6 +37,7 @@ class DeviceMemory : public Allocator {
 
   /// Copies in pieces, each through the next place of a ring. It waits only when it is a whole ring ahead of the GPU.
   void copy_in(void* device, const void* host, std::size_t bytes) override {
+    refuse_in_recording("a copy to the device");
     const std::lock_guard lock(mutex_);
     for (std::size_t at = 0; at < bytes; at += piece) {
       const std::size_t count = std::min(piece, bytes - at);
@@ -48,12 +51,14 @@ class DeviceMemory : public Allocator {
   }
   void copy_out(void* host, const void* device, std::size_t bytes) override {
     if (bytes == 0) return;
+    refuse_in_recording("a copy from the device");
     check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, on_stream()), "copy from the GPU");
     check(cudaStreamSynchronize(on_stream()), "copy from the GPU");  // an earlier kernel's fault shows here
   }
   void copy_within(void* to, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on_stream()), "copy on the GPU");
+    if (recording != nullptr) recording->add("copy");
   }
 
  private:

@@ -1,71 +1,14 @@
 #pragma once
 
+#include <kernels/cuda/last_block.h>
 #include <kernels/cuda/packs.h>
 #include <kernels/cuda/reduce.h>
-#include <kernels/formulas/clip.h>
 #include <kernels/formulas/norm.h>
 
-/// A training step after backward. What one thread decides - a scale, a flag, a count of steps - it leaves in
+/// A training step after unscale.cuh. What one thread decides - a scale, a flag, a count of steps - it leaves in
 /// a Cell for the kernels behind it: the CPU launches them all without knowing what was decided.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
-
-__global__ void begin_unscale(const ScaleState* scale, std::int64_t size, GradientCounts* found,
-                              float* factor) {
-  *found = {};
-  found->values = size;
-  *factor = true_factor(*scale);
-}
-
-/// The bits of a number without its sign are in the order of its size: nothing is converted.
-template <class X>
-__global__ void scan(const X* x, Packs packs, GradientCounts* found) {
-  using Bits = std::conditional_t<sizeof(X) == 2, std::uint16_t,
-                                  std::conditional_t<sizeof(X) == 4, std::uint32_t, std::uint64_t>>;
-  constexpr Bits all_but_sign = static_cast<Bits>(~Bits{0}) >> 1;
-  constexpr Bits infinity = std::bit_cast<Bits>(std::numeric_limits<X>::infinity());
-  constexpr Bits normal = std::bit_cast<Bits>(std::numeric_limits<X>::min());
-  int nonfinite = 0, zeros = 0, below_normal = 0;
-  const auto look = [&](X v) {
-    const Bits size = std::bit_cast<Bits>(v) & all_but_sign;
-    nonfinite += size >= infinity;
-    zeros += size == 0;
-    below_normal += size < normal;
-  };
-  for_packs(
-      packs,
-      [&](std::int64_t p) {
-        const Pack<X> in = load_pack(x, p);
-        TINYMP_UNROLL
-        for (int k = 0; k < pack_values; ++k) look(in.at[k]);
-      },
-      [&](std::int64_t i) { look(x[i]); });
-  add_count(&found->nonfinite, nonfinite);
-  add_count(&found->zeros, zeros);
-  add_count(&found->subnormals, below_normal - zeros);
-}
-
-struct TrueSquare {
-  Values x;
-  const float* factor;
-  __device__ double operator()(std::int64_t i) const {
-    const double v = static_cast<double>(x.get<float>(i) * *factor);
-    return v * v;
-  }
-};
-
-struct Clip {
-  float max_norm;
-  float* factor;
-  Values norm;
-  __device__ void operator()(double squares) const { norm.set(0, clip_factor(squares, max_norm, *factor)); }
-};
-
-template <class Rule>
-__global__ void decide(Rule rule, const GradientCounts* found, bool skip_nonfinite, StepState* state,
-                       StepOutcome* report) {
-  kernels::begin_step(rule, *found, skip_nonfinite, *state, *report);
-}
 
 /// UpdateArenas inside a kernel.
 struct Arenas {
@@ -98,41 +41,77 @@ __device__ float next_weight(const Rule& rule, const StepState& state, float w, 
   return next;
 }
 
+/// The cells of a pass that takes a step.
+struct StepPass {
+  const float* factor;
+  const GradientCounts* found;
+  bool skip_nonfinite;
+  StepState* state;
+  StepOutcome* report;
+  PassCounts* counts;
+};
+
+/// Each block decides by itself, from what no block changes. Returns whether the step is taken; `now` is the state in it.
+template <class Rule>
+__device__ bool begin_pass(const Rule& rule, const StepPass& pass, StepState& now) {
+  __shared__ bool taken;
+  __shared__ float correction1, correction2;
+  now = *pass.state;
+  if (threadIdx.x == 0) {  // its powers are computed in double
+    StepOutcome outcome;
+    kernels::begin_step(rule, *pass.found, pass.skip_nonfinite, now, outcome);
+    taken = outcome.taken;
+    correction1 = now.correction1, correction2 = now.correction2;
+  }
+  __syncthreads();
+  now.correction1 = correction1, now.correction2 = correction2;
+  return taken;
+}
+
+/// The last block writes what begin_pass() found in its first thread, and what all blocks counted.
+__device__ inline void end_pass(const StepPass& pass, bool taken, const StepState& now, const Moves& moves) {
+  if (taken) moves.add_to(pass.counts->updates);
+  if (!is_last_block(&pass.counts->blocks) || threadIdx.x != 0) return;
+  *pass.state = now;
+  *pass.report = {taken, pass.counts->updates};
+  pass.counts->updates = {};
+}
+
 /// For tensors of any formats.
 template <class Rule>
-__global__ void move_weights(Rule rule, Arenas a, std::int64_t n, const float* factor, const StepState* state,
-                             StepOutcome* report) {
-  if (!report->taken) return;
-  const float true_scale = *factor;
-  const StepState now = *state;
-  Moves moves;
+__device__ void move_weights(const Rule& rule, const Arenas& a, std::int64_t n, float factor,
+                             const StepState& now, Moves& moves) {
   for (std::int64_t i = first(); i < n; i += stride()) {
     float m[2] = {};
     for (int k = 0; k < Rule::moment_count; ++k) m[k] = a.moments[k].get<float>(i);
     const float next = next_weight(
-        rule, now, a.master.get<float>(i), a.gradients.get<float>(i) * true_scale, m,
+        rule, now, a.master.get<float>(i), a.gradients.get<float>(i) * factor, m,
         [&](float x) { return a.master.rounded(x); }, [&](int k, float x) { return a.moments[k].rounded(x); },
         moves);
     for (int k = 0; k < Rule::moment_count; ++k) a.moments[k].set(i, m[k]);
     a.master.set(i, next);
     if (a.weights.memory != a.master.memory) a.weights.set(i, next);
   }
-  moves.add_to(report->updates);
+}
+
+template <class Rule>
+__global__ void step_any(Rule rule, Arenas a, std::int64_t n, StepPass pass) {
+  StepState now;
+  const bool taken = begin_pass(rule, pass, now);
+  Moves moves;
+  if (taken) move_weights(rule, a, n, *pass.factor, now, moves);
+  end_pass(pass, taken, now, moves);
 }
 
 /// For masters and moments in FP32, and weights and gradients in T: the recipes that train. A thread moves four
 /// weights, since it keeps up to four numbers for each.
 inline constexpr int weights_moved = 4;
-template <class Rule, class T>
-__global__ void move_packs(Rule rule, Arenas a, Packs packs, const float* factor, const StepState* state,
-                           StepOutcome* report) {
-  if (!report->taken) return;
+template <class T, class Rule>
+__device__ void move_packs(const Rule& rule, const Arenas& a, const Packs& packs, float factor,
+                           const StepState& now, Moves& moves) {
   constexpr int count = weights_moved, moments = Rule::moment_count;
-  const float true_scale = *factor;
-  const StepState now = *state;
   float* const master = a.master.as<float>();
   T* const weights = a.weights.as<T>();
-  Moves moves;
   const auto same = [](float x) { return x; };
   const auto same_moment = [](int, float x) { return x; };
   for_packs(
@@ -146,7 +125,7 @@ __global__ void move_packs(Rule rule, Arenas a, Packs packs, const float* factor
         TINYMP_UNROLL
         for (int i = 0; i < count; ++i) {
           float m[2] = {kept[0].at[i], kept[1].at[i]};
-          w.at[i] = next_weight(rule, now, w.at[i], device_converted<float>(g.at[i]) * true_scale, m, same,
+          w.at[i] = next_weight(rule, now, w.at[i], device_converted<float>(g.at[i]) * factor, m, same,
                                 same_moment, moves);
           kept[0].at[i] = m[0], kept[1].at[i] = m[1];
           narrow.at[i] = device_converted<T>(w.at[i]);
@@ -160,13 +139,21 @@ __global__ void move_packs(Rule rule, Arenas a, Packs packs, const float* factor
         float m[2] = {};
         for (int k = 0; k < moments; ++k) m[k] = a.moments[k].as<float>()[i];
         const float next =
-            next_weight(rule, now, master[i], device_converted<float>(a.gradients.as<T>()[i]) * true_scale, m,
+            next_weight(rule, now, master[i], device_converted<float>(a.gradients.as<T>()[i]) * factor, m,
                         same, same_moment, moves);
         for (int k = 0; k < moments; ++k) a.moments[k].as<float>()[i] = m[k];
         master[i] = next;
         if (a.weights.memory != a.master.memory) weights[i] = device_converted<T>(next);
       });
-  moves.add_to(report->updates);
+}
+
+template <class Rule, class T>
+__global__ void step_packs(Rule rule, Arenas a, Packs packs, StepPass pass) {
+  StepState now;
+  const bool taken = begin_pass(rule, pass, now);
+  Moves moves;
+  if (taken) move_packs<T>(rule, a, packs, *pass.factor, now, moves);
+  end_pass(pass, taken, now, moves);
 }
 
 template <class C>
@@ -181,6 +168,22 @@ __global__ void judge(Policy policy, const GradientCounts* found, bool last, Sca
   take_check(policy, found->nonfinite > 0, last, *state);
 }
 
+/// What a step came to.
+struct StepResults {
+  const GradientCounts* found;
+  const StepOutcome* outcome;
+  Values loss, norm;
+};
+
+template <class Policy>
+__global__ void record_and_judge(Policy policy, bool moves, StepResults step, ScaleState* state,
+                                 StepRecords* records) {
+  records->at[records->steps++ % StepRecords::kept] = {
+      step.loss.get<double>(0), static_cast<double>(state->scale),
+      step.norm.memory == nullptr ? 0 : step.norm.get<double>(0), *step.found, *step.outcome};
+  if (moves) take_check(policy, step.found->nonfinite > 0, true, *state);
+}
+
 __global__ void count_zeros(Values x, Values shadow, std::int64_t n, FlushCounts* counts) {
   std::int64_t nonzero = 0, flushed = 0;
   for (std::int64_t i = first(); i < n; i += stride()) {
@@ -192,49 +195,19 @@ __global__ void count_zeros(Values x, Values shadow, std::int64_t n, FlushCounts
   add_count(&counts->flushed, flushed);
 }
 
-/// What move_packs() takes.
+/// What step_packs() takes.
 bool are_usual(const UpdateArenas& arenas, int moments) {
   bool fp32 = arenas.master.dtype == DType::f32;
   for (int k = 0; k < moments; ++k) fp32 &= arenas.moments[k].dtype == DType::f32;
   return fp32 && arenas.weights.dtype == arenas.gradients.dtype && arenas.gradients.dtype != DType::f64;
 }
 
-__global__ void write_record(Values loss, Values scale, Values norm, const GradientCounts* found,
-                             const StepOutcome* outcome, StepRecord* record) {
-  *record = {loss.get<double>(0), scale.get<double>(0), norm.memory == nullptr ? 0 : norm.get<double>(0),
-             *found, *outcome};
-}
-
 }  // namespace
 
-void unscale(const View& gradients, Cell<const ScaleState> scale, Cell<GradientCounts> found,
-             Cell<float> factor) {
-  const std::int64_t n = gradients.size();
-  launch<begin_unscale>(1, 1, 0, stream(), scale.memory, n, found.memory, factor.memory);
-  if (n == 0) return;
-  visit_dtype(gradients.dtype, [&]<class T> {
-    const Packs packs = packs_of(n, {gradients.memory});
-    launch<scan<T>>(blocks_for(packs), block_threads, 0, stream(), gradients.data<T>(), packs, found.memory);
-  });
-}
-
-void clip(const View& x, float max_norm, Cell<float> factor, const View& norm) {
-  reduce<double>(TrueSquare{values(x), factor.memory}, x.size(), Clip{max_norm, factor.memory, values(norm)});
-}
-
-void decide_step(const UpdateRule& rule, Cell<const GradientCounts> found, bool skip_nonfinite,
-                 Cell<StepState> state, Cell<StepOutcome> report) {
-  std::visit(
-      [&]<class Rule>(const Rule& r) {
-        launch<decide<Rule>>(1, 1, 0, stream(), r, found.memory, skip_nonfinite, state.memory, report.memory);
-      },
-      rule);
-}
-
-void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
-            Cell<const StepState> state, Cell<StepOutcome> report) {
+void take_step(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
+               Cell<const GradientCounts> found, bool skip_nonfinite, Cell<StepState> state,
+               Cell<StepOutcome> report, Cell<PassCounts> counts) {
   const std::int64_t n = arenas.master.size();
-  if (n == 0) return;
   const Arenas a{values(arenas.weights),
                  values(arenas.master),
                  values(arenas.gradients),
@@ -243,17 +216,19 @@ void update(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float
                                {arenas.weights.memory, arenas.master.memory, arenas.gradients.memory,
                                 arenas.moments[0].memory, arenas.moments[1].memory},
                                weights_moved);
+  const StepPass pass{factor.memory, found.memory,  skip_nonfinite,
+                      state.memory,  report.memory, counts.memory};
+  const unsigned blocks = std::max(1u, blocks_for(packs));  // one decides even where nothing moves
   std::visit(
       [&]<class Rule>(const Rule& r) {
         if (!are_usual(arenas, Rule::moment_count)) {
-          launch<move_weights<Rule>>(blocks_for(n, values_counted), block_threads, 0, stream(), r, a, n,
-                                     factor.memory, state.memory, report.memory);
+          launch<step_any<Rule>>(std::max(1u, blocks_for(n, values_counted)), block_threads, 0, stream(), r,
+                                 a, n, pass);
           return;
         }
         visit_dtype(arenas.gradients.dtype, [&]<class T> {
           if constexpr (!std::is_same_v<T, double>)
-            launch<move_packs<Rule, T>>(blocks_for(packs), block_threads, 0, stream(), r, a, packs,
-                                        factor.memory, state.memory, report.memory);
+            launch<step_packs<Rule, T>>(blocks, block_threads, 0, stream(), r, a, packs, pass);
         });
       },
       rule);
@@ -278,10 +253,15 @@ void update_scale(const LossScaling& policy, Cell<const GradientCounts> found, b
       policy);
 }
 
-void record_step(const View& loss, const View& scale, const View& norm, Cell<const GradientCounts> found,
-                 Cell<const StepOutcome> outcome, Cell<StepRecord> record) {
-  launch<write_record>(1, 1, 0, stream(), values(loss), values(scale), values(norm), found.memory,
-                       outcome.memory, record.memory);
+void end_step(const LossScaling& policy, Cell<const GradientCounts> found, Cell<const StepOutcome> outcome,
+              const View& loss, const View& norm, Cell<ScaleState> state, Cell<StepRecords> records) {
+  const StepResults step{found.memory, outcome.memory, values(loss), values(norm)};
+  std::visit(
+      [&]<class Policy>(const Policy& p) {
+        launch<record_and_judge<Policy>>(1, 1, 0, stream(), p, moves(policy), step, state.memory,
+                                         records.memory);
+      },
+      policy);
 }
 
 void count_flushed(const View& x, const View& shadow, Cell<FlushCounts> counts) {

@@ -23,6 +23,8 @@ T change(T* address, F&& next) {
 
 }  // namespace machine
 
+inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
 template <machine::Atomic T>
 T atomicAdd(T* address, std::type_identity_t<T> value) {
   return machine::change(address, [value](T old) { return old + value; });

@@ -1,5 +1,6 @@
 #include <kernels/emu/memory.h>
 #include <kernels/emu/sanitizer.h>
+#include <kernels/recording.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
 #include <cstring>
@@ -16,6 +17,7 @@ constexpr unsigned char guard_byte = 0xa5;
 class DeviceMemory : public Allocator {
  public:
   void* allocate(std::size_t bytes) override {
+    refuse_in_recording("memory from the system");
     auto* const begin = static_cast<unsigned char*>(
         ::operator new (bytes + 2 * guard, std::align_val_t{guard}, std::nothrow));
     expect(begin != nullptr, "out of memory on the emulated GPU: ", bytes,
@@ -25,6 +27,20 @@ class DeviceMemory : public Allocator {
     const std::lock_guard lock(mutex_);
     sizes_[begin] = bytes;
     return begin + guard;
+  }
+
+  void copy_in(void* device, const void* host, std::size_t bytes) override {
+    refuse_in_recording("a copy to the device");
+    Allocator::copy_in(device, host, bytes);
+  }
+  void copy_out(void* host, const void* device, std::size_t bytes) override {
+    refuse_in_recording("a copy from the device");
+    Allocator::copy_out(host, device, bytes);
+  }
+  void copy_within(void* to, const void* from, std::size_t bytes) override {
+    if (bytes > 0 && recording != nullptr)
+      return recording->add("copy", [=] { std::memcpy(to, from, bytes); });
+    Allocator::copy_within(to, from, bytes);
   }
 
   void release(void* memory, std::size_t) noexcept override {

@@ -155,12 +155,17 @@ TEST_CASE("packs: an update of weights, for every rule, in usual and in other fo
           const Tensor second = cast(exp(drawn({n}, DType::f32, 3)), f.moments).to(device);
           const Tensor gradients = mixed(n, f.weights, 4).to(device);
           const DeviceValue<float> factor(device, 0.25f);
-          const DeviceValue<kernels::StepState> state(
-              device, {.steps = 3, .lr = 0.01f, .correction1 = 0.271f, .correction2 = 0.003f});
-          const DeviceValue<kernels::StepOutcome> report(device, {.taken = true, .updates = {}});
-          kernels::update(rule,
-                          {weights.view(), master.view(), gradients.view(), {first.view(), second.view()}},
-                          factor.cell(), state.cell(), report.cell());
+          const DeviceValue<kernels::StepState> state(device, {.steps = 3, .lr = 0.01f});
+          const DeviceValue<kernels::StepOutcome> report(device);
+          const DeviceValue<kernels::GradientCounts> found(device, kernels::GradientCounts());
+          const DeviceValue<kernels::PassCounts> pass(device, kernels::PassCounts());
+          kernels::take_step(rule,
+                             {weights.view(), master.view(), gradients.view(), {first.view(), second.view()}},
+                             factor.cell(), found.cell(), true, state.cell(), report.cell(), pass.cell());
+          REQUIRE(report.read().taken);
+          CHECK(state.read().steps == 4);
+          CHECK(pass.read().blocks == 0);
+          CHECK(pass.read().updates.values == 0);
           counts[device == Device::cuda] = report.read().updates;
           for (const Tensor& t : {weights, master, first, second})
             result[device == Device::cuda].push_back(t.to(Device::cpu));
@@ -169,6 +174,44 @@ TEST_CASE("packs: an update of weights, for every rule, in usual and in other fo
         CHECK(counts[0].values == counts[1].values);
         CHECK(counts[0].underflowed == counts[1].underflowed);
         CHECK(counts[0].absorbed == counts[1].absorbed);
+      }
+    }
+  }
+}
+
+TEST_CASE("packs: a check with the norm, in one pass, finds what two passes find") {
+  NEEDS_CUDA();
+  const ScaleState scale{.scale = 1024};
+  struct Found {
+    kernels::GradientCounts counts;
+    float factor, norm;
+  };
+  const auto found_in = [&](const Tensor& x, float max_norm) {
+    const Device device = x.device();
+    const DeviceValue<ScaleState> state(device, scale);
+    const DeviceValue<kernels::GradientCounts> found(device);
+    const DeviceValue<float> factor(device);
+    const DeviceValue<kernels::PassCounts> pass(device, kernels::PassCounts());
+    const Tensor norm(Shape{}, DType::f32, device);
+    for (int again = 0; again < 2; ++again)  // what the first pass leaves must not count in the second
+      kernels::unscale_and_clip(x.view(), state.cell(), max_norm, found.cell(), factor.cell(), norm.view(),
+                                pass.cell());
+    CHECK(pass.read().blocks == 0);
+    return Found{found.read(), factor.read(), static_cast<float>(norm.item())};
+  };
+  for (const DType dtype : formats) {
+    for (const std::int64_t n : {1, 15, 16, 1023, 1024, 1025, 40'000, 1024 * 1024 + 3}) {
+      for (const bool special : {false, true}) {
+        if (n > 1'000'000 && (special || dtype != DType::f16)) continue;
+        const Tensor x = special ? mixed(n, dtype, 5) : drawn({n}, dtype, 5);
+        INFO(dtype << x.shape() << special);
+        const Found here = found_in(x, 0.01f), there = found_in(x.to(Device::cuda), 0.01f);
+        CHECK(here.counts.values == there.counts.values);
+        CHECK(here.counts.nonfinite == there.counts.nonfinite);
+        CHECK(here.counts.zeros == there.counts.zeros);
+        CHECK(here.counts.subnormals == there.counts.subnormals);
+        CHECK(std::bit_cast<std::uint32_t>(here.factor) == std::bit_cast<std::uint32_t>(there.factor));
+        CHECK((std::isnan(here.norm) ? std::isnan(there.norm) : here.norm == there.norm));
       }
     }
   }

@@ -201,22 +201,26 @@ TEST_CASE("a run reads its steps back in one copy for 64 of them") {
   register_device(Device::cuda, kernels::cuda_allocator);
 }
 
-TEST_CASE("record_step writes down what lies on the device") {
+TEST_CASE("end_step writes down what lies on the device, and then moves S") {
   for (const Device device : {Device::cpu, Device::cuda}) {
     if (device == Device::cuda) NEEDS_CUDA();
-    const Tensor loss = from({1.0 / 3}, DType::f64).to(device), scale = from({1024}, DType::f32).to(device),
-                 norm = from({0.1}, DType::f16).to(device);
+    const Tensor loss = from({1.0 / 3}, DType::f64).to(device), norm = from({0.1}, DType::f16).to(device);
     const DeviceValue<kernels::GradientCounts> found(
         device, {.values = 5, .nonfinite = 1, .zeros = 2, .subnormals = 3});
     const DeviceValue<kernels::StepOutcome> outcome(
         device, {.taken = true, .updates = {.values = 7, .underflowed = 1, .absorbed = 2}});
-    const DeviceValue<kernels::StepRecord> record(device, {});
-    for (const bool with_norm : {true, false}) {
-      kernels::record_step(loss.view(), scale.view(), with_norm ? norm.view() : View{}, found.cell(),
-                           outcome.cell(), record.cell());
-      const kernels::StepRecord read = record.read();
+    const DeviceValue<kernels::StepRecords> records(device, kernels::StepRecords());
+    const DeviceValue<ScaleState> scale(device, {.scale = 1024});
+    for (int step = 0; step < 70; ++step) {
+      const bool with_norm = step % 2 == 0, backs_off = step == 0;
+      kernels::end_step(backs_off ? LossScaling(DynamicScaling()) : LossScaling(StaticScaling()),
+                        found.cell(), outcome.cell(), loss.view(), with_norm ? norm.view() : View{},
+                        scale.cell(), records.cell());
+      const kernels::StepRecords all = records.read();
+      REQUIRE(all.steps == step + 1);
+      const kernels::StepRecord& read = all.at[step % 64];
       CHECK(read.loss == 1.0 / 3);
-      CHECK(read.scale == 1024);
+      CHECK(read.scale == (step == 0 ? 1024 : 512));
       CHECK(read.norm == (with_norm ? norm.item() : 0));
       CHECK(read.found.values == 5);
       CHECK(read.found.nonfinite == 1);
@@ -227,6 +231,7 @@ TEST_CASE("record_step writes down what lies on the device") {
       CHECK(read.outcome.updates.underflowed == 1);
       CHECK(read.outcome.updates.absorbed == 2);
     }
+    CHECK(scale.read().scale == 512);
   }
 }
 

@@ -198,12 +198,12 @@ void step(DType dtype, Bits& bits) {
       const DeviceValue<float> factor(Device::cpu, 1);
       const DeviceValue<StepState> state(Device::cpu, {.steps = 3, .lr = 0.01f});
       const DeviceValue<StepOutcome> report(Device::cpu, {});
+      const DeviceValue<PassCounts> counts(Device::cpu, PassCounts());
       const DeviceValue<FlushCounts> flushed(Device::cpu, {});
       unscale(g.view(), scale.cell(), found.cell(), factor.cell());
       clip(w.view(), 1, factor.cell(), norm.view());
-      decide_step(rule, found.cell(), false, state.cell(), report.cell());
-      update(rule, {w.view(), m.view(), g.view(), {m0.view(), m1.view()}}, factor.cell(), state.cell(),
-             report.cell());
+      take_step(rule, {w.view(), m.view(), g.view(), {m0.view(), m1.view()}}, factor.cell(), found.cell(),
+                false, state.cell(), report.cell(), counts.cell());
       count_flushed(g.view(), m.view(), flushed.cell());
       for (const Tensor& t : {w, m, m0, m1, norm}) bits.add(t);
       const GradientCounts scan = found.read();

@@ -5,6 +5,7 @@
 #include <tinymp/optim/optimizer.h>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace tinymp {
 namespace {
@@ -68,7 +69,14 @@ void LossScaler::expect_no_open_step(const char* caller) {
   expect(!not_ended, caller, ": the last step was never ended; hand its checks to LossScaler::update()");
 }
 
-UnscaleResult LossScaler::unscale(Gradients& gradients) {
+Tensor LossScaler::seed(Device device) {
+  static_assert(offsetof(ScaleState, scale) == 0);
+  follow(device);
+  return Tensor::over(state_.storage(), 0, DType::f32);
+}
+
+/// Opens the step of these gradients. The caller fills what it found.
+UnscaleResult LossScaler::begin_check(Gradients& gradients) {
   gradients.expect_current("unscale");
   Gradients::Step& step = *gradients.step_;
   expect(
@@ -80,13 +88,31 @@ UnscaleResult LossScaler::unscale(Gradients& gradients) {
   const Device device = step.arena.device();
   follow(device);
   UnscaleResult check(gradients.step_, device, skips_nonfinite(policy_));
-  kernels::unscale(step.arena.view(), state_.cell(), check.found_.cell(), step.factor.cell());
   open_.push_back(gradients.step_);
   step.stage = Stage::unscaled;
   return check;
 }
 
-void LossScaler::end_step(std::span<UnscaleResult* const> checks) {
+UnscaleResult LossScaler::unscale(Gradients& gradients) {
+  UnscaleResult check = begin_check(gradients);
+  const Gradients::Step& step = *gradients.step_;
+  kernels::unscale(step.arena.view(), state_.cell(), check.found_.cell(), step.factor.cell());
+  return check;
+}
+
+UnscaleResult LossScaler::unscale(Gradients& gradients, float max_norm) {
+  expect(max_norm > 0, "LossScaler::unscale: max_norm is ", max_norm, "; it must be above 0");
+  const DeviceValue<float> norm(gradients.tensor().device());
+  UnscaleResult check = begin_check(gradients);
+  check.norm_ = norm;
+  const Gradients::Step& step = *gradients.step_;
+  kernels::unscale_and_clip(step.arena.view(), state_.cell(), max_norm, check.found_.cell(),
+                            step.factor.cell(), Tensor::over(norm.storage(), 0, DType::f32).view(),
+                            step.counts.cell());
+  return check;
+}
+
+void LossScaler::expect_all(std::span<UnscaleResult* const> checks) const {
   // All checks are validated before anything changes, so that the caller can correct
   // a refused update and call again.
   std::vector<std::shared_ptr<Gradients::Step>> missing = open_;
@@ -100,6 +126,21 @@ void LossScaler::end_step(std::span<UnscaleResult* const> checks) {
   expect(missing.empty(), "LossScaler::update: ", missing.size(),
          " more check(s) of this step are missing; hand in every "
          "check that unscale() returned, in one call");
+}
+
+void LossScaler::update(UnscaleResult check, const Tensor& loss,
+                        const DeviceValue<kernels::StepOutcome>& outcome,
+                        const DeviceValue<kernels::StepRecords>& records) {
+  UnscaleResult* const only[] = {&check};
+  expect_all(only);
+  open_.clear();
+  const Tensor norm = check.norm_ ? Tensor::over(check.norm_->storage(), 0, DType::f32) : Tensor();
+  kernels::end_step(policy_, check.found_.cell(), outcome.cell(), loss.view(), norm ? norm.view() : View{},
+                    state_.cell(), records.cell());
+}
+
+void LossScaler::end_step(std::span<UnscaleResult* const> checks) {
+  expect_all(checks);
   open_.clear();
   for (UnscaleResult* check : checks) {
     check->step_ = nullptr;

@@ -35,12 +35,19 @@ class LossScaler {
   /// does not change this scalar. Its item() waits for the device. Throws Error before the first scale().
   Tensor last_factor() const;
 
+  /// Returns S itself, an f32 scalar on `device`. A Tape that begins backward with it gives the gradients of loss x S, with
+  /// the bits of scale(loss), and multiplies nothing. update() changes its value. Throws Error when another step of this
+  /// scaler is open on another device.
+  Tensor seed(Device device);
+
   /// Counts the non-finite, zero and subnormal gradients that backward left, in one pass. Sets the factor of the
   /// gradients to 1/S (computed in double, then rounded). Throws Error in four cases: unscale() was called before
   /// for these gradients; the gradients are from before zero_grad(); the previous training step called
   /// step() and zero_grad(), but not update(); another step of this scaler is open on another device. After an
   /// exception between unscale() and step(), call zero_grad(): it drops the step.
   UnscaleResult unscale(Gradients& gradients);
+  /// The same, then clip_norm(gradients, max_norm): one pass over the gradients on a GPU. Throws Error as both do.
+  UnscaleResult unscale(Gradients& gradients, float max_norm);
 
   /// Ends the step and moves S by the policy. The arguments are the checks of all optimizers that share this
   /// scaler; one bad check makes the step bad.
@@ -50,6 +57,11 @@ class LossScaler {
     UnscaleResult* const all[] = {&checks...};
     end_step(all);
   }
+
+  /// The same for the one check of a step, and writes down what became of the step, before S moves. Calls
+  /// one kernel and does not wait. Throws Error as update() does.
+  void update(UnscaleResult check, const Tensor& loss, const DeviceValue<kernels::StepOutcome>& outcome,
+              const DeviceValue<kernels::StepRecords>& records);
 
   /// Returns the state that a run needs to continue where it stopped. The policy is not in it: the recipe
   /// holds the policy. Waits for the device.
@@ -61,6 +73,8 @@ class LossScaler {
   void restore(const ScaleState& state);
 
  private:
+  UnscaleResult begin_check(Gradients& gradients);
+  void expect_all(std::span<UnscaleResult* const> checks) const;
   void end_step(std::span<UnscaleResult* const> checks);
   void expect_no_open_step(const char* caller);
   void follow(Device device);

@@ -11,11 +11,13 @@ std::atomic<std::uint64_t> tapes = 0;
 
 }  // namespace
 
-Tape::Tape(Observer* observer) : number_(++tapes), outer_(current_tape), observer_(observer) {
+Tape::Tape(Observer* observer, Tensor seed)
+    : number_(++tapes), outer_(current_tape), observer_(observer), seed_(std::move(seed)) {
   current_tape = this;
 }
 Tape::~Tape() { current_tape = outer_; }
 Tape* Tape::current() { return current_tape; }
+Tensor Tape::current_seed() { return current_tape == nullptr ? Tensor() : current_tape->seed_; }
 
 Observer* Tape::observing() {
   const Tape* tape = current_tape;
@@ -92,12 +94,18 @@ void Tape::backward(const Tensor& loss) {
       std::ranges::any_of(nodes_, [&](const Node& n) { return n.output.id() == loss.id(); });
   expect(recorded,
          "backward(): the loss was not computed under this tape out of anything that requires a gradient");
+  expect(!seed_ || (seed_.size() == 1 && seed_.dtype() == loss.dtype() && seed_.device() == loss.device()),
+         "backward(): the loss is ", loss.dtype(), " on ", loss.device(),
+         "; the tape was made for the gradient of another one");
   has_run_ = true;
   memory_.set_kind(MemoryKind::workspace);
 
-  Tensor one = Tensor::like(loss);
-  kernels::fill(one.view(), 1);
-  loss.set_grad(one);
+  Tensor seed = seed_;
+  if (!seed) {
+    seed = Tensor::like(loss);
+    kernels::fill(seed.view(), 1);
+  }
+  loss.set_grad(seed);
   walk();
 }
 

@@ -52,17 +52,19 @@ class Observer {
 
 class Tape {
  public:
-  /// Becomes the current tape of this thread. Tapes nest.
-  explicit Tape(Observer* observer = nullptr);
+  /// Becomes the current tape of this thread. Tapes nest. backward() begins with `seed` as dloss/dloss, by default 1: with
+  /// S, what comes out is the gradient of loss x S.
+  explicit Tape(Observer* observer = nullptr, Tensor seed = {});
   ~Tape();  ///< the outer tape is current again
   Tape(const Tape&) = delete;
   /// Tapes live on the stack, so that inner ones end before outer ones.
   static void* operator new(std::size_t) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// Sets dloss/dloss = 1 and runs the recorded ops backwards, newest first, adding up the gradient of every
+  /// Sets dloss/dloss to the seed and runs the recorded ops backwards, newest first, adding up the gradient of every
   /// tensor that requires one. Activations are freed on the way, so a tape runs once. Throws Error when loss
-  /// is not a scalar, was not recorded on this tape, or the tape has run before.
+  /// is not a scalar, was not recorded on this tape, or does not have the format and device of the seed, or the tape has run
+  /// before.
   void backward(const Tensor& loss);
 
   std::size_t size() const { return nodes_.size(); }  ///< ops recorded so far
@@ -71,6 +73,8 @@ class Tape {
 
   /// The tape that ops record on now, or nullptr when nothing is recorded.
   static Tape* current();
+  /// The seed of the current tape; empty without a tape, or if its backward begins with 1.
+  static Tensor current_seed();
   std::uint64_t number() const { return number_; }  ///< unique to this tape, and not 0
 
  private:
@@ -88,6 +92,7 @@ class Tape {
   std::uint64_t number_;
   Tape* outer_;
   Observer* observer_;
+  Tensor seed_;
   bool has_run_ = false;
   MemoryRegion memory_{MemoryKind::activations};  ///< what ops make while it records is kept
 };

@@ -8,20 +8,6 @@
 namespace tinymp::data {
 namespace {
 
-/// The FP32 value of each of the 256 levels, channel by channel.
-std::vector<float> levels(const LoaderOptions& options, std::int64_t channels) {
-  std::vector<float> values(static_cast<std::size_t>(channels) * 256);
-  for (std::size_t c = 0; c < values.size() / 256; ++c) {
-    for (std::size_t i = 0; i < 256; ++i) {
-      const auto level = static_cast<float>(options.invert ? 255 - i : i);
-      float& value = values[c * 256 + i];
-      value = options.scale == PixelScale::unit ? level / 255.0f : level;
-      if (options.normalise) value = (value - options.normalise->mean[c]) / options.normalise->deviation[c];
-    }
-  }
-  return values;
-}
-
 void check_options(const Dataset& dataset, const LoaderOptions& options) {
   if (!options.normalise) return;
   if (options.scale != PixelScale::unit)
@@ -36,7 +22,7 @@ void check_options(const Dataset& dataset, const LoaderOptions& options) {
 Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, const LoaderOptions& options,
              const Rng* of_epoch) {
   const ImageShape& shape = dataset.shape;
-  const std::vector<float> value = levels(options, shape.channels);
+  const std::vector<float> value = pixel_levels(options, shape.channels);
   Batch batch{Tensor({static_cast<std::int64_t>(indices.size()), shape.size()}), {}};
   batch.labels.reserve(indices.size());
   float* out = batch.images.data<float>();
@@ -70,6 +56,19 @@ Batch gather(const Dataset& dataset, std::span<const std::int64_t> indices, cons
 
 }  // namespace
 
+std::vector<float> pixel_levels(const LoaderOptions& options, std::int64_t channels) {
+  std::vector<float> values(static_cast<std::size_t>(channels) * 256);
+  for (std::size_t c = 0; c < values.size() / 256; ++c) {
+    for (std::size_t i = 0; i < 256; ++i) {
+      const auto level = static_cast<float>(options.invert ? 255 - i : i);
+      float& value = values[c * 256 + i];
+      value = options.scale == PixelScale::unit ? level / 255.0f : level;
+      if (options.normalise) value = (value - options.normalise->mean[c]) / options.normalise->deviation[c];
+    }
+  }
+  return values;
+}
+
 Loader::Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t seed, LoaderOptions options)
     : dataset_(&dataset), batch_size_(batch_size), seed_(seed), options_(options) {
   if (batch_size < 1 || batch_size > dataset.count)
@@ -93,12 +92,15 @@ Batch Loader::next() {
       std::span(order_).subspan(first, static_cast<std::size_t>(batch_size_));
   const Rng epoch = of_epoch();
   Batch batch = gather(*dataset_, indices, options_, options_.crop_and_flip ? &epoch : nullptr);
-  if (++drawn_ == batches_per_epoch()) {
-    drawn_ = 0;
-    ++epoch_;
-    shuffle();
-  }
+  skip();
   return batch;
+}
+
+void Loader::skip() {
+  if (++drawn_ < batches_per_epoch()) return;
+  drawn_ = 0;
+  ++epoch_;
+  shuffle();
 }
 
 void Loader::go_to(const Position& position) {

@@ -2,6 +2,7 @@
 
 #include <tinymp/base/rng.h>
 #include <tinymp/data/dataset.h>
+#include <tinymp/tensor/indices.h>
 #include <tinymp/tensor/tensor.h>
 #include <array>
 #include <cstdint>
@@ -15,6 +16,8 @@ namespace tinymp::data {
 struct Batch {
   Tensor images;                     ///< (B, H W C), f32: (B, 784) or (B, 3072)
   std::vector<std::int32_t> labels;  ///< (B), 0 .. 9
+  /// The labels of a batch that was gathered on a device; then `labels` is empty (train/resident_data.h).
+  std::optional<Indices> there{};
 
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
 };
@@ -50,6 +53,36 @@ struct LoaderOptions {
   bool crop_and_flip = false;
 };
 
+/// The FP32 value of each of the 256 levels, channel by channel: (C,256).
+std::vector<float> pixel_levels(const LoaderOptions& options, std::int64_t channels);
+
+// Makes more images out of a data set: each epoch moves every image by up to 4 pixels and mirrors half.
+// He, Zhang, Ren and Sun 2015 (arXiv 1512.03385), section 4.2: pad by 4 pixels on each side, crop at random.
+// --------------------------------------------------------------
+
+inline constexpr std::int64_t crop_padding = 4;  ///< pixels
+
+/// The place of the crop in the padded image, 0 .. 8 down and right, and whether the image is mirrored first.
+struct CropAndFlip {
+  std::int64_t row = 0, col = 0;
+  bool mirrored = false;
+};
+
+/// Draws the crop of image `index` in an epoch whose generator is `of_epoch`. It depends on nothing else: not
+/// on the batch, the order of the images or the threads.
+inline CropAndFlip draw_crop_and_flip(const Rng& of_epoch, std::int64_t index) {
+  Rng rng = of_epoch.split(static_cast<std::uint64_t>(index));
+  CropAndFlip drawn;
+  drawn.row = static_cast<std::int64_t>(rng.below(2 * crop_padding + 1));
+  drawn.col = static_cast<std::int64_t>(rng.below(2 * crop_padding + 1));
+  drawn.mirrored = rng.below(2) == 1;
+  return drawn;
+}
+
+/// out = crop(pad(mirror(image))), all (H,W,C). The padding is 0: black, the background of grey images.
+void crop_and_flip(std::span<const std::uint8_t> image, const ImageShape& shape, const CropAndFlip& drawn,
+                   std::span<std::uint8_t> out);
+
 /// Shuffled batches of one size without an end. Each epoch has a new order and shows an image at most once.
 /// Images that fill no batch at the end of an epoch are left out (other epochs show them). The order of epoch
 /// e depends on (seed, e) alone, crop and flip of image i on (seed, e, i) alone.
@@ -74,6 +107,11 @@ class Loader {
     bool operator==(const Position&) const = default;
   };
   Position position() const { return {epoch_, drawn_}; }
+  /// The images of this epoch in their order: batch i shows those from i B on.
+  std::span<const std::int64_t> order() const { return order_; }
+  /// The crop of an image in this epoch. Only a loader with the option crop_and_flip crops.
+  CropAndFlip crop_of(std::int64_t image) const { return draw_crop_and_flip(of_epoch(), image); }
+  void skip();                           ///< goes on as next() does, and makes no batch
   void go_to(const Position& position);  ///< throws Error for a place that no epoch has
 
  private:
@@ -120,32 +158,5 @@ class InOrder {
   std::int64_t batch_size_;
   LoaderOptions options_;
 };
-
-// Makes more images out of a data set: each epoch moves every image by up to 4 pixels and mirrors half.
-// He, Zhang, Ren and Sun 2015 (arXiv 1512.03385), section 4.2: pad by 4 pixels on each side, crop at random.
-// --------------------------------------------------------------
-
-inline constexpr std::int64_t crop_padding = 4;  ///< pixels
-
-/// The place of the crop in the padded image, 0 .. 8 down and right, and whether the image is mirrored first.
-struct CropAndFlip {
-  std::int64_t row = 0, col = 0;
-  bool mirrored = false;
-};
-
-/// Draws the crop of image `index` in an epoch whose generator is `of_epoch`. It depends on nothing else: not
-/// on the batch, the order of the images or the threads.
-inline CropAndFlip draw_crop_and_flip(const Rng& of_epoch, std::int64_t index) {
-  Rng rng = of_epoch.split(static_cast<std::uint64_t>(index));
-  CropAndFlip drawn;
-  drawn.row = static_cast<std::int64_t>(rng.below(2 * crop_padding + 1));
-  drawn.col = static_cast<std::int64_t>(rng.below(2 * crop_padding + 1));
-  drawn.mirrored = rng.below(2) == 1;
-  return drawn;
-}
-
-/// out = crop(pad(mirror(image))), all (H,W,C). The padding is 0: black, the background of grey images.
-void crop_and_flip(std::span<const std::uint8_t> image, const ImageShape& shape, const CropAndFlip& drawn,
-                   std::span<std::uint8_t> out);
 
 }  // namespace tinymp::data

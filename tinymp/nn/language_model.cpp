@@ -15,6 +15,10 @@ LanguageModel::LanguageModel(std::int64_t words, std::int64_t width, const Recip
       out_(width, words, recipe, rng) {}
 
 Tensor LanguageModel::operator()(std::span<const std::int32_t> tokens, std::int64_t steps) const {
+  return (*this)(Indices(tokens, table_.device()), steps);
+}
+
+Tensor LanguageModel::operator()(const Indices& tokens, std::int64_t steps) const {
   return out_(lstm_(embedding(table_, tokens), steps));
 }
 

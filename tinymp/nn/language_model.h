@@ -17,6 +17,8 @@ class LanguageModel : public Module {
   /// another. The loss is the cross_entropy of the logits and the next tokens;
   /// its exponential is the perplexity.
   Tensor operator()(std::span<const std::int32_t> tokens, std::int64_t steps) const;
+  Tensor operator()(const Indices& tokens,
+                    std::int64_t steps) const;  ///< of tokens on the device of the model
 
   std::vector<Parameter> parameters() const override;
   std::string name() const override;

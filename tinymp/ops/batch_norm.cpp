@@ -57,7 +57,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Batc
   kernels::batch_norm(x.view(), normalizer(), gamma.view(), beta.view(), y.view());
   return record(
       "batch_norm", {x, gamma, beta}, y,
-      [x, gamma, normalizer, sums = options.sums, format](const Tensor& dy, const Needs& needs) {
+      [x, gamma, beta, normalizer, sums = options.sums, format](const Tensor& dy, const Needs& needs) {
         const Tensor dgamma(gamma.shape(), format, x.device()), dbeta(gamma.shape(), format, x.device());
         kernels::batch_norm_sums(x.view(), normalizer(), dy.view(), sums, dgamma.view(), dbeta.view());
         Tensor dx;
@@ -66,12 +66,13 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Batc
           kernels::batch_norm_dx(x.view(), normalizer(), gamma.view(), dy.view(), dgamma.view(), dbeta.view(),
                                  dx.view());
         }
-        const auto narrow = [&](const Tensor& wide_sum) {
-          Tensor rounded = Tensor::like(gamma);
+        const auto narrow = [](const Tensor& wide_sum, const Tensor& of) {
+          Tensor rounded = of.place_for_grad();
           kernels::cast(wide_sum.view(), rounded.view());
           return rounded;
         };
-        return std::vector{dx, needs(1) ? narrow(dgamma) : Tensor(), needs(2) ? narrow(dbeta) : Tensor()};
+        return std::vector{dx, needs(1) ? narrow(dgamma, gamma) : Tensor(),
+                           needs(2) ? narrow(dbeta, beta) : Tensor()};
       });
 }
 

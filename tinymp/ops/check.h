@@ -1,11 +1,9 @@
 #pragma once
 
 #include <tinymp/numeric/accumulation.h>
-#include <tinymp/tensor/storage.h>
+#include <tinymp/tensor/indices.h>
 #include <tinymp/tensor/tensor.h>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string_view>
 
 /// What ops ask of their operands before they compute.
@@ -41,13 +39,14 @@ inline void expect_rows(std::string_view op, const Tensor& x) {
 
 /// Throws Error unless x is (B,C), and there is a label in 0 .. C-1 for each row.
 inline void expect_labels(std::string_view op, std::string_view name, const Tensor& x,
-                          std::span<const std::int32_t> labels) {
-  expect(x.shape().rank() == 2 && x.shape()[0] == static_cast<std::int64_t>(labels.size()) && !labels.empty(),
-         op, ": ", labels.size(), " labels for ", name, " of shape ", x.shape(), "; they are (B,C)");
-  for (const std::int32_t label : labels) {
-    expect(label >= 0 && label < x.shape()[1], op, ": label ", label, " is not one of the ", x.shape()[1],
-           " classes");
-  }
+                          const Indices& labels) {
+  expect(x.shape().rank() == 2 && x.shape()[0] == labels.size() && labels.size() > 0, op, ": ", labels.size(),
+         " labels for ", name, " of shape ", x.shape(), "; they are (B,C)");
+  expect(labels.smallest() >= 0 && labels.largest() < x.shape()[1], op, ": label ",
+         labels.smallest() < 0 ? labels.smallest() : labels.largest(), " is not one of the ", x.shape()[1],
+         " classes");
+  expect(labels.device() == x.device(), op, ": labels on ", labels.device(), " for ", name, " on ",
+         x.device());
 }
 
 /// Throws Error when no kernel can keep sums this way.
@@ -64,21 +63,5 @@ inline DType wide(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType
 inline DType sums_of(const Tensor& x, DType accumulate) {
   return x.dtype() == DType::f64 ? DType::f64 : accumulate;
 }
-
-/// Labels or tokens on the device of the values that they belong to.
-class Indices {
- public:
-  Indices(std::span<const std::int32_t> values, Device device)
-      : memory_(std::make_shared<Storage>(values.size_bytes(), device)), count_(values.size()) {
-    allocator(device).copy_in(memory_->data(), values.data(), values.size_bytes());
-  }
-  std::span<const std::int32_t> view() const {
-    return {reinterpret_cast<const std::int32_t*>(memory_->data()), count_};
-  }
-
- private:
-  std::shared_ptr<Storage> memory_;
-  std::size_t count_;
-};
 
 }  // namespace tinymp

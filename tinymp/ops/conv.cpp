@@ -40,24 +40,24 @@ Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options)
   const kernels::Window window = window_of(w, options);
   kernels::conv2d(x.view(), w.view(), window, y.view(), options.accumulate,
                   {.bias = biased ? inputs[2].view() : View{}});
-  return record(
-      {"conv2d", sums_of(x, options.accumulate)}, inputs, y,
-      [x, w, window, biased, accumulate = options.accumulate](const Tensor& dy, const Needs& needs) {
-        std::vector<Tensor> grads(biased ? 3 : 2);
-        if (needs(0)) {
-          grads[0] = Tensor::like(x);
-          kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate);
-        }
-        if (needs(1)) {
-          grads[1] = Tensor::like(w);
-          kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate);
-        }
-        if (biased && needs(2)) {
-          grads[2] = Tensor({dy.shape()[3]}, dy.dtype(), dy.device());
-          kernels::column_sums(dy.view(), grads[2].view());
-        }
-        return grads;
-      });
+  return record({"conv2d", sums_of(x, options.accumulate)}, inputs, y,
+                [x, w, bias = biased ? inputs[2] : Tensor(), window, accumulate = options.accumulate](
+                    const Tensor& dy, const Needs& needs) {
+                  std::vector<Tensor> grads(bias ? 3 : 2);
+                  if (needs(0)) {
+                    grads[0] = Tensor::like(x);
+                    kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate);
+                  }
+                  if (needs(1)) {
+                    grads[1] = w.place_for_grad();
+                    kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate);
+                  }
+                  if (bias && needs(2)) {
+                    grads[2] = bias.place_for_grad();
+                    kernels::column_sums(dy.view(), grads[2].view());
+                  }
+                  return grads;
+                });
 }
 
 }  // namespace

@@ -98,14 +98,14 @@ Tensor scale(const Tensor& x, const Tensor& factor) {
 
 //   y = round(x),  dx = round(dy), each to the other's format: this is where small gradients can vanish
 Tensor cast(const Tensor& x, DType dtype) {
-  const auto to = [](const Tensor& t, DType format) {
-    Tensor rounded(t.shape(), format, t.device());
-    kernels::cast(t.view(), rounded.view());
-    return rounded;
-  };
   if (x.dtype() == dtype) return x;
-  return record("cast", {x}, to(x, dtype),
-                [to, back = x.dtype()](const Tensor& dy, const Needs&) { return std::vector{to(dy, back)}; });
+  Tensor y(x.shape(), dtype, x.device());
+  kernels::cast(x.view(), y.view());
+  return record("cast", {x}, y, [x](const Tensor& dy, const Needs&) {
+    Tensor dx = x.place_for_grad();
+    kernels::cast(dy.view(), dx.view());
+    return std::vector{dx};
+  });
 }
 
 Tensor reshape(const Tensor& x, Shape shape) {

@@ -44,7 +44,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Laye
   kernels::layer_norm(x.view(), normalizer(), gamma.view(), beta.view(), y.view());
   return record(
       "layer_norm", {x, gamma, beta}, y,
-      [x, gamma, normalizer, sums = options.sums, format](const Tensor& dy, const Needs& needs) {
+      [x, gamma, beta, normalizer, sums = options.sums, format](const Tensor& dy, const Needs& needs) {
         std::vector<Tensor> grads(3);
         if (needs(0)) {
           grads[0] = Tensor::like(x);
@@ -53,13 +53,13 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Laye
         if (!needs(1) && !needs(2)) return grads;
         const Tensor dgamma(gamma.shape(), format, x.device()), dbeta(gamma.shape(), format, x.device());
         kernels::layer_norm_sums(x.view(), normalizer(), dy.view(), sums, dgamma.view(), dbeta.view());
-        const auto narrow = [&](const Tensor& wide_sum) {
-          Tensor rounded = Tensor::like(gamma);
+        const auto narrow = [](const Tensor& wide_sum, const Tensor& of) {
+          Tensor rounded = of.place_for_grad();
           kernels::cast(wide_sum.view(), rounded.view());
           return rounded;
         };
-        if (needs(1)) grads[1] = narrow(dgamma);
-        if (needs(2)) grads[2] = narrow(dbeta);
+        if (needs(1)) grads[1] = narrow(dgamma, gamma);
+        if (needs(2)) grads[2] = narrow(dbeta, beta);
         return grads;
       });
 }

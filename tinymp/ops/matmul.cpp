@@ -25,9 +25,16 @@ Tensor product(const Tensor& a, Trans ta, const Tensor& b, Trans tb, const Shape
   return c;
 }
 
-Tensor column_sums(const Tensor& x, const Shape& shape) {
-  Tensor sums(shape, x.dtype(), x.device());
-  kernels::column_sums(x.view(), sums.view());
+/// The product as the gradient of `of`, whose shape and format it has: written where that belongs.
+Tensor product(const Tensor& a, Trans ta, const Tensor& b, Trans tb, const Tensor& of, DType accumulate) {
+  Tensor c = of.place_for_grad();
+  kernels::gemm(a.view(), ta, b.view(), tb, c.view(), accumulate, {});
+  return c;
+}
+
+Tensor gradient_of_bias(const Tensor& bias, const Tensor& dy) {
+  Tensor sums = bias.place_for_grad();
+  kernels::column_sums(dy.view(), sums.view());
   return sums;
 }
 
@@ -36,8 +43,8 @@ Tensor column_sums(const Tensor& x, const Shape& shape) {
 //  dw = x^T . dy       (I,O) = (I,B)(B,O)
 std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,
                                       DType sums) {
-  return {needs(0) ? product(dy, Trans::no, w, Trans::yes, x.shape(), sums) : Tensor(),
-          needs(1) ? product(x, Trans::yes, dy, Trans::no, w.shape(), sums) : Tensor()};
+  return {needs(0) ? product(dy, Trans::no, w, Trans::yes, x, sums) : Tensor(),
+          needs(1) ? product(x, Trans::yes, dy, Trans::no, w, sums) : Tensor()};
 }
 // </exercise backward_of_matmul>
 
@@ -83,13 +90,17 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
   const Tensor y = product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
   return record({"linear", sums_of(x, sums)}, {x, w, bias}, y,
                 [x, w, bias, y = f ? y : Tensor(), sums, f](const Tensor& dy, const Needs& needs) {
-                  Tensor dz = dy;
-                  if (f) {
-                    dz = Tensor::like(y);
+                  Tensor dz = f ? Tensor::like(y) : dy, dbias;
+                  if (f && needs(2)) {
+                    dbias = bias.place_for_grad();
+                    kernels::unary_backward_and_sums(*f, y.view(), dy.view(), dz.view(), dbias.view());
+                  } else if (f) {
                     kernels::unary_backward(*f, y.view(), dy.view(), dz.view());
+                  } else if (needs(2)) {
+                    dbias = gradient_of_bias(bias, dy);
                   }
                   std::vector<Tensor> grads = product_gradients(x, w, dz, needs, sums);
-                  grads.push_back(needs(2) ? column_sums(dz, bias.shape()) : Tensor());
+                  grads.push_back(dbias);
                   return grads;
                 });
 }
@@ -106,7 +117,7 @@ Tensor add_bias(const Tensor& x, const Tensor& bias) {
   kernels::add_bias(x.view(), bias.view(), y.view());
   return record("add_bias", {x, bias}, y, [bias](const Tensor& dy, const Needs& needs) {
     std::vector<Tensor> grads{dy, Tensor()};
-    if (needs(1)) grads[1] = column_sums(dy, bias.shape());
+    if (needs(1)) grads[1] = gradient_of_bias(bias, dy);
     return grads;
   });
 }

@@ -91,8 +91,8 @@ Tensor divide_rows(const Tensor& x, const Tensor& by) {
 //  dx = dy at the label, else 0
 Tensor pick(const Tensor& x, std::span<const std::int32_t> labels) {
   if (const Recast as = recast("pick", x)) return pick(as[0], labels);
-  expect_labels("pick", "x", x, labels);
   const Indices kept(labels, x.device());
+  expect_labels("pick", "x", x, kept);
   const Tensor y = one_a_row(x);
   kernels::pick(x.view(), kept.view(), y.view());
   return record("pick", {x}, y, [x, kept](const Tensor& dy, const Needs&) {

@@ -4,6 +4,7 @@
 #include <tinymp/tensor/device_value.h>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 /// The gradients of one optimizer's parameters, and the order of the calls in a training step:
@@ -70,6 +71,8 @@ class [[nodiscard]] UnscaleResult {
   kernels::GradientCounts counts() const { return found_.read(); }  ///< of all gradients; waits
   /// The same counts on the device, to be read later.
   const DeviceValue<kernels::GradientCounts>& found() const { return found_; }
+  /// The norm of the gradients before clipping, on the device. Empty unless unscale() clipped, too.
+  const std::optional<DeviceValue<float>>& norm() const { return norm_; }
 
  private:
   friend class LossScaler;
@@ -78,6 +81,7 @@ class [[nodiscard]] UnscaleResult {
       : found_(device), skip_nonfinite_(skip_nonfinite), step_(std::move(step)) {}
 
   DeviceValue<kernels::GradientCounts> found_;
+  std::optional<DeviceValue<float>> norm_;
   bool skip_nonfinite_;
   std::shared_ptr<Gradients::Step> step_;  ///< empty after a move, and after update()
 };

@@ -55,8 +55,10 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
   // Allocate first: when memory runs out, the parameters are unchanged.
   const Device device = step_.device();
   weights_ = Tensor({total}, recipe.compute, device);
-  gradients_ = std::make_shared<Gradients::Step>(Gradients::Step{
-      .arena = Tensor({total}, recipe.gradient, device), .factor = DeviceValue<float>(device, 1)});
+  gradients_ = std::make_shared<Gradients::Step>(
+      Gradients::Step{.arena = Tensor({total}, recipe.gradient, device),
+                      .factor = DeviceValue<float>(device, 1),
+                      .counts = DeviceValue<kernels::PassCounts>(device, kernels::PassCounts())});
   master_ = recipe.master == recipe.compute ? weights_ : Tensor({total}, recipe.master, device);
   for (int m = 0; m < moments; ++m) {
     moments_.emplace_back(Shape{total}, recipe.state, device);
@@ -113,8 +115,8 @@ DeviceValue<kernels::StepOutcome> Optimizer::step(const Gradients& gradients, co
   // The allocation may throw. The stage has not changed by then, so the caller may try the step again.
   const DeviceValue<kernels::StepOutcome> outcome(step_.device());
   gradients_->stage = Stage::stepped;
-  kernels::decide_step(rule(), check.found_.cell(), check.skip_nonfinite_, step_.cell(), outcome.cell());
-  kernels::update(rule(), arenas(), gradients_->factor.cell(), step_.cell(), outcome.cell());
+  kernels::take_step(rule(), arenas(), gradients_->factor.cell(), check.found_.cell(), check.skip_nonfinite_,
+                     step_.cell(), outcome.cell(), gradients_->counts.cell());
   for (const Tensor& p : parameters_) {
     for (const OnStep& then : p.take_on_step()) then(outcome.cell());
   }
@@ -160,8 +162,8 @@ void Optimizer::zero_grad() {
     p.take_on_step();
   }
   const Stage end = gradients_->stage == Stage::stepped ? Stage::over : Stage::dropped;
-  const auto next = std::make_shared<Gradients::Step>(
-      Gradients::Step{.arena = gradients_->arena, .factor = gradients_->factor});
+  const auto next = std::make_shared<Gradients::Step>(Gradients::Step{
+      .arena = gradients_->arena, .factor = gradients_->factor, .counts = gradients_->counts});
   gradients_->stage = end;
   gradients_ = next;
 }

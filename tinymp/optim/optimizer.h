@@ -15,6 +15,7 @@ namespace tinymp {
 struct Gradients::Step {
   Tensor arena;               ///< all gradients, one after the other, still multiplied by S
   DeviceValue<float> factor;  ///< unscale() sets it to 1 / S, clip_norm() makes it smaller
+  DeviceValue<kernels::PassCounts> counts;
   Stage stage = Stage::scaled;
 };
 

@@ -41,6 +41,8 @@ class DeviceValue {
     allocator(device()).copy_out(&value, storage_->data(), sizeof(T));
     return value;
   }
+  /// The memory itself, for a tensor over a part of it (Tensor::over).
+  const std::shared_ptr<Storage>& storage() const { return storage_; }
   /// Takes its turn among the kernels; does not wait.
   void write(const T& value) const { allocator(device()).copy_in(storage_->data(), &value, sizeof(T)); }
 

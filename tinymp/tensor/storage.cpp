@@ -18,8 +18,15 @@ std::size_t block_size(std::size_t bytes) {
   return bytes <= three_quarters ? three_quarters : power;
 }
 
+}  // namespace
+
 class BlockPool {
  public:
+  BlockPool() = default;
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+  ~BlockPool() { release_waiting(); }  // of all blocks: storage keeps its pool alive
+
   std::byte* acquire(std::size_t size, Device device) {
     const std::lock_guard lock(mutex_);
     Blocks& blocks = blocks_[{device, size}];
@@ -86,11 +93,15 @@ class BlockPool {
   PoolStatistics statistics_;
 };
 
+namespace {
+
 /// Never destroyed: tensors in static storage may outlive any static object.
-BlockPool& pool() {
-  static BlockPool& instance = *new BlockPool;
+const std::shared_ptr<BlockPool>& common_pool() {
+  static const auto& instance = *new std::shared_ptr<BlockPool>(std::make_shared<BlockPool>());
   return instance;
 }
+
+thread_local const PrivatePool* current_pool = nullptr;
 
 std::shared_ptr<MemoryAccount> current_account() {
   const MemoryRegion* region = MemoryRegion::current();
@@ -107,17 +118,18 @@ MemoryKind current_kind() {
 Storage::Storage(std::size_t bytes, Device device) : Storage(bytes, device, current_kind()) {}
 
 Storage::Storage(std::size_t bytes, Device device, MemoryKind kind)
-    : data_(pool().acquire(block_size(bytes), device)),
-      bytes_(bytes),
+    : bytes_(bytes),
       device_(device),
       kind_(kind),
-      account_(current_account()) {
+      account_(current_account()),
+      pool_(current_pool == nullptr ? common_pool() : current_pool->blocks_) {
+  data_ = pool_->acquire(block_size(bytes), device);
   if (account_) account_->take(kind_, bytes_);
 }
 
 Storage::~Storage() {
   if (account_) account_->give_back(kind_, bytes_);
-  pool().release(data_, block_size(bytes_), device_);
+  pool_->release(data_, block_size(bytes_), device_);
 }
 
 void Storage::count_as(MemoryKind kind) {
@@ -137,8 +149,13 @@ bool Storage::counts_as(MemoryKind kind) const {
   return account_ != nullptr && kind_ == kind && account_ == current_account();
 }
 
-PoolStatistics pool_statistics() { return pool().statistics(); }
+PrivatePool::PrivatePool() : blocks_(std::make_shared<BlockPool>()) {}
 
-void empty_pool() { pool().clear(); }
+PrivatePool::Region::Region(const PrivatePool& pool) : outer_(std::exchange(current_pool, &pool)) {}
+PrivatePool::Region::~Region() { current_pool = outer_; }
+
+PoolStatistics pool_statistics() { return common_pool()->statistics(); }
+
+void empty_pool() { common_pool()->clear(); }
 
 }  // namespace tinymp

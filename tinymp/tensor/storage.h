@@ -9,6 +9,8 @@
 /// wait in a pool. After the first step the pool needs no memory from the system.
 namespace tinymp {
 
+class BlockPool;
+
 class Storage {
  public:
   /// Not initialised. Counts as the current MemoryRegion says.
@@ -34,9 +36,33 @@ class Storage {
   Device device_;
   MemoryKind kind_;
   std::shared_ptr<MemoryAccount> account_;  ///< empty: it does not count
+  std::shared_ptr<BlockPool> pool_;         ///< where the block goes back to
 };
 
-/// The counters of the pool, over all devices.
+/// Blocks that one user takes and gives back apart from all others, so that their addresses stay its own: those of a
+/// recorded graph (kernels/graph.h). They go back to the system with the last storage that lies in one.
+class PrivatePool {
+ public:
+  PrivatePool();
+
+  /// While it lives, storage that this thread makes lies in the pool.
+  class Region {
+   public:
+    explicit Region(const PrivatePool& pool);
+    ~Region();
+    Region(const Region&) = delete;
+    Region& operator=(const Region&) = delete;
+
+   private:
+    const PrivatePool* outer_;
+  };
+
+ private:
+  friend class Storage;
+  std::shared_ptr<BlockPool> blocks_;
+};
+
+/// The counters of the common pool, over all devices.
 struct PoolStatistics {
   std::size_t from_system = 0;   ///< blocks that came from the system
   std::size_t from_pool = 0;     ///< blocks that were used again

@@ -103,19 +103,29 @@ Tensor Tensor::slice(std::int64_t offset, Shape shape) const {
   return part;
 }
 
+Tensor Tensor::over(std::shared_ptr<Storage> memory, std::int64_t place, DType dtype) {
+  auto self = std::make_shared<Self>();
+  self->dtype = dtype;
+  self->device = memory->device();
+  self->offset = place;
+  self->storage = std::move(memory);
+  return Tensor(std::move(self));
+}
+
 const Tensor& Tensor::set_requires_grad(bool on) const {
   self().requires_grad = on;
   return *this;
 }
 
 void Tensor::clear_grad() const {
-  self().has_grad = false;
+  self().has_grad = self().place_is_taken = false;
   if (!self().grad_is_bound) self().grad = nullptr;
 }
 
 void Tensor::set_grad(Tensor grad) const {
   self().grad = std::move(grad.self_);
   self().has_grad = true;
+  self().place_is_taken = false;
 }
 
 void Tensor::bind_grad(Tensor buffer) const {
@@ -125,6 +135,13 @@ void Tensor::bind_grad(Tensor buffer) const {
   self().grad = std::move(buffer.self_);
   self().grad_is_bound = true;
   self().has_grad = false;
+}
+
+Tensor Tensor::place_for_grad() const {
+  const Tensor buffer = bound_grad();
+  if (!buffer || buffer.dtype() != dtype() || self().has_grad || self().place_is_taken) return like(*this);
+  self().place_is_taken = true;
+  return buffer;
 }
 
 void Tensor::unbind_grad() const {

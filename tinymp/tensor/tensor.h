@@ -30,6 +30,9 @@ class Tensor {
   static Tensor from(Shape shape, std::span<const float> values, DType dtype = DType::f32);
   static Tensor from(Shape shape, std::span<const double> values);  ///< DType::f64
 
+  /// One value of memory that exists already, which the tensor keeps alive: the `place`-th of format `dtype`.
+  static Tensor over(std::shared_ptr<Storage> memory, std::int64_t place, DType dtype);
+
   explicit operator bool() const { return self_ != nullptr; }
   const Shape& shape() const { return self().shape; }
   DType dtype() const { return self().dtype; }
@@ -80,6 +83,10 @@ class Tensor {
   /// each parameter to its part of one flat arena, so that checking and updating are passes over one array.
   void bind_grad(Tensor buffer) const;
   void unbind_grad() const;
+  /// Where backward may write the gradient of this tensor, in its format: the buffer of bind_grad() if it has this format
+  /// and holds no gradient yet, which saves a copy; else a new tensor. Until the gradient is set, the buffer is
+  /// given out once.
+  Tensor place_for_grad() const;
   Tensor bound_grad() const { return self().grad_is_bound ? Tensor(self().grad) : Tensor(); }
   /// Registers a function that the optimizer of this parameter calls when it takes its next step or skips it.
   /// zero_grad() forgets it. It is for values that move only with the weights: batch norm's running averages.
@@ -108,6 +115,7 @@ class Tensor {
     std::int64_t offset = 0;  ///< in elements
     bool requires_grad = false, is_computed = false;
     bool has_grad = false, grad_is_bound = false;
+    bool place_is_taken = false;  ///< by place_for_grad(), until the gradient is set or cleared
     std::shared_ptr<Self> grad;
     std::vector<OnStep> on_step;
 

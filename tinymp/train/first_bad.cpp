@@ -42,7 +42,8 @@ class Replay {
     std::optional<BadUpdate> bad;
     const StepMeters meters{.tracer = tracer, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
     optimizer_->set_learning_rate(schedule_.at(number));
-    start_step(plan_, number, *model_, *optimizer_, scaler_, meters, to(loader_.next(), plan_.device));
+    start_step(plan_, number, *model_, *optimizer_, scaler_, meters, to(loader_.next(), plan_.device),
+               records_);
     return bad;
   }
 
@@ -104,6 +105,7 @@ class Replay {
   LossScaler scaler_;
   data::Loader loader_;
   Schedule schedule_;
+  StepRecords records_{plan_.device, kernels::StepRecords()};
   std::set<const void*> bad_before_;  ///< moments that were infinite at the start
 };
 

@@ -2,6 +2,7 @@
 #include <tinymp/amp/autocast.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/train/first_bad.h>
+#include <tinymp/train/graph_step.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/memory.h>
 #include <tinymp/train/run_curves.h>
@@ -19,7 +20,7 @@ namespace {
 constexpr std::uint64_t weights_stream = 0, order_stream = 1;
 
 /// How many steps the device may lag behind the loop.
-constexpr std::int64_t steps_ahead = 64;
+constexpr std::int64_t steps_ahead = kernels::StepRecords::kept;
 
 void expect_complete(const Plan& plan) {
   expect(plan.data && plan.model && plan.optimizer, "train::run: the plan '", plan.name,
@@ -35,6 +36,8 @@ void expect_complete(const Plan& plan) {
          plan.name, "' has a loss of its own, which no FP32 shadow would follow");
   expect(plan.save_every >= 0 && plan.keep >= 0, "train::run: a checkpoint every ", plan.save_every,
          " steps, of which ", plan.keep, " are kept, makes no run");
+  expect(!plan.graph || plan.device == Device::cuda, "train::run: the plan '", plan.name,
+         "' asks for a graph, which the device cuda alone has");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
 }
@@ -58,34 +61,31 @@ struct DoneStep {
   kernels::StepRecord recorded{};
 };
 
-/// Steps that the device may still be computing. It records them side by side, and one copy brings all records.
+/// Steps that the device may still be computing.
 class PendingSteps {
  public:
-  explicit PendingSteps(Device device) : records_(device, {}) {}
+  explicit PendingSteps(Device device) : records_(device, kernels::StepRecords()) {}
 
+  const StepRecords& records() const { return records_; }
+  std::int64_t all() const { return all_; }  ///< steps that were added so far
   /// At most steps_ahead until they are taken.
-  void add(StartedStep started) {
-    const Cell<Records> all = records_.cell();
-    kernels::record_step(started.loss.view(), started.scale.view(),
-                         started.norm ? started.norm->view() : View{}, started.found.cell(),
-                         started.outcome.cell(),
-                         Cell<kernels::StepRecord>(&all.memory->at[steps_.size()], all.device));
-    steps_.push_back({std::move(started.step)});
+  void add(PendingStep started) {
+    steps_.push_back({std::move(started)});
+    ++all_;
   }
 
   /// Waits for the device.
   std::vector<DoneStep> take() {
-    const Records records = records_.read();
-    for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].recorded = records.at[i];
+    const kernels::StepRecords records = records_.read();
+    std::int64_t at = all_ - static_cast<std::int64_t>(steps_.size());
+    for (DoneStep& done : steps_) done.recorded = records.at[at++ % kernels::StepRecords::kept];
     return std::exchange(steps_, {});
   }
 
  private:
-  struct Records {
-    kernels::StepRecord at[steps_ahead];
-  };
-  DeviceValue<Records> records_;
+  StepRecords records_;
   std::vector<DoneStep> steps_;
+  std::int64_t all_ = 0;
 };
 
 /// Makes the part of a record that a progress bar needs at every step.
@@ -215,6 +215,8 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   };
   const MemoryMeter memory(*model, *optimizer);
   PendingSteps pending(plan.device);
+  std::optional<GraphStep> graph;
+  if (plan.graph) graph.emplace(plan, *model, *optimizer, scaler, loader, pending.records());
   std::int64_t unlogged = unlogged_steps(plan, begun.step);
   for (std::int64_t t = begun.step + 1; t <= plan.steps; ++t) {
     const bool logged = is_logged(plan, t);
@@ -223,7 +225,10 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
     {
       const MemoryRegion counted(memory.account());
-      pending.add(start_step(plan, t, *model, *optimizer, scaler, meters, to(loader.next(), plan.device)));
+      const bool plain = meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms;
+      pending.add(graph && plain ? graph->take(t, pending.all())
+                                 : start_step(plan, t, *model, *optimizer, scaler, meters,
+                                              to(loader.next(), plan.device), pending.records()));
     }
     const bool stops = t < plan.steps && plan.stop && plan.stop();
     const bool saves = stops || (t < plan.steps && plan.save_every > 0 && t % plan.save_every == 0);

@@ -50,6 +50,8 @@ struct Plan {
   std::int64_t warmup = 0;                         ///< the rate climbs in the first `warmup` steps
   const nn::Model* start = nullptr;                ///< fine-tuning: begin with these weights
   Device device = Device::cpu;                     ///< where the model trains
+  /// On Device::cuda: record a step as a graph and launch that, with the data set on the device. No bit changes.
+  bool graph = false;
   std::int64_t steps = 1000;
   std::int64_t batch = 64;
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping

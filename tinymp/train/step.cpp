@@ -5,9 +5,11 @@
 
 namespace tinymp::train {
 
-// The order of the calls is that of Micikevicius et al. 2018.
-StartedStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                       LossScaler& scaler, const StepMeters& meters, const data::Batch& batch) {
+// The order of the calls is that of Micikevicius et al. 2018. Backward begins with S instead of 1: so its gradients are
+// those of loss x S.
+PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
+                       LossScaler& scaler, const StepMeters& meters, const data::Batch& batch,
+                       const StepRecords& records) {
   if (meters.shadow != nullptr && (meters.counts_flushed || meters.histograms)) {
     const Uncounted apart;
     meters.shadow->follow(model);
@@ -15,23 +17,20 @@ StartedStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   Tensor loss;
   {
     const Autocast region(plan.recipe);
-    Tape tape(meters.tracer);
+    Tape tape(meters.tracer, scaler.seed(plan.device));
     loss = plan.loss ? plan.loss(model(batch.images), batch.labels) : loss_of(plan.task, model, batch);
-    tape.backward(scaler.scale(loss));
+    tape.backward(loss);
   }
-  const Tensor scale = scaler.last_factor();
-  for (const Tensor& kept : {loss, scale})
-    kept.count_as(MemoryKind::workspace);  // the log needs them, no tape
   Gradients gradients = optimizer.gradients();
-  UnscaleResult check = scaler.unscale(gradients);
-  std::optional<Tensor> norm;
-  if (plan.clip > 0 || meters.norm)  // no norm is above infinity: that limit clips nothing
-    norm = clip_norm(gradients, plan.clip > 0 ? plan.clip : std::numeric_limits<float>::infinity());
+  // No norm is above infinity: that limit clips nothing.
+  const float max_norm = plan.clip > 0 ? plan.clip : std::numeric_limits<float>::infinity();
+  const bool has_norm = plan.clip > 0 || meters.norm;
+  UnscaleResult check = has_norm ? scaler.unscale(gradients, max_norm) : scaler.unscale(gradients);
   double flushed = not_measured;
   std::optional<StepHistograms> histograms;
   if (meters.histograms) {
     const Uncounted apart;
-    histograms.emplace(number, scale.item(), plan.task, model, batch, meters.shadow, optimizer);
+    histograms.emplace(number, scaler.factor(), plan.task, model, batch, meters.shadow, optimizer);
   }
   if (meters.counts_flushed && check.finite()) {
     const Uncounted apart;
@@ -43,15 +42,10 @@ StartedStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     histograms->add_updates(optimizer, gradients);
   }
   if (meters.updated) meters.updated(gradients);
-  StartedStep started{{number, flushed, optimizer.learning_rate(), norm.has_value()},
-                      loss,
-                      scale,
-                      norm,
-                      check.found(),
-                      outcome};
-  if (histograms) started.step.sizes = histograms->sizes();
-  scaler.update(std::move(check));
+  scaler.update(std::move(check), loss, outcome, records);
   optimizer.zero_grad();
+  PendingStep started{number, flushed, optimizer.learning_rate(), has_norm};
+  if (histograms) started.sizes = histograms->sizes();
   return started;
 }
 

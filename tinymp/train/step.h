@@ -21,7 +21,7 @@ struct StepMeters {
   std::function<void(const Gradients&)> updated{};  ///< called after the optimizer's step, taken or skipped
 };
 
-/// What the CPU knows of a step that the device may still be computing.
+/// What the CPU knows of a step that the device may still be computing. The rest is in its record on the device.
 struct PendingStep {
   std::int64_t number;
   double flushed;
@@ -30,17 +30,11 @@ struct PendingStep {
   std::optional<StepSizes> sizes{};
 };
 
-/// The rest lies on the device: reading waits.
-struct StartedStep {
-  PendingStep step;
-  Tensor loss, scale;
-  std::optional<Tensor> norm;  ///< of all unscaled gradients before clipping, where it was taken
-  DeviceValue<kernels::GradientCounts> found;
-  DeviceValue<kernels::StepOutcome> outcome;
-};
+using StepRecords = DeviceValue<kernels::StepRecords>;
 
-/// Starts a step at the current learning rate of the optimizer.
-StartedStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                       LossScaler& scaler, const StepMeters& meters, const data::Batch& batch);
+/// Starts a step at the current learning rate of the optimizer. The device adds its record to `records`.
+PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
+                       LossScaler& scaler, const StepMeters& meters, const data::Batch& batch,
+                       const StepRecords& records);
 
 }  // namespace tinymp::train

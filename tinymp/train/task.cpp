@@ -27,7 +27,8 @@ double correct(const Tensor& logits, const std::vector<std::int32_t>& labels) {
 }  // namespace
 
 Tensor loss_of(Task task, const Tensor& y, const data::Batch& batch) {
-  return task == Task::classify ? cross_entropy(y, batch.labels) : mse(y, batch.images);
+  if (task == Task::reconstruct) return mse(y, batch.images);
+  return batch.there ? cross_entropy(y, *batch.there) : cross_entropy(y, batch.labels);
 }
 
 double metric_sum(Task task, const Tensor& y, const data::Batch& batch) {

@@ -1,11 +1,13 @@
 #include <tinymp/train/atomic_file.cpp>
 #include <tinymp/train/first_bad.cpp>
+#include <tinymp/train/graph_step.cpp>
 #include <tinymp/train/histogram.cpp>
 #include <tinymp/train/histogram_count.cpp>
 #include <tinymp/train/loop.cpp>
 #include <tinymp/train/memory.cpp>
 #include <tinymp/train/meters.cpp>
 #include <tinymp/train/moment.cpp>
+#include <tinymp/train/resident_data.cpp>
 #include <tinymp/train/run_curves.cpp>
 #include <tinymp/train/step.cpp>
 #include <tinymp/train/step_line.cpp>

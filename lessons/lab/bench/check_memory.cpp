@@ -58,7 +58,8 @@ std::vector<Timed> kernels_of(const Arrays& x, double n) {
   const DeviceValue<kernels::GradientCounts> found(Device::cuda, {});
   const DeviceValue<float> factor(Device::cuda, 1);
   const DeviceValue<kernels::StepState> state(Device::cuda, {.steps = 1, .lr = 1e-3f});
-  const DeviceValue<kernels::StepOutcome> report(Device::cuda, {.taken = true, .updates = {}});
+  const DeviceValue<kernels::StepOutcome> report(Device::cuda);
+  const DeviceValue<kernels::PassCounts> counts(Device::cuda, kernels::PassCounts());
   const kernels::UpdateRule adam = kernels::adam_rule<false>(0.9, 0.999, 1e-8f, 0);
   const kernels::UpdateArenas arenas{x.f16.view(), x.f32.view(), x.g16.view(), {x.g32.view(), x.h32.view()}};
   using kernels::Unary;
@@ -75,7 +76,10 @@ std::vector<Timed> kernels_of(const Arrays& x, double n) {
       {"unscale and check f16", 2 * n,
        [=] { kernels::unscale(x.g16.view(), scale.cell(), found.cell(), factor.cell()); }},
       {"Adam, f32 master of f16", 28 * n,  // reads g, master, two moments; writes weight, master, moments
-       [=] { kernels::update(adam, arenas, factor.cell(), state.cell(), report.cell()); }},
+       [=] {
+         kernels::take_step(adam, arenas, factor.cell(), found.cell(), false, state.cell(), report.cell(),
+                            counts.cell());
+       }},
   };
 }
 

@@ -4,6 +4,7 @@
 #include <tinymp/nn/resnet.h>
 #include <tinymp/optim/optimizers.h>
 #include <array>
+#include <limits>
 
 namespace tinymp::kernels::bench {
 namespace {
@@ -58,6 +59,7 @@ std::vector<data::Batch> batches_of(const StepModel& model, Device device) {
     data::Batch batch{Tensor({model.batch, model.values}), {}};
     for (std::int64_t i = 0; i < batch.images.size(); ++i) batch.images.data<float>()[i] = rng.uniform(0, 1);
     for (std::int64_t i = 0; i < model.batch; ++i) batch.labels.push_back(static_cast<std::int32_t>(i % 10));
+    batch.there = Indices(batch.labels, device);
     batches.push_back(data::to(std::move(batch), device));
   }
   return batches;
@@ -82,20 +84,39 @@ Training::Training(const StepModel& model, const Recipe& recipe, Device device)
       model_(made(model, recipe, device)),
       optimizer_(model.optimizer(tensors(model_->parameters()), recipe)),
       scaler_(recipe.scaling),
-      batches_(batches_of(model, device)) {}
+      batches_(batches_of(model, device)),
+      records_(device, StepRecords()) {}
 
-void Training::step() {
-  const data::Batch& batch = batches_[taken_++ % batches_.size()];
+void Training::step() { step_on(batches_[taken_++ % batches_.size()]); }
+
+/// As train::start_step() takes it, without its meters.
+void Training::step_on(const data::Batch& batch) {
+  Tensor loss;
   {
-    Tape tape;
-    const Tensor loss = train::loss_of(task_, *model_, batch);
-    tape.backward(scaler_.scale(loss));
+    Tape tape(nullptr, scaler_.seed(device_));
+    loss = train::loss_of(task_, *model_, batch);
+    tape.backward(loss);
   }
   Gradients gradients = optimizer_->gradients();
-  UnscaleResult check = scaler_.unscale(gradients);
-  optimizer_->step(gradients, check);
-  scaler_.update(std::move(check));
+  // A GPU finds the norm in the same pass.
+  constexpr float no_limit = std::numeric_limits<float>::infinity();
+  UnscaleResult check =
+      device_ == Device::cpu ? scaler_.unscale(gradients) : scaler_.unscale(gradients, no_limit);
+  const DeviceValue<StepOutcome> outcome = optimizer_->step(gradients, check);
+  scaler_.update(std::move(check), loss, outcome, records_);
   optimizer_->zero_grad();
+}
+
+void Training::record() {
+  const PrivatePool::Region region(pool_);
+  const auto step = [this] { step_on(batches_[0]); };
+  step(), step();  // take the memory that the graph keeps
+  graph_.emplace(step);
+}
+
+void Training::graph_step() {
+  expect(graph_.has_value(), "Training::graph_step: no graph was recorded");
+  graph_->launch();
 }
 
 void Training::wait() const {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <kernels/graph.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/module.h>
 #include <tinymp/optim/optimizer.h>
+#include <tinymp/train/step.h>
 #include <tinymp/train/task.h>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,11 +43,15 @@ class Training {
   Training(const StepModel& model, const Recipe& recipe, Device device = Device::cpu);
 
   void step();        ///< forward, loss, backward, unscale, update; a GPU is not waited for
+  void record();      ///< makes a graph of a step on the first batch; after it some memory is the graph's
+  void graph_step();  ///< launches it; throws Error before record()
   void wait() const;  ///< returns when the device has done all steps
   std::int64_t parameters() const;
   double loss();  ///< loss of the first batch with the present weights
 
  private:
+  void step_on(const data::Batch& batch);
+
   train::Task task_;
   Device device_;
   std::unique_ptr<nn::Model> model_;
@@ -52,6 +59,9 @@ class Training {
   LossScaler scaler_;
   std::vector<data::Batch> batches_;
   std::size_t taken_ = 0;
+  train::StepRecords records_;
+  PrivatePool pool_;
+  std::optional<Graph> graph_;
 };
 
 }  // namespace tinymp::kernels::bench

@@ -48,8 +48,13 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, Device de
     add(row.ours, "ours", [&training](int runs) {
       return seconds_of([&] { training.step(); }, runs, [&] { training.wait(); });
     });
-    if (device != Device::cpu)
+    if (device != Device::cpu) {
+      training.record();
+      add(row.graph, "our graph", [&training](int runs) {
+        return seconds_of([&] { training.graph_step(); }, runs, [&] { training.wait(); });
+      });
       for (const auto& [name, way] : gpu_ways) row.ways.push_back({.name = name});
+    }
     double first = 0;
     row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters(), device, first);
     if (!row.no_pytorch.empty()) continue;

@@ -18,6 +18,7 @@ struct StepRow {
   const StepModel* model;
   const StepRecipe* recipe;
   Timing ours{};                   ///< seconds of our step
+  Timing graph{};                  ///< of our step as a graph; on a GPU only
   Timing pytorch{};                ///< in the same format; FP16 and BF16 by autocast
   Timing pytorch_fp32{};           ///< FP32, from the same race
   std::string no_pytorch{};        ///< why PyTorch was not timed

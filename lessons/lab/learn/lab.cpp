@@ -44,6 +44,8 @@ Lab::Impl::~Impl() {
 
 Lab::Lab(const Lesson& lesson, Options options)
     : options_(std::move(options)), impl_(std::make_shared<Impl>()) {
+  if (options_.graph && device() != Device::cuda)
+    throw UsageError("--graph needs --device cuda: the CPU has no graphs");
   allocator(device());  // says so when there is none
   if (options_.verify && !options_.smoke && options_.data.empty()) options_.data = lesson.data[0];
   if (!options_.results.empty()) expect_writable(options_.results);
@@ -119,6 +121,7 @@ train::Plan Lab::complete(train::Plan plan) {
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
   plan.device = device();
+  plan.graph = options_.graph && !plan.loss;  // a loss of the lesson's own runs kernel by kernel
   plan.name = marked(plan.name);
   return plan;
 }

@@ -12,8 +12,8 @@
 //   - The running sums are kept in the format `sums`, as in forward.
 //   - x, w and dy are used elsewhere too: do not write into them.
 //
-// You can use product(a, ta, b, tb, shape, sums) gives a new tensor of that shape and of a's format,
-// op(a) . op(b); ta and tb are Trans::no, or Trans::yes for a transposed matrix.
+// product(a, ta, b, tb, of, sums) returns op(a) . op(b) as the gradient of the tensor `of`, in the shape and
+// format of `of`. ta and tb are Trans::no, or Trans::yes for a transposed matrix.
 //
 // matmul() and linear() both call this: every layer of every model learns through what you write.
 std::vector<Tensor> product_gradients(const Tensor& x, const Tensor& w, const Tensor& dy, const Needs& needs,

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <kernels/cuda/values.h>
+
+/// A thread for each value: neighbours read neighbouring bytes, unless images are mirrored or transposed.
+namespace tinymp::kernels::TINYMP_EXECUTOR {
+namespace {
+
+template <class T>
+__global__ void take_images(ImageSource from, const StepRecords* records, std::int64_t batch, T* images,
+                            std::int32_t* labels) {
+  const ShownImage* const shown = from.order + (records->steps - *from.before) * batch;
+  const std::int64_t size = from.images.size();
+  for (std::int64_t i = first(); i < batch * size; i += stride())
+    images[i] = device_converted<T>(from.images.value(shown[i / size], i % size));
+  for (std::int64_t b = first(); b < batch; b += stride()) labels[b] = from.labels[shown[b].image];
+}
+
+}  // namespace
+
+void gather_batch(const ImageSource& from, Cell<const StepRecords> records, const View& images,
+                  std::span<std::int32_t> labels) {
+  const auto batch = static_cast<std::int64_t>(labels.size());
+  if (batch == 0) return;
+  visit_dtype(images.dtype, [&]<class T> {
+    launch<take_images<T>>(std::max(1u, blocks_for(images.size())), block_threads, 0, stream(), from,
+                           records.memory, batch, images.data<T>(), labels.data());
+  });
+}
+
+}  // namespace tinymp::kernels::TINYMP_EXECUTOR
