@@ -93,6 +93,7 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
     GemmProblem problem = problem_of(a, ta, b, tb, c, *format, accumulate);
     const Rung rung = best_rung(problem, architecture());
     if (rules_of(rung).finishes) std::tie(problem.bias, problem.relu) = taken_from(rest, c);
+    if (rules_of(rung).splits && may_split_sums()) problem.parts = useful_parts(problem);
     gemm(rung, problem, stream());
   } else {
     run_by_definition(a, ta, b, tb, c, accumulate);

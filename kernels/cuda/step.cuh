@@ -71,7 +71,7 @@ __device__ bool begin_pass(const Rule& rule, const StepPass& pass, StepState& no
 /// The last block writes what begin_pass() found in its first thread, and what all blocks counted.
 __device__ inline void end_pass(const StepPass& pass, bool taken, const StepState& now, const Moves& moves) {
   if (taken) moves.add_to(pass.counts->updates);
-  if (!is_last_block(&pass.counts->blocks) || threadIdx.x != 0) return;
+  if (!is_last_block(&pass.counts->blocks, gridDim.x) || threadIdx.x != 0) return;
   *pass.state = now;
   *pass.report = {taken, pass.counts->updates};
   pass.counts->updates = {};

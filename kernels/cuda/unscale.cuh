@@ -100,7 +100,7 @@ __global__ void scan_and_square(const X* x, std::int64_t n, double* partial, Uns
     if (is_first_of_row()) partial[chunk] = squares;
   });
   sizes.add_to(pass.counts->gradients);
-  if (!is_last_block(&pass.counts->blocks) || threadIdx.x >= row_threads) return;
+  if (!is_last_block(&pass.counts->blocks, gridDim.x) || threadIdx.x >= row_threads) return;
   const double squares = BySixteen::sum_lanes_of<double>(chunks, [&](std::int64_t c) { return partial[c]; });
   if (threadIdx.x != 0) return;
   *pass.found = pass.counts->gradients;

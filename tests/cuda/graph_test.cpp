@@ -277,7 +277,7 @@ TEST_CASE("the nodes of a step of LeNet, ResNet-20 and the language model") {
     Tensor loss;
     {
       Tape tape(nullptr, scaler.seed(Device::cuda));
-      loss = cross_entropy(words(tokens, 4), next);
+      loss = resident::cross_entropy(words(tokens, 4), next);
       tape.backward(loss);
     }
     Gradients gradients = optimizer.gradients();

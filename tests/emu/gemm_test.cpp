@@ -76,6 +76,7 @@ struct Case {
   Types types;
   int extra;            ///< elements between rows, beyond what alignment asks for
   bool narrow = false;  ///< for mma: rows of a and b begin at multiples of 4 bytes, not 16
+  int parts = 1;
 };
 
 int up_to(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
@@ -105,7 +106,9 @@ std::string fault(Rung rung, const Case& c) {
                             .ta = c.ta,
                             .tb = c.tb,
                             .format = c.types.format,
-                            .sums = c.types.sums};
+                            .sums = c.types.sums,
+                            .parts = c.types.sums == Sums::f32 ? c.parts : 1};
+  const int terms = problem.parts > 1 ? kernels::terms_of_part(problem) : c.K;
   const Rung ran = kernels::emu::gemm(rung, problem, nullptr);
   if (ran != rung) return concat("rung ", ran, " ran instead");
   const auto a_at = [&](int m, int k) {
@@ -117,13 +120,18 @@ std::string fault(Rung rung, const Case& c) {
   for (int m = 0; m < c.M; ++m) {
     for (int n = 0; n < c.N; ++n) {
       double sum = 0, magnitude = 0;
-      float chain = 0;
+      float chain = 0, parts_before = 0;
       for (int k = 0; k < c.K; ++k) {
+        if (k > 0 && k % terms == 0) {  // the sums of the parts are added in order
+          parts_before = k == terms ? chain : parts_before + chain;
+          chain = 0;
+        }
         const double product = static_cast<double>(a_at(m, k)) * static_cast<double>(b_at(k, n));
         sum += product;
         magnitude += std::fabs(product);
         chain = std::fma(a_at(m, k), b_at(k, n), chain);
       }
+      if (c.K > terms) chain = parts_before + chain;
       const float got = static_cast<float>(result.at(m, n));
       const double error = std::fabs(static_cast<double>(got) - sum);
       const double allowed = c.K * rounding(c.types.sums) * magnitude +
@@ -205,6 +213,29 @@ TEST_CASE("gemm: mma - the tiles of products that fill a GPU") {
   const Case large{
       .M = 899, .N = 1017, .K = 41, .ta = Trans::yes, .types = {Format::f16, Sums::f32}, .extra = 3};
   CHECK(fault<__half>(Rung::mma, large) == "");
+}
+TEST_CASE("gemm: mma, sums in parts that blocks of their own add up") {
+  std::vector<Case> split;
+  for (const auto& [size, parts] : {std::pair{Case{.M = 64, .N = 10, .K = 784, .types = {}, .extra = 0}, 6},
+                                    std::pair{Case{.M = 70, .N = 33, .K = 130, .types = {}, .extra = 2}, 2},
+                                    std::pair{Case{.M = 3, .N = 5, .K = 1000, .types = {}, .extra = 0}, 16},
+                                    std::pair{Case{.M = 9, .N = 7, .K = 65, .types = {}, .extra = 1}, 9}}) {
+    split.push_back(size);
+    split.back().parts = parts;
+    split.back().narrow = size.M == 64;
+  }
+  check(Rung::mma, split);
+}
+TEST_CASE("gemm: useful parts of small products with long sums") {
+  const auto parts = [](int M, int N, int K, Sums sums = Sums::f32) {
+    return kernels::useful_parts({.M = M, .N = N, .K = K, .format = Format::f16, .sums = sums});
+  };
+  CHECK(parts(64, 128, 784) == 6);  // 4 tiles, and 128 terms at least in a part
+  CHECK(parts(784, 128, 64) == 1);  // a short sum
+  CHECK(parts(64, 10, 100'000) == 16);
+  CHECK(parts(4096, 4096, 4096) == 1);  // enough tiles
+  CHECK(parts(64, 128, 784, Sums::f16) == 1);
+  CHECK(parts(0, 128, 784) == 1);
 }
 TEST_CASE("gemm: wmma-naive") {
   check(Rung::wmma_naive, {{.M = 16, .N = 16, .K = 16, .types = {}, .extra = 0},

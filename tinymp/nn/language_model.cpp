@@ -19,7 +19,7 @@ Tensor LanguageModel::operator()(std::span<const std::int32_t> tokens, std::int6
 }
 
 Tensor LanguageModel::operator()(const Indices& tokens, std::int64_t steps) const {
-  return out_(lstm_(embedding(table_, tokens), steps));
+  return out_(lstm_(resident::embedding(table_, tokens), steps));
 }
 
 std::vector<Parameter> LanguageModel::parameters() const {

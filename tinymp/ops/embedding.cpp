@@ -8,10 +8,10 @@ namespace tinymp {
 //       y = table[tokens[n]]                       (N,D) out of (V,D)
 //  dtable = sum of dy over the n of each token     (V,D)
 Tensor embedding(const Tensor& table, std::span<const std::int32_t> tokens) {
-  return embedding(table, Indices(tokens, table.device()));
+  return resident::embedding(table, Indices(tokens, table.device()));
 }
 
-Tensor embedding(const Tensor& table, const Indices& tokens) {
+Tensor resident::embedding(const Tensor& table, const Indices& tokens) {
   if (const Recast as = recast("embedding", table)) return embedding(as[0], tokens);
   expect(table.shape().rank() == 2, "embedding: a table of shape ", table.shape(), "; it is (V,D)");
   expect(tokens.size() <= std::numeric_limits<std::int32_t>::max(), "embedding: ", tokens.size(),

@@ -7,10 +7,10 @@ namespace tinymp {
 //   y = mean over b of  (top[b] - x[b,label[b]]) + log sum_c exp(x[b,c] - top[b])
 //  dx = (softmax(x) - one at the label) dy / B
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels) {
-  return cross_entropy(logits, Indices(labels, logits.device()));
+  return resident::cross_entropy(logits, Indices(labels, logits.device()));
 }
 
-Tensor cross_entropy(const Tensor& logits, const Indices& labels) {
+Tensor resident::cross_entropy(const Tensor& logits, const Indices& labels) {
   if (const Recast as = recast("cross_entropy", logits)) return cross_entropy(as[0], labels);
   expect_labels("cross_entropy", "logits", logits, labels);
   const DType format = wide(logits.dtype());

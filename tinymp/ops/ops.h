@@ -125,7 +125,6 @@ Tensor subsample(const Tensor& x, std::int64_t stride, std::int64_t channels);
 /// (N,D) the rows of table (V,D) for N tokens, numbers in 0 .. V-1. The gradient of a row is the sum over the
 /// places of its token, from the first to the last, in FP32, rounded once.
 Tensor embedding(const Tensor& table, std::span<const std::int32_t> tokens);
-Tensor embedding(const Tensor& table, const Indices& tokens);  ///< of tokens on the device of the table
 
 Tensor columns(const Tensor& x, std::int64_t from, std::int64_t count);  ///< (B,count) from (B,O)
 Tensor concat_columns(const std::vector<Tensor>& parts);  ///< (B, sum of O) from several (B,O), side by side
@@ -141,10 +140,15 @@ Tensor mean(const Tensor& x);  ///< () the mean of all values; throws Error when
 /// Throws Error for any other label, and for an empty batch. (PyTorch's loss of an empty batch is NaN, and it
 /// ignores the label -100.)
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> labels);
-Tensor cross_entropy(const Tensor& logits, const Indices& labels);  ///< of labels on the device of the logits
 
 /// () the mean over all values of (x - target)^2. The target is data in f32 (f64
 /// for an f64 x) and gets no gradient.
 Tensor mse(const Tensor& x, const Tensor& target);
+
+/// The same ops for labels and tokens that lie on the device of the tensor already: they copy nothing there.
+namespace resident {
+Tensor embedding(const Tensor& table, const Indices& tokens);
+Tensor cross_entropy(const Tensor& logits, const Indices& labels);
+}  // namespace resident
 
 }  // namespace tinymp

@@ -28,7 +28,7 @@ double correct(const Tensor& logits, const std::vector<std::int32_t>& labels) {
 
 Tensor loss_of(Task task, const Tensor& y, const data::Batch& batch) {
   if (task == Task::reconstruct) return mse(y, batch.images);
-  return batch.there ? cross_entropy(y, *batch.there) : cross_entropy(y, batch.labels);
+  return batch.there ? resident::cross_entropy(y, *batch.there) : cross_entropy(y, batch.labels);
 }
 
 double metric_sum(Task task, const Tensor& y, const data::Batch& batch) {

@@ -1,5 +1,6 @@
 #include <kernels/cuda/gemm/ladder.h>
 #include <tinymp/base/error.h>
+#include <algorithm>
 #include <string>
 
 namespace tinymp::kernels {
@@ -75,6 +76,16 @@ Rung rung_for(Rung wanted, const GemmProblem& problem, int architecture) {
   expect(ladder[found].finishes || (problem.bias == nullptr && !problem.relu),
          "gemm: ", static_cast<Rung>(found), " adds no bias and has no relu; launch these behind it");
   return static_cast<Rung>(found);
+}
+
+int useful_parts(const GemmProblem& problem) {
+  constexpr int tile_m = 64, tile_n = 32;  // of small products
+  constexpr int blocks_wanted = 128, least_terms = 128;
+  if (problem.sums != Sums::f32 || problem.M == 0 || problem.N == 0) return 1;
+  const std::int64_t tiles =
+      std::int64_t{(problem.M + tile_m - 1) / tile_m} * ((problem.N + tile_n - 1) / tile_n);
+  const std::int64_t parts = std::min<std::int64_t>(blocks_wanted / tiles, problem.K / least_terms);
+  return static_cast<int>(std::clamp<std::int64_t>(parts, 1, 16));
 }
 
 Rung best_rung(const GemmProblem& problem, int architecture) {

@@ -41,7 +41,16 @@ struct GemmProblem {
   // Then c + bias and relu, for rungs that do these at once (RungRules::finishes).
   const void* bias = nullptr;  ///< (N), in the format of c
   bool relu = false;
+  /// For rungs that can split (RungRules::splits): so many blocks share each sum, which must be kept in FP32. Each adds the
+  /// terms of its part of K; then the sums of the parts are added from the first to the last.
+  int parts = 1;
 };
+
+/// The number of terms in a part: a multiple of the depth of every tile. The last part may have fewer.
+constexpr int terms_of_part(const GemmProblem& p) {
+  constexpr int deepest = 64;
+  return ((p.K + p.parts - 1) / p.parts + deepest - 1) / deepest * deepest;
+}
 
 /// From the ground up.
 enum class Rung : std::uint8_t { naive, tiled, wmma_naive, wmma_tiled, wmma_stages, mma };
@@ -58,6 +67,7 @@ struct RungRules {
   int stride_bytes;       ///< rows of a and b must start at multiples of this
   int address_bytes;      ///< and their first row at a multiple of this
   bool finishes = false;  ///< bias and relu too
+  bool splits = false;    ///< GemmProblem::parts; else a sum is one chain
 };
 
 inline constexpr int any_later = 9999;
@@ -72,7 +82,7 @@ inline constexpr std::array<RungRules, 6> ladder{{
     {"wmma-naive", false, false, 70, 80, any_later, 16, 16, 32},
     {"wmma-tiled", false, false, 70, 80, any_later, 1, 1, 1},
     {"wmma-stages", false, false, 80, 80, any_later, 1, 16, 16},
-    {"mma", false, false, 80, 80, any_later, 1, 4, 4, true},
+    {"mma", false, false, 80, 80, any_later, 1, 4, 4, true, true},
 }};
 
 constexpr const RungRules& rules_of(Rung rung) { return ladder[static_cast<std::size_t>(rung)]; }
@@ -89,20 +99,25 @@ Rung rung_for(Rung wanted, const GemmProblem& problem, int architecture);
 /// Why the rung does not take these formats on a GPU of this architecture; empty when it does.
 std::string refusal(const RungRules& rung, const GemmProblem& problem, int architecture);
 
+/// How many parts of K keep a large GPU busy, with enough terms in each to be worth it. 1: splitting gains nothing.
+int useful_parts(const GemmProblem& problem);
+
 /// The fastest rung for this problem; throws Error when there is none.
 Rung best_rung(const GemmProblem& problem, int architecture);
 
 // Both executors have the same functions.
-#define TINYMP_GEMM_FUNCTIONS                                                 \
-  void gemm_naive(const GemmProblem& problem, Stream stream);                 \
-  void gemm_tiled(const GemmProblem& problem, Stream stream);                 \
-  void gemm_wmma_naive(const GemmProblem& problem, Stream stream);            \
-  void gemm_wmma_tiled(const GemmProblem& problem, Stream stream);            \
-  void gemm_wmma_stages(const GemmProblem& problem, Stream stream);           \
-  void gemm_mma(const GemmProblem& problem, Stream stream);                   \
-  /* Of the GPU in use; emulated: of the chip (kernels/emu/chip.h), or 90. */ \
-  int architecture();                                                         \
-  /* Runs `wanted` or, by rung_for(), one below; returns the one it was. */   \
+#define TINYMP_GEMM_FUNCTIONS                                                    \
+  void gemm_naive(const GemmProblem& problem, Stream stream);                    \
+  void gemm_tiled(const GemmProblem& problem, Stream stream);                    \
+  void gemm_wmma_naive(const GemmProblem& problem, Stream stream);               \
+  void gemm_wmma_tiled(const GemmProblem& problem, Stream stream);               \
+  void gemm_wmma_stages(const GemmProblem& problem, Stream stream);              \
+  void gemm_mma(const GemmProblem& problem, Stream stream);                      \
+  /* Of the GPU in use; emulated: of the chip (kernels/emu/chip.h), or 90. */    \
+  int architecture();                                                            \
+  /* False where a sum must have the order of the CPU: emulated, and no chip. */ \
+  bool may_split_sums();                                                         \
+  /* Runs `wanted` or, by rung_for(), one below; returns the one it was. */      \
   Rung gemm(Rung wanted, const GemmProblem& problem, Stream stream);
 namespace emu {
 TINYMP_GEMM_FUNCTIONS

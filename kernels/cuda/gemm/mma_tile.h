@@ -86,6 +86,8 @@ struct MmaBlock {
   static constexpr std::size_t shared_bytes = mma_stage_count * sizeof(T) * (TileA::size + TileB::size);
   static constexpr int along_m = Shape::warp_m / 16, along_n = Shape::warp_n / 8;
 
+  static constexpr int lane_sums = along_m * along_n * 4;  ///< a lane holds so many sums
+
   LaneSums<Sum> sums[along_m][along_n];
 
   /// sums += a . b over k = 0 .. K-1, in `memory` of shared_bytes. fetch_a(tile, k) and fetch_b(tile, k) begin to copy
@@ -120,6 +122,19 @@ struct MmaBlock {
             mma_m16n8k16<T>(sums[i][j].d, left[i], columns);
           }
         }
+      }
+    }
+  }
+
+  /// visit(i, sum) for the i-th sum of this lane, of sums that are kept in FP32.
+  template <class Visit>
+  __device__ void for_each_sum(Visit visit) {
+    TINYMP_UNROLL
+    for (int i = 0; i < along_m; ++i) {
+      TINYMP_UNROLL
+      for (int j = 0; j < along_n; ++j) {
+        TINYMP_UNROLL
+        for (int e = 0; e < 4; ++e) visit((i * along_n + j) * 4 + e, sums[i][j].d[e]);
       }
     }
   }

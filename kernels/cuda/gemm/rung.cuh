@@ -24,6 +24,14 @@ int architecture() {
 #endif
 }
 
+bool may_split_sums() {
+#if defined(__CUDACC__)
+  return true;
+#else
+  return machine::chip().has_value();
+#endif
+}
+
 Rung gemm(Rung wanted, const GemmProblem& problem, Stream stream) {
   const Rung rung = rung_for(wanted, problem, architecture());
   detail::tell_way(rules_of(rung).name.data());  // a literal, so it ends with a zero
