@@ -9,10 +9,15 @@
 /// microseconds. CUDA C++ Programming Guide, "CUDA Graphs".
 ///
 ///   const PrivatePool pool;                        // the graph's memory; nothing else may use it
-///   const PrivatePool::Region region(pool);
-///   step(), step();                                // takes all blocks that it needs from the system
-///   const kernels::Graph graph(step);
-///   for (...) graph.launch();                      // does what step() would do, on the same memory
+///   std::optional<kernels::Graph> graph;
+///   {
+///     const PrivatePool::Region region(pool);
+///     step(), step();                              // take all blocks that a step needs from the system
+///     graph.emplace(step);
+///   }
+///   for (...) graph->launch();                     // does what step() would do, on the same memory
+///
+/// Kernels of all threads go to one stream. While one thread records, no other may use the device.
 namespace tinymp::kernels {
 
 /// A graph as an executor keeps it.
@@ -26,7 +31,7 @@ class Graph {
  public:
   /// Calls `step` once. What it launches on Device::cuda is recorded and does not run. What it does on the CPU happens
   /// now and not again. Throws Error when step copies to or from the CPU, reads a value, or asks the system for memory:
-  /// no graph can hold that. After an exception kernels run as before. Throws MissingError without an executor.
+  /// no graph can hold that (RefusedError). After an exception kernels run as before. Throws MissingError without an executor.
   explicit Graph(const std::function<void()>& step);
 
   /// Takes its turn among the kernels of the device; does not wait.

@@ -23,11 +23,12 @@ struct Recording {
 /// What this thread records; null: kernels run at once.
 inline thread_local Recording* recording = nullptr;
 
-/// Throws Error while this thread records: the allocators call it in what no graph can hold.
+/// Throws RefusedError while this thread records: the allocators call it in what no graph can hold.
 inline void refuse_in_recording(std::string_view what) {
-  expect(
-      recording == nullptr, "a recorded graph cannot hold ", what,
-      ": it would happen once, when the graph is recorded, and not when the graph is launched; do it before");
+  if (recording == nullptr) return;
+  throw RefusedError(concat("a recorded graph cannot hold ", what,
+                            ": it would happen once, when the graph is recorded, and not when the graph is "
+                            "launched; do it before"));
 }
 
 }  // namespace tinymp::kernels

@@ -94,6 +94,8 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
     const Rung rung = best_rung(problem, architecture());
     if (rules_of(rung).finishes) std::tie(problem.bias, problem.relu) = taken_from(rest, c);
     if (rules_of(rung).splits && may_split_sums()) problem.parts = useful_parts(problem);
+    const Scratch<float> sums(problem.parts > 1 ? sums_of_parts(problem) : 0);
+    problem.part_sums = sums.data();
     gemm(rung, problem, stream());
   } else {
     run_by_definition(a, ta, b, tb, c, accumulate);

@@ -41,9 +41,10 @@ __global__ void row_losses(CrossEntropy<C> of) {
 }
 
 /// The same in one block, which then adds up the losses: a batch of usual size needs one launch.
-inline constexpr std::int64_t rows_of_one_block = 256;
+inline constexpr int threads_of_mean = 512;
+inline constexpr std::int64_t logits_of_mean = 1 << 14;
 template <class C>
-__global__ void mean_loss(CrossEntropy<C> of, StoreShare<C> finish) {
+__global__ void __launch_bounds__(threads_of_mean) mean_loss(CrossEntropy<C> of, StoreShare<C> finish) {
   for_rows(of.rows, [&](std::int64_t b) { of.row(b); });
   __syncthreads();
   if (threadIdx.x >= row_threads) return;
@@ -81,31 +82,39 @@ __global__ void difference_gradients(Values x, Values target, const C* dloss, Va
 
 }  // namespace
 
-void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
-                   const View& row_log_sum, const View& loss) {
-  cross_entropy_and_gradient(logits, labels, row_top, row_log_sum, loss, {}, {});
-}
-
 void cross_entropy_and_gradient(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
                                 const View& row_log_sum, const View& loss, const View& dloss,
                                 const View& dlogits) {
   const std::int64_t batch = logits.rows();
+  const bool in_one_block = logits.size() <= logits_of_mean;
   with_compute_type(logits.dtype, [&]<class C> {
     const Scratch<C> losses(batch);
-    const CrossEntropy<C> of{values(logits),    batch,
-                             logits.cols(),     labels.data(),
-                             row_top.data<C>(), row_log_sum.data<C>(),
-                             losses.data(),     static_cast<const C*>(dloss.memory),
-                             values(dlogits)};
+    const CrossEntropy<C> of{values(logits),
+                             batch,
+                             logits.cols(),
+                             labels.data(),
+                             row_top.data<C>(),
+                             row_log_sum.data<C>(),
+                             losses.data(),
+                             static_cast<const C*>(dloss.memory),
+                             values(in_one_block ? dlogits : View{})};
     const StoreShare<C> finish{values(loss), static_cast<C>(batch)};
-    if (batch <= rows_of_one_block) {
-      const std::int64_t threads = std::min<std::int64_t>((batch * row_threads + 31) / 32 * 32, 1024);
-      launch<mean_loss<C>>(1, static_cast<unsigned>(threads), 0, stream(), of, finish);
+    if (in_one_block) {
+      const std::int64_t threads = (batch * row_threads + 31) / 32 * 32;
+      launch<mean_loss<C>>(1, static_cast<unsigned>(std::min<std::int64_t>(threads, threads_of_mean)), 0,
+                           stream(), of, finish);
       return;
     }
     launch<row_losses<C>>(blocks_for_rows(batch), block_threads, 0, stream(), of);
     reduce<C>(EachValue<C>{{losses.data(), dtype_of<C>}}, batch, finish);
   });
+  if (!in_one_block && dlogits.memory != nullptr)
+    cross_entropy_backward(logits, labels, row_top, row_log_sum, dloss, dlogits);
+}
+
+void cross_entropy(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
+                   const View& row_log_sum, const View& loss) {
+  cross_entropy_and_gradient(logits, labels, row_top, row_log_sum, loss, {}, {});
 }
 
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_top,

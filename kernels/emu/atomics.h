@@ -23,9 +23,10 @@ T change(T* address, F&& next) {
 
 }  // namespace machine
 
-/// Under ThreadSanitizer, which knows no fences, one block runs after the other (launch.cpp).
+/// Under ThreadSanitizer, which knows no fences, one block runs after the other (launch.cpp); and where accesses are
+/// counted (accesses.h), on one OS thread.
 inline void __threadfence() {
-#if !defined(__SANITIZE_THREAD__)
+#if !defined(__SANITIZE_THREAD__) && !defined(TINYMP_COUNTS_ACCESSES)
   std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
 }

@@ -94,20 +94,22 @@ std::string fault(Rung rung, const Case& c) {
   const Matrix<T> result(c.M, c.N, c.N + c.extra);
   a.draw(1);
   b.draw(2);
-  const GemmProblem problem{.M = c.M,
-                            .N = c.N,
-                            .K = c.K,
-                            .a = a.data(),
-                            .b = b.data(),
-                            .c = result.data(),
-                            .lda = a.ld,
-                            .ldb = b.ld,
-                            .ldc = result.ld,
-                            .ta = c.ta,
-                            .tb = c.tb,
-                            .format = c.types.format,
-                            .sums = c.types.sums,
-                            .parts = c.types.sums == Sums::f32 ? c.parts : 1};
+  GemmProblem problem{.M = c.M,
+                      .N = c.N,
+                      .K = c.K,
+                      .a = a.data(),
+                      .b = b.data(),
+                      .c = result.data(),
+                      .lda = a.ld,
+                      .ldb = b.ld,
+                      .ldc = result.ld,
+                      .ta = c.ta,
+                      .tb = c.tb,
+                      .format = c.types.format,
+                      .sums = c.types.sums,
+                      .parts = c.types.sums == Sums::f32 ? c.parts : 1};
+  const Array<float> sums(static_cast<std::size_t>(kernels::sums_of_parts(problem)));
+  problem.part_sums = sums.data();
   const int terms = problem.parts > 1 ? kernels::terms_of_part(problem) : c.K;
   const Rung ran = kernels::emu::gemm(rung, problem, nullptr);
   if (ran != rung) return concat("rung ", ran, " ran instead");

@@ -72,6 +72,29 @@ TEST_CASE("clip_norm changes the factor, and only the factor") {
   CHECK(bytes_of(p.grad()) == before);
 }
 
+TEST_CASE("unscale clips too when it is asked, with the bits of clip_norm") {
+  const Tensor p = parameter({10, 20}), q = parameter({10, 20});
+  Sgd one({p}, {.lr = 1}), two({q}, {.lr = 1});
+  LossScaler first(StaticScaling{.factor = 8}), second(StaticScaling{.factor = 8});
+  leave_gradient(p, {24, -32}), leave_gradient(q, {24, -32});
+  Gradients apart = one.gradients(), together = two.gradients();
+  const UnscaleResult alone = first.unscale(apart);
+  CHECK(!alone.norm());
+  const float norm = static_cast<float>(clip_norm(apart, 1).item());
+  CHECK_ERROR_SAYS("max_norm is 0", second.unscale(together, 0));
+  UnscaleResult check = second.unscale(together, 1);
+  CHECK(check.norm()->read() == norm);
+  CHECK(together.factor() == apart.factor());
+  const DeviceValue<kernels::StepOutcome> outcome = two.step(together, check);
+  const DeviceValue<kernels::StepRecords> records(Device::cpu, kernels::StepRecords());
+  const Tensor loss = Tensor::from({}, std::vector<float>{0.5f});
+  second.update(std::move(check), loss, outcome, records);
+  CHECK(records.read().steps == 1);
+  CHECK(records.read().at[0].norm == norm);
+  CHECK(records.read().at[0].scale == 8);
+  CHECK_ERROR_SAYS("handed in before", second.update(std::move(check), loss, outcome, records));
+}
+
 TEST_CASE("the norm is that of all parameters together, in any format, without overflow") {
   for (const DType dtype : {DType::f32, DType::f16}) {
     Recipe recipe;

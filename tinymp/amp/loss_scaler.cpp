@@ -75,7 +75,7 @@ Tensor LossScaler::seed(Device device) {
   return Tensor::over(state_.storage(), 0, DType::f32);
 }
 
-/// Opens the step of these gradients. The caller fills what it found.
+/// What unscale() asks for before it looks at the gradients.
 UnscaleResult LossScaler::begin_check(Gradients& gradients) {
   gradients.expect_current("unscale");
   Gradients::Step& step = *gradients.step_;
@@ -87,9 +87,13 @@ UnscaleResult LossScaler::begin_check(Gradients& gradients) {
 
   const Device device = step.arena.device();
   follow(device);
-  UnscaleResult check(gradients.step_, device, skips_nonfinite(policy_));
-  open_.push_back(gradients.step_);
-  step.stage = Stage::unscaled;
+  return {gradients.step_, device, skips_nonfinite(policy_)};
+}
+
+/// Opens the step, once its gradients were looked at.
+UnscaleResult LossScaler::opened(UnscaleResult check) {
+  open_.push_back(check.step_);
+  check.step_->stage = Stage::unscaled;
   return check;
 }
 
@@ -97,7 +101,7 @@ UnscaleResult LossScaler::unscale(Gradients& gradients) {
   UnscaleResult check = begin_check(gradients);
   const Gradients::Step& step = *gradients.step_;
   kernels::unscale(step.arena.view(), state_.cell(), check.found_.cell(), step.factor.cell());
-  return check;
+  return opened(std::move(check));
 }
 
 UnscaleResult LossScaler::unscale(Gradients& gradients, float max_norm) {
@@ -109,7 +113,7 @@ UnscaleResult LossScaler::unscale(Gradients& gradients, float max_norm) {
   kernels::unscale_and_clip(step.arena.view(), state_.cell(), max_norm, check.found_.cell(),
                             step.factor.cell(), Tensor::over(norm.storage(), 0, DType::f32).view(),
                             step.counts.cell());
-  return check;
+  return opened(std::move(check));
 }
 
 void LossScaler::expect_all(std::span<UnscaleResult* const> checks) const {
@@ -128,12 +132,13 @@ void LossScaler::expect_all(std::span<UnscaleResult* const> checks) const {
          "check that unscale() returned, in one call");
 }
 
-void LossScaler::update(UnscaleResult check, const Tensor& loss,
+void LossScaler::update(UnscaleResult&& check, const Tensor& loss,
                         const DeviceValue<kernels::StepOutcome>& outcome,
                         const DeviceValue<kernels::StepRecords>& records) {
   UnscaleResult* const only[] = {&check};
   expect_all(only);
   open_.clear();
+  check.step_ = nullptr;
   const Tensor norm = check.norm_ ? Tensor::over(check.norm_->storage(), 0, DType::f32) : Tensor();
   kernels::end_step(policy_, check.found_.cell(), outcome.cell(), loss.view(), norm ? norm.view() : View{},
                     state_.cell(), records.cell());

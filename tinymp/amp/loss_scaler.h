@@ -60,7 +60,7 @@ class LossScaler {
 
   /// The same for the one check of a step, and writes down what became of the step, before S moves. Calls
   /// one kernel and does not wait. Throws Error as update() does.
-  void update(UnscaleResult check, const Tensor& loss, const DeviceValue<kernels::StepOutcome>& outcome,
+  void update(UnscaleResult&& check, const Tensor& loss, const DeviceValue<kernels::StepOutcome>& outcome,
               const DeviceValue<kernels::StepRecords>& records);
 
   /// Returns the state that a run needs to continue where it stopped. The policy is not in it: the recipe
@@ -74,6 +74,7 @@ class LossScaler {
 
  private:
   UnscaleResult begin_check(Gradients& gradients);
+  UnscaleResult opened(UnscaleResult check);
   void expect_all(std::span<UnscaleResult* const> checks) const;
   void end_step(std::span<UnscaleResult* const> checks);
   void expect_no_open_step(const char* caller);

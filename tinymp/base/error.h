@@ -23,6 +23,11 @@ struct MissingError : Error {
   using Error::Error;
 };
 
+/// The call is not possible at this moment, and would not be with more memory either.
+struct RefusedError : Error {
+  using Error::Error;
+};
+
 /// Joins parts, "a", 3, shape, into one string. A part is anything with operator<<.
 template <class... Parts>
 std::string concat(const Parts&... parts) {

@@ -19,7 +19,7 @@ struct Batch {
   /// The labels of a batch that was gathered on a device; then `labels` is empty (train/resident_data.h).
   std::optional<Indices> there{};
 
-  std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
+  std::int64_t size() const { return there ? there->size() : static_cast<std::int64_t>(labels.size()); }
 };
 
 /// Returns the batch with its images on a device. The loss moves the labels there.

@@ -45,7 +45,7 @@ Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options)
                     const Tensor& dy, const Needs& needs) {
                   std::vector<Tensor> grads(bias ? 3 : 2);
                   if (needs(0)) {
-                    grads[0] = Tensor::like(x);
+                    grads[0] = x.place_for_grad();
                     kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate);
                   }
                   if (needs(1)) {

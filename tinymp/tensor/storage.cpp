@@ -22,7 +22,7 @@ std::size_t block_size(std::size_t bytes) {
 
 class BlockPool {
  public:
-  BlockPool() = default;
+  explicit BlockPool(bool is_private) : is_private_(is_private) {}
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
   ~BlockPool() { release_waiting(); }  // of all blocks: storage keeps its pool alive
@@ -71,14 +71,17 @@ class BlockPool {
     }
   }
 
-  /// When memory runs out, gives the waiting blocks of all sizes back and tries again.
+  /// When memory runs out, gives the waiting blocks of all sizes back, also those of the common pool, and tries again.
   std::byte* from_system(std::size_t size, Device device) {
     try {
       return static_cast<std::byte*>(allocator(device).allocate(size));
     } catch (const MissingError&) {
       throw;
+    } catch (const RefusedError&) {
+      throw;
     } catch (const Error&) {
       release_waiting();
+      if (is_private_) empty_pool();
       return static_cast<std::byte*>(allocator(device).allocate(size));
     }
   }
@@ -88,6 +91,7 @@ class BlockPool {
     std::vector<std::byte*> waiting;  ///< its capacity is at least `all`
     std::size_t all = 0;              ///< the number of blocks in use or waiting
   };
+  const bool is_private_;
   std::mutex mutex_;
   std::map<std::pair<Device, std::size_t>, Blocks> blocks_;
   PoolStatistics statistics_;
@@ -97,7 +101,7 @@ namespace {
 
 /// Never destroyed: tensors in static storage may outlive any static object.
 const std::shared_ptr<BlockPool>& common_pool() {
-  static const auto& instance = *new std::shared_ptr<BlockPool>(std::make_shared<BlockPool>());
+  static const auto& instance = *new std::shared_ptr<BlockPool>(std::make_shared<BlockPool>(false));
   return instance;
 }
 
@@ -149,7 +153,7 @@ bool Storage::counts_as(MemoryKind kind) const {
   return account_ != nullptr && kind_ == kind && account_ == current_account();
 }
 
-PrivatePool::PrivatePool() : blocks_(std::make_shared<BlockPool>()) {}
+PrivatePool::PrivatePool() : blocks_(std::make_shared<BlockPool>(true)) {}
 
 PrivatePool::Region::Region(const PrivatePool& pool) : outer_(std::exchange(current_pool, &pool)) {}
 PrivatePool::Region::~Region() { current_pool = outer_; }

@@ -85,7 +85,7 @@ class Tensor {
   void unbind_grad() const;
   /// Where backward may write the gradient of this tensor, in its format: the buffer of bind_grad() if it has this format
   /// and holds no gradient yet, which saves a copy; else a new tensor. Until the gradient is set, the buffer is
-  /// given out once.
+  /// given out once; an op asks for its inputs in their order, as their gradients will be set.
   Tensor place_for_grad() const;
   Tensor bound_grad() const { return self().grad_is_bound ? Tensor(self().grad) : Tensor(); }
   /// Registers a function that the optimizer of this parameter calls when it takes its next step or skips it.

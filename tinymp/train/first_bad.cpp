@@ -109,11 +109,8 @@ class Replay {
   std::set<const void*> bad_before_;  ///< moments that were infinite at the start
 };
 
-/// True for S times the loss. It may overflow FP32 when S is too large; then dynamic scaling backs off.
-bool is_scaled_loss(const BadTensor& bad) { return bad.op == "scale" && bad.shape == Shape{}; }
-
 bool is_passing(const std::optional<BadTensor>& bad) {
-  return bad && bad->origin == BadTensor::Origin::forward && !is_scaled_loss(*bad);
+  return bad && bad->origin == BadTensor::Origin::forward;
 }
 
 /// The finding for a step that could not be traced.

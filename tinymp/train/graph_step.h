@@ -14,13 +14,13 @@ namespace tinymp::train {
 /// measures nothing else.
 class GraphStep {
  public:
-  /// All must outlive it. Copies the data set to the device of the plan. Throws Error for a plan with a loss of its own,
-  /// which needs the labels on the CPU.
+  /// All must outlive it. Copies the data set to the device of the plan. The plan has no loss of its own: that would need
+  /// the labels on the CPU.
   GraphStep(const Plan& plan, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler,
             data::Loader& loader, const StepRecords& records);
 
-  /// Starts step `number`, when `recorded` steps have been added to the records. The first two run kernel by kernel: they
-  /// take the memory that the graph keeps.
+  /// Starts step `number`, when `recorded` steps have been added to the records. The first runs kernel by kernel: it takes
+  /// the memory that the graph keeps.
   PendingStep take(std::int64_t number, std::int64_t recorded);
 
   /// The kernels of a step in their order; empty before it is recorded.
@@ -37,7 +37,7 @@ class GraphStep {
   const StepRecords& records_;
   ResidentData data_;
   PrivatePool pool_;
-  int warm_ups_ = 0;
+  bool is_warm_ = false;
   std::optional<kernels::Graph> graph_;
 };
 

@@ -38,6 +38,9 @@ void expect_complete(const Plan& plan) {
          " steps, of which ", plan.keep, " are kept, makes no run");
   expect(!plan.graph || plan.device == Device::cuda, "train::run: the plan '", plan.name,
          "' asks for a graph, which the device cuda alone has");
+  expect(
+      !plan.graph || !plan.loss, "train::run: the plan '", plan.name,
+      "' has a loss of its own, which needs the labels on the CPU; such a step is not recorded as a graph");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
 }

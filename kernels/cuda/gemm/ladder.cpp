@@ -79,12 +79,10 @@ Rung rung_for(Rung wanted, const GemmProblem& problem, int architecture) {
 }
 
 int useful_parts(const GemmProblem& problem) {
-  constexpr int tile_m = 64, tile_n = 32;  // of small products
   constexpr int blocks_wanted = 128, least_terms = 128;
   if (problem.sums != Sums::f32 || problem.M == 0 || problem.N == 0) return 1;
-  const std::int64_t tiles =
-      std::int64_t{(problem.M + tile_m - 1) / tile_m} * ((problem.N + tile_n - 1) / tile_n);
-  const std::int64_t parts = std::min<std::int64_t>(blocks_wanted / tiles, problem.K / least_terms);
+  const std::int64_t parts =
+      std::min<std::int64_t>(blocks_wanted / split_tiles(problem), problem.K / least_terms);
   return static_cast<int>(std::clamp<std::int64_t>(parts, 1, 16));
 }
 

@@ -44,7 +44,17 @@ struct GemmProblem {
   /// For rungs that can split (RungRules::splits): so many blocks share each sum, which must be kept in FP32. Each adds the
   /// terms of its part of K; then the sums of the parts are added from the first to the last.
   int parts = 1;
+  float* part_sums = nullptr;  ///< in GPU memory: room for sums_of_parts()
 };
+
+/// Products are split in tiles of this size.
+inline constexpr int split_tile_m = 64, split_tile_n = 32;
+constexpr std::int64_t split_tiles(const GemmProblem& p) {
+  return std::int64_t{(p.M + split_tile_m - 1) / split_tile_m} * ((p.N + split_tile_n - 1) / split_tile_n);
+}
+constexpr std::int64_t sums_of_parts(const GemmProblem& p) {
+  return split_tiles(p) * p.parts * split_tile_m * split_tile_n;
+}
 
 /// The number of terms in a part: a multiple of the depth of every tile. The last part may have fewer.
 constexpr int terms_of_part(const GemmProblem& p) {

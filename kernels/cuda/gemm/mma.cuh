@@ -2,7 +2,6 @@
 
 #include <kernels/cuda/gemm/mma_tile.h>
 #include <kernels/cuda/last_block.h>
-#include <kernels/cuda/values.h>
 
 /// Rung 6: the instructions themselves (mma_tile.h). It waits for the tensor cores: mma.sync reaches about 62 % of the peak
 /// of Hopper (Luo et al. 2024, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture"), where wgmma
@@ -86,7 +85,9 @@ __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
 /// Calls run(Type<Shape>, is_wide).
 template <class Run>
 void with_shape(const GemmProblem& p, bool wide, Run&& run) {
-  const bool large = blocks(p.M, BlockShape::m) * blocks(p.N, BlockShape::n) >= blocks_that_fill_a_gpu;
+  static_assert(SmallShape::m == split_tile_m && SmallShape::n == split_tile_n);
+  const bool large =
+      p.parts == 1 && blocks(p.M, BlockShape::m) * blocks(p.N, BlockShape::n) >= blocks_that_fill_a_gpu;
   const auto with_width = [&](auto is_wide) {
     large ? run(Type<BlockShape>(), is_wide) : run(Type<SmallShape>(), is_wide);
   };
@@ -111,12 +112,10 @@ void gemm_mma(const GemmProblem& p, Stream stream) {
         const dim3 grid(blocks(p.M, Shape::m), blocks(p.N, Shape::n), p.parts > 1 ? blocks(p.K, terms) : 1);
         expect(grid.z == 1 || (std::is_same_v<Sum, float> && grid.x * grid.y <= most_split_tiles),
                "gemm: sums in FP16, and those of ", grid.x * grid.y, " tiles, are not split");
-        const Scratch<float> sums(grid.z == 1 ? 0
-                                              : std::int64_t{grid.x} * grid.y * grid.z * Shape::m * Shape::n);
         launch<mma<Shape, is_wide, T, Sum, A, B>>(grid, Shape::threads, Block::shared_bytes, stream, a, b,
                                                   static_cast<T*>(p.c), p.ldc, every(p.c, p.ldc, 4),
                                                   Finish<T>{static_cast<const T*>(p.bias), p.N, p.relu},
-                                                  Parts{grid.z == 1 ? p.K : terms, sums.data()});
+                                                  Parts{grid.z == 1 ? p.K : terms, p.part_sums});
       });
     });
   });

@@ -85,6 +85,7 @@ Training::Training(const StepModel& model, const Recipe& recipe, Device device)
       optimizer_(model.optimizer(tensors(model_->parameters()), recipe)),
       scaler_(recipe.scaling),
       batches_(batches_of(model, device)),
+      shown_{Tensor::like(batches_[0].images), {}, Indices(batches_[0].labels, device)},
       records_(device, StepRecords()) {}
 
 void Training::step() { step_on(batches_[taken_++ % batches_.size()]); }
@@ -109,13 +110,18 @@ void Training::step_on(const data::Batch& batch) {
 
 void Training::record() {
   const PrivatePool::Region region(pool_);
-  const auto step = [this] { step_on(batches_[0]); };
+  cast(batches_[0].images.view(), shown_.images.view());
+  const auto step = [this] { step_on(shown_); };
   step(), step();  // take the memory that the graph keeps
   graph_.emplace(step);
 }
 
 void Training::graph_step() {
   expect(graph_.has_value(), "Training::graph_step: no graph was recorded");
+  const data::Batch& batch = batches_[taken_++ % batches_.size()];
+  cast(batch.images.view(), shown_.images.view());
+  const std::span<std::int32_t> labels = shown_.there->written();
+  allocator(device_).copy_within(labels.data(), batch.there->view().data(), labels.size_bytes());
   graph_->launch();
 }
 

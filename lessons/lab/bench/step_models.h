@@ -42,9 +42,10 @@ class Training {
  public:
   Training(const StepModel& model, const Recipe& recipe, Device device = Device::cpu);
 
-  void step();        ///< forward, loss, backward, unscale, update; a GPU is not waited for
-  void record();      ///< makes a graph of a step on the first batch; after it some memory is the graph's
-  void graph_step();  ///< launches it; throws Error before record()
+  void step();    ///< forward, loss, backward, unscale, update; a GPU is not waited for
+  void record();  ///< makes a graph of a step
+  /// Copies the next batch to where the graph reads it, and launches. Throws Error before record().
+  void graph_step();
   void wait() const;  ///< returns when the device has done all steps
   std::int64_t parameters() const;
   double loss();  ///< loss of the first batch with the present weights
@@ -59,6 +60,7 @@ class Training {
   LossScaler scaler_;
   std::vector<data::Batch> batches_;
   std::size_t taken_ = 0;
+  data::Batch shown_;  ///< what the graph reads
   train::StepRecords records_;
   PrivatePool pool_;
   std::optional<Graph> graph_;

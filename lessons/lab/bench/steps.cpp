@@ -31,30 +31,51 @@ std::string why_no_pytorch(PyTorch& pytorch, const StepModel& model, const StepR
 constexpr std::array<std::pair<const char*, const char*>, 2> gpu_ways = {
     {{"compiled", "+compile"}, {"graph", "+graph"}}};
 
+/// The contenders of a race, and where the time of each goes.
+struct Entrants {
+  std::vector<Contender> contenders{};
+  std::vector<Timing*> results{};
+
+  void add(Timing& result, const char* name, std::function<double(int)> seconds) {
+    contenders.push_back({name, std::move(seconds)});
+    results.push_back(&result);
+  }
+};
+
+void enter_ours(Entrants& entrants, StepRow& row, Training& training, Device device) {
+  entrants.add(row.ours, "ours", [&training](int runs) {
+    return seconds_of([&] { training.step(); }, runs, [&] { training.wait(); });
+  });
+  if (device == Device::cpu) return;
+  entrants.add(row.graph, "our graph", [&training, recorded = false](int runs) mutable {
+    if (!std::exchange(recorded, true)) training.record();
+    return seconds_of([&] { training.graph_step(); }, runs, [&] { training.wait(); });
+  });
+}
+
+void enter_pytorch(Entrants& entrants, StepRow& row, PyTorch& pytorch) {
+  const auto add = [&](Timing& result, const char* name, const char* way) {
+    entrants.add(result, name,
+                 [&pytorch, request = concat("step ", row.model->name, " ", row.recipe->name, way, " ")](
+                     int runs) { return pytorch.seconds(concat(request, runs)); });
+  };
+  add(row.pytorch, "PyTorch", "");
+  for (std::size_t i = 0; i < row.ways.size(); ++i)
+    add(row.ways[i].timing, gpu_ways[i].first, gpu_ways[i].second);
+}
+
 std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, Device device,
                              const RaceRules& rules) {
   std::vector<StepRow> rows;
   for (const StepRecipe& recipe : step_recipes()) rows.push_back({.model = &model, .recipe = &recipe});
   std::vector<std::unique_ptr<Training>> trainings;
-  std::vector<Contender> contenders;
-  std::vector<Timing*> results;
-  const auto add = [&](Timing& result, const char* name, std::function<double(int)> seconds) {
-    contenders.push_back({name, std::move(seconds)});
-    results.push_back(&result);
-  };
+  Entrants entrants;
   for (StepRow& row : rows) {
     trainings.push_back(std::make_unique<Training>(model, row.recipe->recipe, device));
     Training& training = *trainings.back();
-    add(row.ours, "ours", [&training](int runs) {
-      return seconds_of([&] { training.step(); }, runs, [&] { training.wait(); });
-    });
-    if (device != Device::cpu) {
-      training.record();
-      add(row.graph, "our graph", [&training](int runs) {
-        return seconds_of([&] { training.graph_step(); }, runs, [&] { training.wait(); });
-      });
+    enter_ours(entrants, row, training, device);
+    if (device != Device::cpu)
       for (const auto& [name, way] : gpu_ways) row.ways.push_back({.name = name});
-    }
     double first = 0;
     row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters(), device, first);
     if (!row.no_pytorch.empty()) continue;
@@ -62,18 +83,10 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, Device de
       row.pytorch = {first, first, 1, 1};
       continue;
     }
-    const auto theirs = [&](Timing& result, const char* name, const char* way) {
-      add(result, name,
-          [&pytorch, request = concat("step ", model.name, " ", row.recipe->name, way, " ")](int runs) {
-            return pytorch.seconds(concat(request, runs));
-          });
-    };
-    theirs(row.pytorch, "PyTorch", "");
-    for (std::size_t i = 0; i < row.ways.size(); ++i)
-      theirs(row.ways[i].timing, gpu_ways[i].first, gpu_ways[i].second);
+    enter_pytorch(entrants, row, pytorch);
   }
-  const std::vector<Timing> timings = race(contenders, rules);
-  for (std::size_t i = 0; i < timings.size(); ++i) *results[i] = timings[i];
+  const std::vector<Timing> timings = race(entrants.contenders, rules);
+  for (std::size_t i = 0; i < timings.size(); ++i) *entrants.results[i] = timings[i];
   for (StepRow& row : rows) {
     expect(row.ours.fault.empty(), model.what, ", ", row.recipe->name, ": ", row.ours.fault);
     if (!row.pytorch.fault.empty()) row.no_pytorch = row.pytorch.fault;

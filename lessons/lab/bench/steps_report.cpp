@@ -46,6 +46,7 @@ Json StepsReport::json() const {
     if (device != Device::cpu) {
       json["graph"] = timing_json(row.graph);
       json["graph"]["steps_per_second"] = or_null(rate(row.graph));
+      json["graph"]["fault"] = row.graph.fault;
     }
     json["pytorch"] = timing_json(row.pytorch);
     json["pytorch"]["steps_per_second"] = or_null(rate(row.pytorch));

@@ -192,8 +192,6 @@ void add_training_flags(CLI::App& app, Options& options, const DataChoice& data)
       ->type_name("NAME")
       ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
       ->capture_default_str();
-  app.add_flag("--graph", options.graph,
-               "With --device cuda: steps as a recorded graph, the data set on the device; the same bits");
 }
 
 void add_experiment_flags(CLI::App& app, Options& options) {

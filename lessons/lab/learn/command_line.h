@@ -27,7 +27,7 @@ DataChoice data_of(const Lesson& lesson);
 
 /// --mine. The launcher has built with the pieces by then; a program without any refuses it.
 void add_mine_flag(CLI::App& app);
-/// --data, --threads, --live, --device, --graph.
+/// --data, --threads, --live, --device.
 void add_training_flags(CLI::App& app, Options& options, const DataChoice& data);
 /// --seeds, --first-seed, --smoke.
 void add_experiment_flags(CLI::App& app, Options& options);

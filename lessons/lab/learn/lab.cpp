@@ -121,7 +121,7 @@ train::Plan Lab::complete(train::Plan plan) {
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
   plan.device = device();
-  plan.graph = options_.graph && !plan.loss;  // a loss of the lesson's own runs kernel by kernel
+  plan.graph = options_.graph;
   plan.name = marked(plan.name);
   return plan;
 }

@@ -68,7 +68,7 @@ struct Options {
   std::string results{};       ///< --results FILE: what the chapter quotes, as JSON
   int threads = 0;             ///< --threads N; 0: all cores
   std::string device = "cpu";  ///< --device cpu|cuda
-  bool graph = false;          ///< --graph: steps as a recorded graph
+  bool graph = false;          ///< ./learn train --graph: a step is launched as a recorded graph
   std::string command{};  ///< what repeats this: "./learn run 6 --seeds 3"; empty: the lesson without options
 };
 

@@ -68,6 +68,8 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
       ->check(whole(0, many));
   count("--shadow-every", flags.shadow_every, 0,
         "Count flushed gradients so often (not in FP32, which flushes none); 0: never, and no histograms");
+  app.add_flag("--graph", flags.options.graph,
+               "With --device cuda: launch a step as one graph, with the data set on the device");
   app.add_flag("--augment", flags.augment, "Each epoch moves each image a little and mirrors half of them");
   app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
 }
