@@ -228,6 +228,36 @@ TEST_CASE("gemm: mma, sums in parts that blocks of their own add up") {
   }
   check(Rung::mma, split);
 }
+TEST_CASE("gemm: mma adds the parts of a sum from the first to the last") {
+  // The parts are 2^24, 1 and -2^24. FP32 loses the 1 in the first addition, and in this order alone.
+  constexpr int K = 192, N = 2;
+  const Matrix<__half> a(1, K, K), b(K, N, N), c(1, N, N);
+  for (int k = 0; k < K; ++k) {
+    const float left = k == 0 ? 4096.0f : k == 64 ? 1.0f : k == 128 ? -4096.0f : 0.0f;
+    a.at(0, k) = static_cast<__half>(left);
+    for (int n = 0; n < N; ++n) b.at(k, n) = static_cast<__half>(std::fabs(left));
+  }
+  for (const int parts : {1, 3}) {
+    GemmProblem problem{.M = 1,
+                        .N = N,
+                        .K = K,
+                        .a = a.data(),
+                        .b = b.data(),
+                        .c = c.data(),
+                        .lda = K,
+                        .ldb = N,
+                        .ldc = N,
+                        .format = Format::f16,
+                        .parts = parts};
+    const Array<float> sums(static_cast<std::size_t>(kernels::sums_of_parts(problem)));
+    problem.part_sums = sums.data();
+    for (const Options& order : all_orders()) {
+      const WithOrder with(order);
+      REQUIRE(kernels::emu::gemm(Rung::mma, problem, nullptr) == Rung::mma);
+      for (int n = 0; n < N; ++n) CHECK(static_cast<float>(c.at(0, n)) == 0);
+    }
+  }
+}
 TEST_CASE("gemm: useful parts of small products with long sums") {
   const auto parts = [](int M, int N, int K, Sums sums = Sums::f32) {
     return kernels::useful_parts({.M = M, .N = N, .K = K, .format = Format::f16, .sums = sums});
