@@ -102,7 +102,7 @@ TEST_CASE("memory: the buffers of a model count among its weights, in their own 
 }
 
 // Of each image: 784 pixels, 128 and 10 results; the loss keeps the largest logit, a logarithm and the label in four
-// bytes each. Beside these the loss, the scaled loss and S.
+// bytes each, and the gradients of the 10 logits. Beside these the loss.
 TEST_CASE("memory: an MLP's activations take the bytes of its layers") {
   const data::Split data = made_up_split();
   for (const Recipe& recipe : {recipes::fp32, recipes::fp16_dynamic}) {
@@ -110,8 +110,9 @@ TEST_CASE("memory: an MLP's activations take the bytes of its layers") {
     Plan plan = plan_of(data, models()[0], recipe, 6);
     plan.log_every = 50;  // the losses of several steps wait for the log; they are no activations
     const RunResult result = result_of(plan);
-    const std::int64_t layers = 8 * (784 + 128 + 10) * width(recipe.compute), loss = 8 * 3 * 4;
-    CHECK(result.memory.activations == layers + loss + 3 * 4);
+    const std::int64_t layers = 8 * (784 + 128 + 10) * width(recipe.compute),
+                       loss = 8 * (3 * 4 + 10 * width(recipe.compute)) + 4;
+    CHECK(result.memory.activations == layers + loss);
   }
 }
 
