@@ -34,8 +34,11 @@ void __tsan_func_exit() {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
-// The atomic variables of the emulation itself.
+// The atomic variables of the emulation itself, and those of kernels, which have no part in the counts.
 char __tsan_atomic8_load(const volatile char* from, int) { return __atomic_load_n(from, __ATOMIC_SEQ_CST); }
 int __tsan_atomic32_load(const volatile int* from, int) { return __atomic_load_n(from, __ATOMIC_SEQ_CST); }
 long __tsan_atomic64_load(const volatile long* from, int) { return __atomic_load_n(from, __ATOMIC_SEQ_CST); }
+int __tsan_atomic32_compare_exchange_weak(volatile int* at, int* expected, int wanted, int, int) {
+  return __atomic_compare_exchange_n(at, expected, wanted, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
 }
