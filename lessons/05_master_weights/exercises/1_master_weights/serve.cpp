@@ -11,12 +11,17 @@ Tensor taken(Message& request, std::int32_t format) {
   return Tensor::from({static_cast<std::int64_t>(values.size())}, values, static_cast<DType>(format));
 }
 
+/// The step after those that `state` has counted.
 kernels::StepOutcome update(const kernels::UpdateRule& rule, const kernels::UpdateArenas& arenas,
-                            float factor, const kernels::StepState& state) {
-  kernels::StepOutcome report{.taken = true, .updates = {}};
+                            float factor, kernels::StepState state) {
+  kernels::StepOutcome report;
+  const kernels::GradientCounts found;
+  kernels::PassCounts counts;
   const Device cpu = Device::cpu;
-  kernels::cpu::update(rule, arenas, Cell<const float>(&factor, cpu),
-                       Cell<const kernels::StepState>(&state, cpu), Cell<kernels::StepOutcome>(&report, cpu));
+  kernels::cpu::take_step(rule, arenas, Cell<const float>(&factor, cpu),
+                          Cell<const kernels::GradientCounts>(&found, cpu), false,
+                          Cell<kernels::StepState>(&state, cpu), Cell<kernels::StepOutcome>(&report, cpu),
+                          Cell<kernels::PassCounts>(&counts, cpu));
   return report;
 }
 
@@ -29,7 +34,7 @@ void sgd(Message& request, Message& reply) {
   kernels::UpdateRule rule = kernels::SgdRule<false>{s.momentum, s.decay};
   if (s.momentum != 0) rule = kernels::SgdRule<true>{s.momentum, s.decay};
   const auto lost = update(rule, {weights.view(), master.view(), gradients.view(), {moment.view(), {}}},
-                           s.factor, {.steps = 1, .lr = s.lr})
+                           s.factor, {.steps = 0, .lr = s.lr})
                         .updates;
   reply.put_all(master.to_floats()).put_all(weights.to_floats()).put_all(moment.to_floats());
   reply.put(std::int64_t{lost.values}).put(std::int64_t{lost.underflowed}).put(std::int64_t{lost.absorbed});
@@ -42,9 +47,8 @@ void adam(Message& request, Message& reply) {
                gradients = taken(request, static_cast<std::int32_t>(DType::f32)), m0 = taken(request, format),
                m1 = taken(request, format);
   const auto rule = kernels::adam_rule<true>(0.9, 0.999, 1e-8f, 0.01f);
-  kernels::StepState state{.steps = 3, .lr = 0.01f};
-  rule.begin(state);
-  update(rule, {weights.view(), master.view(), gradients.view(), {m0.view(), m1.view()}}, 1, state);
+  update(rule, {weights.view(), master.view(), gradients.view(), {m0.view(), m1.view()}}, 1,
+         {.steps = 2, .lr = 0.01f});
   reply.put_all(master.to_floats()).put_all(m0.to_floats()).put_all(m1.to_floats());
 }
 
