@@ -41,8 +41,9 @@ done
 
 if [ -n "$fetch" ]; then
   mkdir -p "$fetch/debs" && fetch=$(cd "$fetch" && pwd) && cd "$fetch/debs" || exit 1
-  version=$(apt-cache depends libfmt-dev | sed -n 's/^ *Depends: \(libfmt[0-9.]*\)$/\1/p')
-  apt-get download -q libfmt-dev "$version" nlohmann-json3-dev libcli11-dev libstb-dev catch2 zlib1g-dev || exit 1
+  # libfmt.so is a package of its own; on Debian 13 catch2 is nothing but the name of another.
+  mapfile -t behind < <(apt-cache depends libfmt-dev catch2 | sed -nE 's/^ *Depends: (libfmt[0-9.]*|libcatch2-dev)$/\1/p')
+  apt-get download -q libfmt-dev "${behind[@]}" nlohmann-json3-dev libcli11-dev libstb-dev catch2 zlib1g-dev || exit 1
   for package in *.deb; do dpkg -x "$package" "$fetch" || exit 1; done
   rm -f "$fetch"/usr/lib/*/libz.so # it points at a library that is not here; libz.a is taken
   echo "first_contact: --packages $fetch"

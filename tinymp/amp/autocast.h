@@ -39,7 +39,7 @@ class Autocast final : public CastPolicy {
   /// Regions live on the stack, so that inner regions end before outer regions.
   static void* operator new(std::size_t) = delete;
 
-  /// Returns the number of parameters copied so far. Regions that share copies share the count.
+  /// Returns the number of copies of parameters made so far. Regions that share copies share the count.
   std::int64_t casts_of_parameters() const { return copies_->made; }
 
  private:

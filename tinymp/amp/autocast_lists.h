@@ -10,9 +10,9 @@ namespace tinymp {
 
 enum class RunsIn : std::uint8_t {
   narrow,  ///< the format of the region, for matrix products: tensor cores multiply in that format and add up in FP32
-  wide,    ///< FP32, for ops that sum many values or leave the range of FP16
-  widest,  ///< for ops that need all inputs in one format: the format that all inputs have, or else f32
-  given,   ///< the formats of the inputs: nothing is cast
+  wide,  ///< FP32, for ops that sum many values or leave the range of FP16
+  widest,  ///< inputs of one format keep it, others are cast to FP32: for ops that need all inputs in one format
+  given,  ///< the formats of the inputs: nothing is cast
 };
 
 struct AutocastRule {

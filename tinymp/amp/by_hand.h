@@ -20,7 +20,7 @@
 namespace tinymp {
 
 /// Rounds the parameters to `format`. When `format` is narrow, the gamma and beta of a normalisation layer stay FP32,
-/// as in MXNet. The recipe of the optimizer must then set fp32_norm_parameters. Throws Error when the parameters
+/// as in MXNet's BatchNorm. The recipe of the optimizer must then set fp32_norm_parameters. Throws Error when the parameters
 /// belong to an optimizer already: cast_layers() would not change the optimizer's masters.
 void cast_layers(const nn::Model& model, DType format);
 

@@ -35,18 +35,19 @@ class LossScaler {
   /// does not change this scalar. Its item() waits for the device. Throws Error before the first scale().
   Tensor last_factor() const;
 
-  /// Returns S itself, an f32 scalar on `device`. A Tape that begins backward with it gives the gradients of loss x S, with
-  /// the bits of scale(loss), and multiplies nothing. update() changes its value. Throws Error when another step of this
-  /// scaler is open on another device.
+  /// Returns S itself, an f32 scalar on `device`. Give it to a Tape as its seed: backward() then begins with S instead of 1.
+  /// The gradients have the bits that they have after backward(scale(loss)), and no kernel multiplies the loss. update()
+  /// changes the value of the scalar. Throws Error when another step of this scaler is open on another device.
   Tensor seed(Device device);
 
   /// Counts the non-finite, zero and subnormal gradients that backward left, in one pass. Sets the factor of the
   /// gradients to 1/S (computed in double, then rounded). Throws Error in four cases: unscale() was called before
-  /// for these gradients; the gradients are from before zero_grad(); the previous training step called
-  /// step() and zero_grad(), but not update(); another step of this scaler is open on another device. After an
+  /// for these gradients; the gradients are from before zero_grad(); in the previous training step, step() and
+  /// zero_grad() were called, but update() was not; another step of this scaler is open on another device. After an
   /// exception between unscale() and step(), call zero_grad(): it drops the step.
   UnscaleResult unscale(Gradients& gradients);
-  /// The same, then clip_norm(gradients, max_norm): one pass over the gradients on a GPU. Throws Error as both do.
+  /// The same, then clip_norm(gradients, max_norm). A GPU does both in one pass over the gradients, up to 2^24 of them.
+  /// Throws Error as both do.
   UnscaleResult unscale(Gradients& gradients, float max_norm);
 
   /// Ends the step and moves S by the policy. The arguments are the checks of all optimizers that share this
@@ -58,8 +59,8 @@ class LossScaler {
     end_step(all);
   }
 
-  /// The same for the one check of a step, and writes down what became of the step, before S moves. Calls
-  /// one kernel and does not wait. Throws Error as update() does.
+  /// The same for a step that has one check. Also adds a record of the step to `records`: its loss, its outcome, and the S
+  /// that it was taken with. Calls one kernel and does not wait. Throws Error as the other update() does.
   void update(UnscaleResult&& check, const Tensor& loss, const DeviceValue<kernels::StepOutcome>& outcome,
               const DeviceValue<kernels::StepRecords>& records);
 

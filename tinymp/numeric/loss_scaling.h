@@ -21,8 +21,9 @@
 ///   skips_nonfinite()        true when a step with a gradient that is not finite is skipped
 ///   fields(policy, visit)    calls visit(field, member) for each data member; `field` is a ScalingField
 /// To add a policy, declare its struct above LossScaling, add the struct to LossScaling, and write the struct
-/// below. Then write a function sentence() for the policy in loss_scaling.cpp; describe() calls sentence(). The
-/// concept ScalingPolicy refuses a struct that lacks one of the members above.
+/// below. If the policy moves S, write its move_scale(), too. A static_assert of the concept ScalingPolicy behind it
+/// refuses a struct that lacks one of the members above. Then write a function sentence() for the policy in
+/// loss_scaling.cpp; describe() calls sentence().
 namespace tinymp {
 
 struct NoScaling;
@@ -31,7 +32,7 @@ struct DynamicScaling;
 
 using LossScaling = std::variant<NoScaling, StaticScaling, DynamicScaling>;
 
-/// The current S of a run, and the counts of its policy. A LossScaler keeps them on the device of the gradients.
+/// The current S of a run, and what its policy counts. A LossScaler keeps them on the device of the gradients.
 struct ScaleState {
   float scale = 1;
   std::int32_t growth_tracker = 0;  ///< good steps in a row
@@ -152,7 +153,7 @@ TINYMP_HD inline void move_scale(const DynamicScaling& policy, ScaleState& s) {
 // </exercise move_scale>
 static_assert(ScalingPolicy<DynamicScaling>);
 
-// The same functions for a policy that is known at run time.
+// The members of a policy as functions, for a policy that is known only at run time.
 // ----------------------------------------------------------------------------------------------------
 
 std::string_view name_of(const LossScaling& scaling);

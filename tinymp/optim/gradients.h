@@ -71,7 +71,7 @@ class [[nodiscard]] UnscaleResult {
   kernels::GradientCounts counts() const { return found_.read(); }  ///< of all gradients; waits
   /// The same counts on the device, to be read later.
   const DeviceValue<kernels::GradientCounts>& found() const { return found_; }
-  /// The norm of the gradients before clipping, on the device. Empty unless unscale() clipped, too.
+  /// The norm of the gradients before clipping, on the device. Empty unless unscale() was called with a max_norm.
   const std::optional<DeviceValue<float>>& norm() const { return norm_; }
 
  private:

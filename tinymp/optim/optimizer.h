@@ -44,8 +44,8 @@ class Optimizer {
 
   /// For programs that measure: returns the updates of the last step in FP32, before they were rounded to the
   /// master's format. `before` is a copy of master() from before the step. Waits, and computes the updates again on
-  /// the CPU. Throws Error in four cases: there was no step since zero_grad(); the step was skipped; the gradients
-  /// are another optimizer's; `before` and master() differ in size.
+  /// the CPU. Throws Error in five cases: there was no step since zero_grad(); the step was skipped; the gradients
+  /// are another optimizer's; they are from before zero_grad(); `before` and master() differ in size.
   std::vector<float> exact_updates(const Gradients& gradients, const Tensor& before) const;
 
   /// Forgets the gradients, so that the next backward writes new ones. Also drops changes that are put off until
@@ -81,7 +81,9 @@ class Optimizer {
   /// `recipe` sets the formats of the gradients, the master and the moments. A parameter must have the format
   /// recipe.compute already. With fp32_norm_parameters it may also have the master's format, as the parameters of
   /// normalisation layers do. The model reads such a parameter from the master, not from the rounded copy in
-  /// weights(). Throws Error for a parameter of another format, and for f64: updates are computed in FP32.
+  /// weights(). Throws Error for a parameter of another format, and for f64: updates are computed in FP32. Also throws Error
+  /// when there is no parameter, and for a parameter on another device, one that requires no gradient, one that is given
+  /// twice, and one that belongs to another optimizer.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   virtual kernels::UpdateRule rule() const = 0;

@@ -57,8 +57,8 @@ class Adam : public Optimizer {
   bool decoupled_;
 };
 
-/// Loshchilov and Hutter 2019 (arXiv 1711.05101), algorithm 2. Weight decay acts on the
-/// weight directly and is not added to the gradient.
+/// Loshchilov and Hutter 2019 (arXiv 1711.05101), algorithm 2, as PyTorch writes it: the learning rate multiplies the
+/// decay, too. Weight decay acts on the weight directly and is not added to the gradient.
 class AdamW : public Adam {
  public:
   struct Options {

@@ -28,7 +28,8 @@ struct Schedule {
   /// shift: each step after the warm-up has the same rate as in a run without a warm-up.
   std::int64_t warmup = 0;
 
-  float at(std::int64_t step) const;  ///< the rate of `step`, from 1 to `steps`; throws Error outside
+  /// The rate of step number `step`. Throws Error unless `step` is 1 .. `steps`.
+  float at(std::int64_t step) const;
 };
 
 }  // namespace tinymp
