@@ -17,16 +17,37 @@ struct SquareFromMean {
   }
 };
 
-template <class C>
-__global__ void batch_norm_gradients(Values x, Normalized<C, Per::column> by, Values gamma, Values dy,
-                                     const C* dgamma, const C* dbeta, Values dx, std::int64_t rows) {
-  const C count = static_cast<C>(rows);
-  for (std::int64_t i = first(); i < rows * by.columns; i += stride()) {
-    const std::int64_t c = i % by.columns;
-    dx.set(i, BatchNorm::backward(by(i, x.get<C>(i)), by.inverse(i), gamma.get<C>(c), dy.get<C>(i),
-                                  dbeta[c] / count, dgamma[c] / count));
+/// dx, for x of T and gamma of G.
+template <class T, class G>
+struct BatchNormGradients {
+  using C = ComputeType<T>;
+  const T* x;
+  Normalized<C, Per::column> by;
+  const G* gamma;
+  const T* dy;
+  const C *dgamma, *dbeta;
+  T* dx;
+  C rows;
+
+  template <int count>
+  __device__ void at(std::int64_t p) const {
+    const std::int64_t of_row = p % (by.columns / count);
+    const auto moments = Moments<C, count>::of(by, 0, of_row);
+    const Pack<T, count> in = load_pack<count>(x, p), error = load_pack<count>(dy, p);
+    const Pack<G, count> g = load_pack<count>(gamma, of_row);
+    const Pack<C, count> errors = load_pack<count>(dbeta, of_row),
+                         products = load_pack<count>(dgamma, of_row);
+    Pack<T, count> out;
+    TINYMP_UNROLL
+    for (int k = 0; k < count; ++k) {
+      const C xhat = moments.normalized(device_converted<C>(in.at[k]), k);
+      out.at[k] = device_converted<T>(
+          BatchNorm::backward(xhat, moments.inverse.at[k], device_converted<C>(g.at[k]),
+                              device_converted<C>(error.at[k]), errors.at[k] / rows, products.at[k] / rows));
+    }
+    store_pack(dx, p, out);
   }
-}
+};
 
 }  // namespace
 
@@ -53,10 +74,16 @@ void batch_norm_sums(const View& x, const Normalizer& by, const View& dy, const 
 void batch_norm_dx(const View& x, const Normalizer& by, const View& gamma, const View& dy, const View& dgamma,
                    const View& dbeta, const View& dx) {
   if (x.size() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<batch_norm_gradients<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x),
-                                    normalized<C, Per::column>(by, x), values(gamma), values(dy),
-                                    dgamma.data<C>(), dbeta.data<C>(), values(dx), x.rows());
+  visit_norm(x, gamma, [&]<class T, class G> {
+    using C = ComputeType<T>;
+    const auto of = normalized<C, Per::column>(by, x);
+    const C *to_gamma = dgamma.data<C>(), *to_beta = dbeta.data<C>();
+    const Packs packs = packs_in_rows(
+        x.size(), x.cols(),
+        {x.memory, dy.memory, dx.memory, gamma.memory, of.mean, of.variance, to_gamma, to_beta});
+    launch_packs(BatchNormGradients<T, G>{x.data<T>(), of, gamma.data<G>(), dy.data<T>(), to_gamma, to_beta,
+                                          dx.data<T>(), static_cast<C>(x.rows())},
+                 packs);
   });
 }
 

@@ -1,31 +1,39 @@
 #pragma once
 
-#include <kernels/cuda/values.h>
+#include <kernels/cuda/packs.h>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
-/// Columns of a matrix: `width` of them, of which `from` is the first that takes part.
+/// `columns` neighbouring ones of a matrix of rows of `width` values, which begin at `memory`.
+template <class T>
 struct Part {
-  Values values;
-  std::int64_t width, from;
-  __device__ std::int64_t place(std::int64_t b, std::int64_t c) const { return b * width + from + c; }
+  T* memory;
+  std::int64_t width;
 };
 
-template <class C>
-__global__ void copy_part(Part x, Part y, std::int64_t n, std::int64_t count) {
-  for (std::int64_t i = first(); i < n; i += stride())
-    y.values.set(y.place(i / count, i % count), x.values.get<C>(x.place(i / count, i % count)));
-}
+template <class T>
+struct CopyPart {
+  Part<const T> x;
+  Part<T> y;
+  std::int64_t columns;
+
+  template <int count>
+  __device__ void at(std::int64_t p) const {
+    const std::int64_t packs = columns / count, row = p / packs, of_row = p - row * packs;
+    store_pack(y.memory + row * y.width, of_row, load_pack<count>(x.memory + row * x.width, of_row));
+  }
+};
 
 }  // namespace
 
 void copy_columns(const View& x, std::int64_t from, const View& y, std::int64_t to, std::int64_t count) {
   const std::int64_t n = x.rows() * count;
   if (n == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<copy_part<C>>(blocks_for(n), block_threads, 0, stream(), Part{values(x), x.cols(), from},
-                         Part{values(y), y.cols(), to}, n, count);
+  visit_dtype(x.dtype, [&]<class T> {
+    const CopyPart<T> copy{{x.data<T>() + from, x.cols()}, {y.data<T>() + to, y.cols()}, count};
+    const bool whole = x.cols() % pack_values == 0 && y.cols() % pack_values == 0;
+    launch_packs(copy, packs_in_rows(n, whole ? count : 1, {copy.x.memory, copy.y.memory}));
   });
 }
 

@@ -1,25 +1,43 @@
 #pragma once
 
-#include <kernels/cuda/values.h>
+#include <kernels/cuda/packs.h>
 #include <kernels/formulas/dropout.h>
 
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
-template <class C>
-__global__ void drop(Values x, float p, std::uint64_t seed, const double* step, C factor, Values y,
-                     std::int64_t n) {
-  const DropoutMask mask(p, seed, *step);
-  for (std::int64_t i = first(); i < n; i += stride()) y.set(i, mask.keeps(i) ? factor * x.get<C>(i) : C(0));
-}
+template <class T>
+struct Drop {
+  using C = ComputeType<T>;
+  const T* x;
+  float p;
+  std::uint64_t seed;
+  const double* step;
+  C factor;
+  T* y;
+
+  template <int count>
+  __device__ void at(std::int64_t pack) const {
+    const DropoutMask mask(p, seed, *step);
+    const Pack<T, count> in = load_pack<count>(x, pack);
+    Pack<T, count> out;
+    TINYMP_UNROLL
+    for (int k = 0; k < count; ++k) {
+      const bool keeps = mask.keeps(pack * count + k);
+      out.at[k] = device_converted<T>(keeps ? factor * device_converted<C>(in.at[k]) : C(0));
+    }
+    store_pack(y, pack, out);
+  }
+};
 
 }  // namespace
 
 void dropout(const View& x, float p, std::uint64_t seed, const View& step, const View& y) {
   if (x.size() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<drop<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x), p, seed, step.data<double>(),
-                    static_cast<C>(1 / (1 - static_cast<double>(p))), values(y), x.size());
+  visit_dtype(x.dtype, [&]<class T> {
+    const auto factor = static_cast<ComputeType<T>>(1 / (1 - static_cast<double>(p)));
+    launch_packs(Drop<T>{x.data<T>(), p, seed, step.data<double>(), factor, y.data<T>()},
+                 packs_of(x.size(), {x.memory, y.memory}));
   });
 }
 

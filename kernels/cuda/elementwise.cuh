@@ -65,11 +65,6 @@ __device__ Times ready(TimesValue f) {
   return {static_cast<double>(f.factor.get<C>(0))};
 }
 
-inline void expect_one_format(const View& x, const View& y) {
-  expect(x.dtype == y.dtype, "an element-wise kernel takes tensors of one format, not ", x.dtype, " and ",
-         y.dtype, "; cast one of them");
-}
-
 template <class F, class X, class Y>
 __global__ void map(F function, const X* x, Y* y, Packs packs) {
   using C = ComputeType<X>;
@@ -221,8 +216,7 @@ void add_bias(const View& x, const View& bias, const View& y) {
   expect_one_format(bias, y);
   if (y.size() == 0) return;
   visit_dtype(y.dtype, [&]<class T> {
-    Packs packs = packs_of(y.size(), {x.memory, bias.memory, y.memory});
-    if (y.cols() % pack_values != 0) packs.whole = packs.single = 0;
+    const Packs packs = packs_in_rows(y.size(), y.cols(), {x.memory, bias.memory, y.memory});
     launch<add_to_rows<T>>(blocks_for(packs), block_threads, 0, stream(), x.data<T>(), bias.data<T>(),
                            y.data<T>(), packs, y.cols());
   });

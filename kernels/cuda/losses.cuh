@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/cuda/packs.h>
 #include <kernels/cuda/reduce.h>
 #include <kernels/cuda/rows.h>
 #include <kernels/formulas/softmax.h>
@@ -52,18 +53,32 @@ __global__ void __launch_bounds__(threads_of_mean) mean_loss(CrossEntropy<C> of,
   if (threadIdx.x == 0) finish(sum);
 }
 
-/// A thread for each logit.
-template <class C>
-__global__ void logit_gradients(Values logits, std::int64_t rows, std::int64_t classes,
-                                const std::int32_t* labels, const C* row_top, const C* row_log_sum,
-                                const C* dloss, Values dlogits) {
-  for (std::int64_t i = first(); i < rows * classes; i += stride()) {
-    const std::int64_t b = i / classes;
-    C share = LogSumExp<C>{row_top[b], row_log_sum[b]}.share_of(logits.get<C>(i));
-    if (i % classes == labels[b]) share -= C(1);
-    dlogits.set(i, share * share_of(*dloss, 1, rows));
+template <class T>
+struct LogitGradients {
+  using C = ComputeType<T>;
+  const T* logits;
+  std::int64_t rows, classes;
+  const std::int32_t* labels;
+  const C *row_top, *row_log_sum, *dloss;
+  T* dlogits;
+
+  template <int count>
+  __device__ void at(std::int64_t p) const {
+    const std::int64_t packs = classes / count, b = p / packs, c = (p - b * packs) * count;
+    const LogSumExp<C> found{row_top[b], row_log_sum[b]};
+    const std::int64_t label = labels[b];
+    const C factor = share_of(*dloss, 1, rows);
+    const Pack<T, count> in = load_pack<count>(logits, p);
+    Pack<T, count> out;
+    TINYMP_UNROLL
+    for (int k = 0; k < count; ++k) {
+      C share = found.share_of(device_converted<C>(in.at[k]));
+      if (c + k == label) share -= C(1);
+      out.at[k] = device_converted<T>(share * factor);
+    }
+    store_pack(dlogits, p, out);
   }
-}
+};
 
 template <class C>
 struct SquaredDifference {
@@ -74,11 +89,26 @@ struct SquaredDifference {
   }
 };
 
-template <class C>
-__global__ void difference_gradients(Values x, Values target, const C* dloss, Values dx, std::int64_t n) {
-  const C factor = share_of(*dloss, 2, n);
-  for (std::int64_t i = first(); i < n; i += stride()) dx.set(i, (x.get<C>(i) - target.get<C>(i)) * factor);
-}
+template <class T>
+struct DifferenceGradients {
+  using C = ComputeType<T>;
+  const T* x;
+  const C *target, *dloss;
+  T* dx;
+  std::int64_t n;
+
+  template <int count>
+  __device__ void at(std::int64_t p) const {
+    const C factor = share_of(*dloss, 2, n);
+    const Pack<T, count> in = load_pack<count>(x, p);
+    const Pack<C, count> wanted = load_pack<count>(target, p);
+    Pack<T, count> out;
+    TINYMP_UNROLL
+    for (int k = 0; k < count; ++k)
+      out.at[k] = device_converted<T>((device_converted<C>(in.at[k]) - wanted.at[k]) * factor);
+    store_pack(dx, p, out);
+  }
+};
 
 }  // namespace
 
@@ -119,11 +149,14 @@ void cross_entropy(const View& logits, std::span<const std::int32_t> labels, con
 
 void cross_entropy_backward(const View& logits, std::span<const std::int32_t> labels, const View& row_top,
                             const View& row_log_sum, const View& dloss, const View& dlogits) {
+  expect_one_format(logits, dlogits);
   if (logits.size() == 0) return;
-  with_compute_type(logits.dtype, [&]<class C> {
-    launch<logit_gradients<C>>(blocks_for(logits.size()), block_threads, 0, stream(), values(logits),
-                               logits.rows(), logits.cols(), labels.data(), row_top.data<C>(),
-                               row_log_sum.data<C>(), dloss.data<C>(), values(dlogits));
+  visit_dtype(logits.dtype, [&]<class T> {
+    using C = ComputeType<T>;
+    launch_packs(
+        LogitGradients<T>{logits.data<T>(), logits.rows(), logits.cols(), labels.data(), row_top.data<C>(),
+                          row_log_sum.data<C>(), dloss.data<C>(), dlogits.data<T>()},
+        packs_in_rows(logits.size(), logits.cols(), {logits.memory, dlogits.memory}));
   });
 }
 
@@ -135,10 +168,12 @@ void mse(const View& x, const View& target, const View& loss) {
 }
 
 void mse_backward(const View& x, const View& target, const View& dloss, const View& dx) {
+  expect_one_format(x, dx);
   if (x.size() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<difference_gradients<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x),
-                                    values(target), dloss.data<C>(), values(dx), x.size());
+  visit_dtype(x.dtype, [&]<class T> {
+    launch_packs(DifferenceGradients<T>{x.data<T>(), target.data<ComputeType<T>>(),
+                                        dloss.data<ComputeType<T>>(), dx.data<T>(), x.size()},
+                 packs_of(x.size(), {x.memory, target.memory, dx.memory}));
   });
 }
 

@@ -38,6 +38,11 @@ inline Packs packs_of(std::int64_t n, std::initializer_list<const void*> memory,
   return {whole, whole * count, n};
 }
 
+/// Packs of a matrix that lie in one row each.
+inline Packs packs_in_rows(std::int64_t n, std::int64_t columns, std::initializer_list<const void*> memory) {
+  return columns % pack_values == 0 ? packs_of(n, memory) : Packs{0, 0, n};
+}
+
 inline unsigned blocks_for(const Packs& packs) { return blocks_for(packs.whole > 0 ? packs.whole : packs.n); }
 
 /// Calls pack(p) for each pack and single(i) for each single value, over the whole grid.
@@ -49,8 +54,25 @@ __device__ void for_packs(const Packs& packs, const OfPack& pack, const OfSingle
   for (std::int64_t i = packs.single + first(); i < packs.n; i += stride()) single(i);
 }
 
+/// Calls work.at<pack_values>(p) for pack p and work.at<1>(i) for single value i: the same text serves both.
+template <class Work>
+__global__ void for_each_pack(Work work, Packs packs) {
+  for_packs(
+      packs, [&](std::int64_t p) { work.template at<pack_values>(p); },
+      [&](std::int64_t i) { work.template at<1>(i); });
+}
+template <class Work>
+void launch_packs(const Work& work, const Packs& packs) {
+  launch<for_each_pack<Work>>(blocks_for(packs), block_threads, 0, stream(), work, packs);
+}
+
 /// float for f16, bf16 and f32, double for f64.
 template <class T>
 using ComputeType = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+inline void expect_one_format(const View& x, const View& y) {
+  expect(x.dtype == y.dtype, "this kernel takes tensors of one format, not ", x.dtype, " and ", y.dtype,
+         "; cast one of them");
+}
 
 }  // namespace tinymp::kernels::TINYMP_EXECUTOR

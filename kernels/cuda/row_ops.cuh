@@ -1,9 +1,10 @@
 #pragma once
 
+#include <kernels/cuda/packs.h>
 #include <kernels/cuda/rows.h>
 #include <kernels/formulas/softmax.h>
 
-/// Rows of (B,C): sixteen threads for a sum along each row, one for its largest, else one for each value.
+/// Rows of (B,C): sixteen threads for what a row has one of; the rest moves packs.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
@@ -16,15 +17,59 @@ __global__ void sum_each_row(Values x, std::int64_t rows, std::int64_t columns, 
   });
 }
 
-template <class C>
-__global__ void spread_each(Values values, std::int64_t n, std::int64_t columns, Values y) {
-  for (std::int64_t i = first(); i < n; i += stride()) y.set(i, values.get<C>(i / columns));
-}
+/// y[b,c] = of_rows[b]
+template <class T>
+struct SpreadRows {
+  const T* of_rows;
+  T* y;
+  std::int64_t columns;
 
+  template <int count>
+  __device__ void at(std::int64_t p) const {
+    Pack<T, count> out;
+    for (T& value : out.at) value = of_rows[p / (columns / count)];
+    store_pack(y, p, out);
+  }
+};
+
+struct SubtractSecond {
+  template <class C>
+  __device__ C operator()(C x, C of_row) const {
+    return x - of_row;
+  }
+};
+struct DivideBySecond {
+  template <class C>
+  __device__ C operator()(C x, C of_row) const {
+    return x / of_row;
+  }
+};
+
+/// y[b,c] = F()(x[b,c], by[b])
+template <class T, class F>
+struct WithRow {
+  const T *x, *by;
+  T* y;
+  std::int64_t columns;
+
+  template <int count>
+  __device__ void at(std::int64_t p) const {
+    using C = ComputeType<T>;
+    const C of_row = device_converted<C>(by[p / (columns / count)]);
+    const Pack<T, count> in = load_pack<count>(x, p);
+    Pack<T, count> out;
+    TINYMP_UNROLL
+    for (int k = 0; k < count; ++k)
+      out.at[k] = device_converted<T>(F()(device_converted<C>(in.at[k]), of_row));
+    store_pack(y, p, out);
+  }
+};
 template <class C>
 __global__ void largest_of_rows(Values x, std::int64_t rows, std::int64_t columns, Values y) {
-  for (std::int64_t b = first(); b < rows; b += stride())
-    y.set(b, largest<C>(Row<C>{x, b * columns}, columns));
+  for_rows(rows, [&](std::int64_t b) {
+    const C top = BySixteen::largest<C>(Row<C>{x, b * columns}, columns);
+    if (is_first_of_row()) y.set(b, top);
+  });
 }
 
 template <class C>
@@ -34,16 +79,6 @@ __global__ void gradients_of_largest(Values x, Values dy, std::int64_t rows, std
     const std::int64_t place = place_of_largest<C>(Row<C>{x, b * columns}, columns);
     for (std::int64_t c = 0; c < columns; ++c) dx.set(b * columns + c, c == place ? dy.get<C>(b) : C(0));
   }
-}
-
-template <class C>
-__global__ void subtract_of_row(Values x, Values by, std::int64_t n, std::int64_t columns, Values y) {
-  for (std::int64_t i = first(); i < n; i += stride()) y.set(i, x.get<C>(i) - by.get<C>(i / columns));
-}
-
-template <class C>
-__global__ void divide_by_row(Values x, Values by, std::int64_t n, std::int64_t columns, Values y) {
-  for (std::int64_t i = first(); i < n; i += stride()) y.set(i, x.get<C>(i) / by.get<C>(i / columns));
 }
 
 template <class C>
@@ -71,6 +106,17 @@ __global__ void gradients_of_picked(Values dy, const std::int32_t* labels, std::
     dx.set(i, i % columns == labels[i / columns] ? dy.get<C>(i / columns) : C(0));
 }
 
+template <class F>
+void run_with_row(const View& x, const View& by, const View& y) {
+  expect_one_format(x, y);
+  expect_one_format(by, y);
+  if (y.size() == 0) return;
+  visit_dtype(y.dtype, [&]<class T> {
+    launch_packs(WithRow<T, F>{x.data<T>(), by.data<T>(), y.data<T>(), y.cols()},
+                 packs_in_rows(y.size(), y.cols(), {x.memory, y.memory}));
+  });
+}
+
 }  // namespace
 
 void row_sums(const View& x, const Accumulation& sums, const View& y) {
@@ -82,17 +128,18 @@ void row_sums(const View& x, const Accumulation& sums, const View& y) {
 }
 
 void spread_rows(const View& of_rows, const View& y) {
+  expect_one_format(of_rows, y);
   if (y.size() == 0) return;
-  with_compute_type(y.dtype, [&]<class C> {
-    launch<spread_each<C>>(blocks_for(y.size()), block_threads, 0, stream(), values(of_rows), y.size(),
-                           y.cols(), values(y));
+  visit_dtype(y.dtype, [&]<class T> {
+    launch_packs(SpreadRows<T>{of_rows.data<T>(), y.data<T>(), y.cols()},
+                 packs_in_rows(y.size(), y.cols(), {y.memory}));
   });
 }
 
 void row_max(const View& x, const View& y) {
   if (x.size() == 0) return;
   with_compute_type(x.dtype, [&]<class C> {
-    launch<largest_of_rows<C>>(blocks_for(x.rows()), block_threads, 0, stream(), values(x), x.rows(),
+    launch<largest_of_rows<C>>(blocks_for_rows(x.rows()), block_threads, 0, stream(), values(x), x.rows(),
                                x.cols(), values(y));
   });
 }
@@ -105,21 +152,8 @@ void row_max_backward(const View& x, const View& dy, const View& dx) {
   });
 }
 
-void subtract_rows(const View& x, const View& by, const View& y) {
-  if (x.size() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<subtract_of_row<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x), values(by),
-                               x.size(), x.cols(), values(y));
-  });
-}
-
-void divide_rows(const View& x, const View& by, const View& y) {
-  if (x.size() == 0) return;
-  with_compute_type(x.dtype, [&]<class C> {
-    launch<divide_by_row<C>>(blocks_for(x.size()), block_threads, 0, stream(), values(x), values(by),
-                             x.size(), x.cols(), values(y));
-  });
-}
+void subtract_rows(const View& x, const View& by, const View& y) { run_with_row<SubtractSecond>(x, by, y); }
+void divide_rows(const View& x, const View& by, const View& y) { run_with_row<DivideBySecond>(x, by, y); }
 
 void divide_rows_dby(const View& x, const View& by, const View& dy, const View& dby) {
   if (x.size() == 0) return fill(dby, 0);

@@ -1,29 +1,16 @@
 #include <tests/cuda/device.h>
+#include <tests/cuda/mixed.h>
 #include <tests/kernels/rig.h>
 #include <tinymp/ops/ops.h>
 #include <functional>
 
-/// Kernels that move whole packs, and rows that sixteen threads share: their bits are those of the CPU, whatever the
-/// size and wherever a tensor begins.
+/// Kernels that move whole packs: their bits are those of the CPU, whatever the size and wherever a tensor begins.
 namespace tinymp::test {
 namespace {
-
-constexpr DType formats[] = {DType::f32, DType::f16, DType::bf16, DType::f64};
 
 /// `n` values of x, from `offset` on, on a device.
 Tensor part(const Tensor& x, std::int64_t offset, std::int64_t n, Device device) {
   return x.to(device).slice(offset, {n});
-}
-
-/// Numbers of all sizes, both zeros, infinities and NaN.
-Tensor mixed(std::int64_t n, DType dtype, std::uint64_t seed) {
-  constexpr double special[] = {0.0,  -0.0,   1e-7,  -3e-8,    65504,     65520,
-                                1e30, -1e-40, 1e-44, INFINITY, -INFINITY, NAN};
-  Rng rng(seed);
-  std::vector<double> values(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = i % 3 == 0 ? special[i / 3 % std::size(special)] : static_cast<double>(rng.uniform(-4, 4));
-  return from(values, dtype);
 }
 
 struct Place {
@@ -213,60 +200,6 @@ TEST_CASE("packs: a check with the norm, in one pass, finds what two passes find
         CHECK(std::bit_cast<std::uint32_t>(here.factor) == std::bit_cast<std::uint32_t>(there.factor));
         CHECK((std::isnan(here.norm) ? std::isnan(there.norm) : here.norm == there.norm));
       }
-    }
-  }
-}
-
-TEST_CASE("rows: softmax, its log, sums and moments, short rows and rows of several levels of sums") {
-  NEEDS_CUDA();
-  const auto check = [](const std::function<Tensor(const Tensor&)>& op, const Tensor& x) {
-    REQUIRE(bits_equal(op(x), op(x.to(Device::cuda))));
-  };
-  for (const DType dtype : {DType::f32, DType::f16, DType::f64}) {
-    for (const Shape& shape : {Shape{5, 1}, Shape{3, 15}, Shape{2, 16}, Shape{33, 17}, Shape{2, 1024},
-                               Shape{3, 1025}, Shape{2, 5000}, Shape{1, 1024 * 1024 + 5}}) {
-      INFO(dtype << shape);
-      const bool long_row = shape.cols() > 10'000;
-      if (long_row && dtype != DType::f32) continue;
-      for (const bool special : {false, true}) {
-        const Tensor x = special ? mixed(shape.size(), dtype, 1).viewed_as(shape) : drawn(shape, dtype, 1);
-        check([](const Tensor& t) { return softmax(t); }, x);
-        check([](const Tensor& t) { return log_softmax(t); }, x);
-        check([](const Tensor& t) { return row_sum(t); }, x);
-        if (long_row) break;
-      }
-      const Tensor gamma = drawn({shape.cols()}, dtype, 2), beta = drawn({shape.cols()}, dtype, 3);
-      const Tensor y = drawn(shape, dtype, 1);
-      REQUIRE(bits_equal(layer_norm(y, gamma, beta),
-                         layer_norm(y.to(Device::cuda), gamma.to(Device::cuda), beta.to(Device::cuda))));
-    }
-  }
-}
-
-TEST_CASE("columns: sums and batch norm, of one chunk of rows and of several") {
-  NEEDS_CUDA();
-  for (const DType dtype : formats) {
-    for (const std::int64_t rows : {1, 127, 128, 129, 1000}) {
-      INFO(dtype << ", " << rows << " rows");
-      const Tensor x = drawn({rows, 19}, dtype, 1), there = x.to(Device::cuda);
-      for (const Accumulation& how : {Accumulation{}, Accumulation{.format = DType::f16},
-                                      Accumulation{.format = DType::f16, .chunk = 32}}) {
-        const DType kept = dtype == DType::f64 ? DType::f64 : DType::f32;
-        Tensor found[2][2];
-        for (const Tensor& t : {x, there}) {
-          Tensor* const to = found[t.device() == Device::cuda];
-          to[0] = Tensor({19}, kept, t.device()), to[1] = Tensor({19}, kept, t.device());
-          kernels::column_moments(t.view(), how, to[0].view(), to[1].view());
-        }
-        CHECK(bits_equal(found[0][0], found[1][0].to(Device::cpu)));
-        CHECK(bits_equal(found[0][1], found[1][1].to(Device::cpu)));
-      }
-      Tensor sums[2];
-      for (const Tensor& t : {x, there}) {
-        Tensor& to = sums[t.device() == Device::cuda] = Tensor({19}, dtype, t.device());
-        kernels::column_sums(t.view(), to.view());
-      }
-      CHECK(bits_equal(sums[0], sums[1].to(Device::cpu)));
     }
   }
 }

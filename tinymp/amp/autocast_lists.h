@@ -11,7 +11,9 @@ namespace tinymp {
 enum class RunsIn : std::uint8_t {
   narrow,  ///< the format of the region, for matrix products: tensor cores multiply in that format and add up in FP32
   wide,  ///< FP32, for ops that sum many values or leave the range of FP16
-  widest,  ///< inputs of one format keep it, others are cast to FP32: for ops that need all inputs in one format
+  /// For ops that need all inputs in one format. If all inputs have the same format, they keep it. If not, all are cast
+  /// to FP32.
+  widest,
   given,  ///< the formats of the inputs: nothing is cast
 };
 

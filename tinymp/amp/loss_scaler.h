@@ -28,7 +28,8 @@ class LossScaler {
   float factor() const { return state_.read().scale; }  ///< S itself; waits for the device
 
   /// Returns loss x S, recorded on the tape. Throws Error unless the loss is one FP32 value: a classifier's
-  /// first loss, 2.3, times 65536 is infinite in FP16.
+  /// first loss, 2.3, times 65536 is infinite in FP16. Also throws Error when another step of this scaler is open on another
+  /// device.
   Tensor scale(const Tensor& loss);
 
   /// Returns the S that the last scale() multiplied by: an f32 scalar on the device of that loss. update()
@@ -36,7 +37,7 @@ class LossScaler {
   Tensor last_factor() const;
 
   /// Returns S itself, an f32 scalar on `device`. Give it to a Tape as its seed: backward() then begins with S instead of 1.
-  /// The gradients have the bits that they have after backward(scale(loss)), and no kernel multiplies the loss. update()
+  /// This gives the same gradients, bit for bit, as backward(scale(loss)), but no kernel multiplies the loss. update()
   /// changes the value of the scalar. Throws Error when another step of this scaler is open on another device.
   Tensor seed(Device device);
 
@@ -46,8 +47,8 @@ class LossScaler {
   /// zero_grad() were called, but update() was not; another step of this scaler is open on another device. After an
   /// exception between unscale() and step(), call zero_grad(): it drops the step.
   UnscaleResult unscale(Gradients& gradients);
-  /// The same, then clip_norm(gradients, max_norm). A GPU does both in one pass over the gradients, up to 2^24 of them.
-  /// Throws Error as both do.
+  /// The same, then clip_norm(gradients, max_norm). With at most 2^24 gradients a GPU does both in one pass. With more it
+  /// takes two passes. Throws Error as both do.
   UnscaleResult unscale(Gradients& gradients, float max_norm);
 
   /// Ends the step and moves S by the policy. The arguments are the checks of all optimizers that share this
@@ -59,8 +60,8 @@ class LossScaler {
     end_step(all);
   }
 
-  /// The same for a step that has one check. Also adds a record of the step to `records`: its loss, its outcome, and the S
-  /// that it was taken with. Calls one kernel and does not wait. Throws Error as the other update() does.
+  /// The same for a step that has one check. Also adds a record of the step to `records`: its loss, norm, counts and
+  /// outcome, and S from before the move. Calls one kernel and does not wait. Throws Error as the other update() does.
   void update(UnscaleResult&& check, const Tensor& loss, const DeviceValue<kernels::StepOutcome>& outcome,
               const DeviceValue<kernels::StepRecords>& records);
 

@@ -21,9 +21,9 @@
 ///   skips_nonfinite()        true when a step with a gradient that is not finite is skipped
 ///   fields(policy, visit)    calls visit(field, member) for each data member; `field` is a ScalingField
 /// To add a policy, declare its struct above LossScaling, add the struct to LossScaling, and write the struct
-/// below. If the policy moves S, write its move_scale(), too. A static_assert of the concept ScalingPolicy behind it
-/// refuses a struct that lacks one of the members above. Then write a function sentence() for the policy in
-/// loss_scaling.cpp; describe() calls sentence().
+/// below, with operator==. If the policy moves S, write its move_scale(), too. After that write a static_assert of
+/// ScalingPolicy for the struct, as the other policies have it. The static_assert does not compile if a member is missing.
+/// Then write a function sentence() for the policy in loss_scaling.cpp; describe() calls sentence().
 namespace tinymp {
 
 struct NoScaling;

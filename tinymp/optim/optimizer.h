@@ -79,11 +79,11 @@ class Optimizer {
 
  protected:
   /// `recipe` sets the formats of the gradients, the master and the moments. A parameter must have the format
-  /// recipe.compute already. With fp32_norm_parameters it may also have the master's format, as the parameters of
-  /// normalisation layers do. The model reads such a parameter from the master, not from the rounded copy in
-  /// weights(). Throws Error for a parameter of another format, and for f64: updates are computed in FP32. Also throws Error
-  /// when there is no parameter, and for a parameter on another device, one that requires no gradient, one that is given
-  /// twice, and one that belongs to another optimizer.
+  /// recipe.compute already. With fp32_norm_parameters it may also have the master's format, as batch norm's
+  /// gamma and beta do. The model reads such a parameter from the master, not from the rounded copy in
+  /// weights(). Throws Error if a parameter has another format, or if the recipe asks for f64 anywhere: updates are computed in
+  /// FP32. Also throws Error if there is no parameter, if the parameters lie on different devices, if a parameter requires
+  /// no gradient, is given twice or belongs to another optimizer, and for a learning rate below 0 or not finite.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   virtual kernels::UpdateRule rule() const = 0;
