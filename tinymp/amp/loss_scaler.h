@@ -12,7 +12,7 @@
 ///            -> unscale: counts gradients that are not finite, sets factor = 1/S
 ///            -> step, or skip it if there are such gradients and the policy skips -> update S
 ///
-/// Several optimizers may share one scaler. A GAN, for example, trains two networks against each other, and each
+/// A step is open from unscale() until update(). Several optimizers may share one scaler. A GAN, for example, trains two networks against each other, and each
 /// network has an optimizer. In one step S backs off only once, even if the gradients of both optimizers
 /// overflow.
 namespace tinymp {
@@ -28,7 +28,7 @@ class LossScaler {
   float factor() const { return state_.read().scale; }  ///< S itself; waits for the device
 
   /// Returns loss x S, recorded on the tape. Throws Error unless the loss is one FP32 value: a classifier's
-  /// first loss, 2.3, times 65536 is infinite in FP16. Also throws Error when another step of this scaler is open on another
+  /// first loss, 2.3, times 65536 is infinite in FP16. Also throws Error when a step of this scaler is still open on another
   /// device.
   Tensor scale(const Tensor& loss);
 
