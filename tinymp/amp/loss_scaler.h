@@ -12,9 +12,9 @@
 ///            -> unscale: counts gradients that are not finite, sets factor = 1/S
 ///            -> step, or skip it if there are such gradients and the policy skips -> update S
 ///
-/// A step is open from unscale() until update(). Several optimizers may share one scaler. A GAN, for example, trains two networks against each other, and each
-/// network has an optimizer. In one step S backs off only once, even if the gradients of both optimizers
-/// overflow.
+/// A step is open from unscale() until update(). Several optimizers may share one scaler. A GAN, for example, trains two
+/// networks against each other, and each network has an optimizer. In one step S backs off only once, even if the gradients
+/// of both optimizers overflow.
 namespace tinymp {
 
 class LossScaler {
