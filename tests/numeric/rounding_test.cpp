@@ -55,7 +55,7 @@ TEST_CASE("rounding: by lot, as many of all lots go up as there are steps to the
       std::uint32_t up = 0, others = 0;
       for (std::uint32_t lot = 0; lot < 1u << drop; ++lot) {
         const std::uint32_t kept =
-            without_last_bits(magnitude, drop, true, Rounding::stochastic, lot | 0xabc0'0000);
+            without_last_bits(magnitude, drop, true, Rounding::stochastic, lot << (32 - drop) | 0xabc);
         up += kept == below + 1;
         others += kept != below && kept != below + 1;
       }

@@ -11,12 +11,16 @@ namespace tinymp {
 namespace {
 
 const LossScaling& checked(const LossScaling& policy) {
-  visit_fields(policy, [](const ScalingField& field, const auto& value) {
-    const auto number = static_cast<double>(value);
-    if constexpr (!std::same_as<decltype(value), const bool&>)
+  visit_fields(policy, []<class T>(const ScalingField& field, const T& value) {
+    if constexpr (std::same_as<T, ScaleFloors>) {
+      const std::string fault = fault_of(value);
+      expect(fault.empty(), "LossScaler: the floors cannot be used: ", fault);
+    } else if constexpr (!std::same_as<T, bool>) {
+      const auto number = static_cast<double>(value);
       expect(std::isfinite(number) && number > field.above && number < field.below, "LossScaler: ", field.key,
              " is ", value, "; it must be a finite number above ", field.above,
              std::isfinite(field.below) ? concat(" and below ", field.below) : "");
+    }
   });
   return policy;
 }
@@ -27,7 +31,7 @@ bool is_possible(const ScaleState& state, const LossScaling& policy) {
   if (!moves(policy)) return state == first_state(policy);
   constexpr int more_than_any_run = 1 << 30;
   return std::isfinite(state.scale) && state.scale >= 0 && state.growth_tracker >= 0 &&
-         state.growth_tracker < more_than_any_run && !state.bad;
+         state.growth_tracker < more_than_any_run && !state.bad && state.steps >= 0;
 }
 
 }  // namespace
@@ -158,7 +162,8 @@ void LossScaler::restore(const ScaleState& state) {
   expect_no_open_step("LossScaler::restore");
   expect(open_.empty(), "LossScaler::restore: a step is under way; end it with update() first");
   expect(is_possible(state, policy_), "LossScaler::restore: scale ", state.scale, " with ",
-         state.growth_tracker, " good steps is not a state that this scaler can be in");
+         state.growth_tracker, " good steps, of ", state.steps,
+         " in all, is not a state that this scaler can be in");
   state_.write(state);
 }
 

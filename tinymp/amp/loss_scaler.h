@@ -20,7 +20,7 @@ namespace tinymp {
 class LossScaler {
  public:
   /// Throws Error unless every number of the policy is finite and within bounds: an S above 0, growth above
-  /// 1, backoff above 0 and below 1, an interval of at least 1.
+  /// 1, backoff above 0 and below 1, an interval of at least 1, floors as fault_of() wants them.
   explicit LossScaler(const LossScaling& policy);
   LossScaler(const LossScaler&) = delete;
   LossScaler& operator=(const LossScaler&) = delete;
@@ -69,8 +69,9 @@ class LossScaler {
   /// holds the policy. Waits for the device.
   ScaleState state() const { return state_.read(); }
   /// Throws Error during a step, and for a state that is not valid. If the policy moves S, a state is valid
-  /// when three things hold: S is finite and at least 0 (it may have backed off to 0); the count of good steps
-  /// is at least 0 and below 2^30; and `bad`, the mark of a bad check within a step, is false. Under any other
+  /// when four things hold: S is finite and at least 0 (it may have backed off to 0); the count of good steps
+  /// is at least 0 and below 2^30; the count of all steps is at least 0; and `bad`, the mark of a bad check
+  /// within a step, is false. Under any other
   /// policy the only valid state is the one that the scaler starts with.
   void restore(const ScaleState& state);
 

@@ -19,12 +19,23 @@ std::string sentence(const StaticScaling& s) {
   return concat("S static ", number(s.factor), s.skip_nonfinite ? ", skips non-finite steps" : "");
 }
 
-std::string sentence(const DynamicScaling& s) {
+/// What follows "S dynamic" and "S enhanced".
+std::string moves_of(const DynamicScaling& s) {
   const DynamicScaling usual;
-  std::string text = "S dynamic from " + number(s.initial);
+  std::string text = " from " + number(s.initial);
   if (s.growth != usual.growth || s.growth_interval != usual.growth_interval)
     text += concat(", times ", number(s.growth), " after ", s.growth_interval, " good steps");
   if (s.backoff != usual.backoff) text += concat(", times ", number(s.backoff), " after a bad one");
+  return text;
+}
+
+std::string sentence(const DynamicScaling& s) { return "S dynamic" + moves_of(s); }
+
+std::string sentence(const EnhancedScaling& s) {
+  std::string text = "S enhanced" + moves_of(s.dynamic);
+  for (int i = 0; i < s.floor.count; ++i)
+    text +=
+        concat(i == 0 ? ", at least " : ", ", number(s.floor.at[i].value), " from step ", s.floor.at[i].step);
   return text;
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <type_traits>
 
-/// `small_float` is the class behind bfloat16 (bfloat16.h) and the FP8 formats
-/// (float8.h), a sibling of `half`.
+/// `small_float` is the class behind bfloat16 (bfloat16.h), the FP8 formats (float8.h) and FP4 (float4.h), a
+/// sibling of `half`.
 namespace tinymp {
 
 /// One or two bytes, the bits of small_float_codec.h. Like `float`, one without an initialiser holds
@@ -18,7 +18,8 @@ namespace tinymp {
 ///
 /// Nothing converts silently: a small_float is made from a float, rounded once to nearest even, or by
 /// from_bits. In a 16-bit format a value that is too large becomes infinity. An 8-bit format overflows early,
-/// so each conversion names the result of an overflow: float8_e4m3(x, Overflow::saturate).
+/// so each conversion names the result of an overflow: float8_e4m3(x, Overflow::saturate). Other ways to round
+/// are in rounded.h.
 template <int ExponentBits, int FractionBits, Specials specials>
 class small_float {
  public:
@@ -30,7 +31,7 @@ class small_float {
       : small_float(x, Overflow::infinity) {}
   TINYMP_HD constexpr small_float(float x, Overflow overflow)
       : bits_(small_bits_from_float<Layout>(x, overflow)) {}
-  /// Convert from a float; for 8 bits, pass an Overflow.
+  /// Convert from a float; for 8 bits or fewer, pass an Overflow.
   template <class T>
   requires(!std::same_as<T, small_float> &&
            !(std::same_as<T, float> && Layout::width == 16)) explicit small_float(T) = delete;
@@ -106,7 +107,7 @@ std::ostream& operator<<(std::ostream& out, small_float<E, F, S> x) {
 
 }  // namespace tinymp
 
-/// infinity() is NaN for a format without infinity. (No format has a signalling NaN:
+/// infinity() is NaN for a format without infinity, and the largest number for one without NaN. (No format has a signalling NaN:
 /// nothing in this library signals.)
 template <int E, int F, tinymp::Specials S>
 class std::numeric_limits<tinymp::small_float<E, F, S>> {
@@ -123,7 +124,7 @@ class std::numeric_limits<tinymp::small_float<E, F, S>> {
   static constexpr bool is_modulo = false;
   static constexpr bool is_iec559 = Layout::has_infinity;
   static constexpr bool has_infinity = Layout::has_infinity;
-  static constexpr bool has_quiet_NaN = true;
+  static constexpr bool has_quiet_NaN = Layout::has_nan;
   static constexpr bool has_signaling_NaN = false;
   static constexpr float_denorm_style has_denorm = denorm_present;
   static constexpr bool has_denorm_loss = false;

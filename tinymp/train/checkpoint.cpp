@@ -15,6 +15,7 @@ Json moment_json(const Moment& moment) {
           {"scale", json_number(static_cast<double>(moment.scaler.scale))},
           {"growth_tracker", moment.scaler.growth_tracker},
           {"bad", moment.scaler.bad},
+          {"scaled_steps", moment.scaler.steps},
           {"epoch", place.epoch},
           {"drawn", place.drawn}};
 }
@@ -27,7 +28,13 @@ Moment moment_from(const MetadataReader& json, const CheckpointOwner& owner) {
   if (moment.step > owner.plan.steps || moment.optimizer.steps > moment.step) json.fail("has too many steps");
   const std::int64_t tracker = json.count("growth_tracker");
   if (tracker > std::numeric_limits<std::int32_t>::max()) json.fail("has too large a 'growth_tracker'");
-  moment.scaler = {json.number("scale"), static_cast<std::int32_t>(tracker), json.flag("bad")};
+  // A checkpoint without them is older than EnhancedScaling, and so of a policy that counts no steps.
+  const std::int64_t steps = json.has("scaled_steps") ? json.count("scaled_steps") : 0;
+  if (steps > moment.step) json.fail("has too many 'scaled_steps'");
+  moment.scaler = {.scale = json.number("scale"),
+                   .growth_tracker = static_cast<std::int32_t>(tracker),
+                   .bad = json.flag("bad"),
+                   .steps = steps};
   const data::Loader::Position place{json.count("epoch"), json.count("drawn")};
   try {
     moment.loader.go_to(place);

@@ -22,6 +22,7 @@ struct Flat {
       json[prefix + key] = value;
   }
   void operator()(const std::string& key, DType value) { json[prefix + key] = name_of(value); }
+  void operator()(const std::string& key, const ScaleFloors& floors) { json[prefix + key] = to_text(floors); }
   void operator()(const std::string& key, const LossScaling& scaling) {
     json[prefix + key] = name_of(scaling);
     Flat inner{json, prefix + key + "."};

@@ -151,7 +151,7 @@ void FaultFinder::check_step(const LogRecord& step, std::int64_t nonfinite_gradi
   if (step.step == 1 && !lost) check_first_step();  // its infinities did no harm: they become memory_.known
   if (lost || (nonfinite_gradients > 0 && !moves(scaling))) return report_first_bad(step.step);
   if (!moves(scaling) || memory_.alarmed || nonfinite_gradients == 0) return;
-  const ScaleState state{.scale = static_cast<float>(step.scale), .bad = true};
+  const ScaleState state{.scale = static_cast<float>(step.scale), .bad = true, .steps = step.step - 1};
   if (next_state(scaling, state).scale >= 1) return;
   memory_.alarmed = true;
   report("scale below 1", replay(step.step, Seek::scale));

@@ -94,6 +94,15 @@ class FromJson {
       fail(concat('"', key, "\": ", excerpt(error.what(), 200)));
     }
   }
+  void operator()(const char* key, ScaleFloors& floors) const {
+    std::string text;
+    (*this)(key, text);
+    try {
+      floors = scale_floors_from(text);
+    } catch (const UsageError& error) {
+      fail(concat('"', key, "\": ", excerpt(error.what(), 200)));
+    }
+  }
   void operator()(const char* key, Recipe& recipe) const { fields(recipe, object(key)); }
   void operator()(const char* key, MemoryBytes& memory) const {
     if (has(key)) fields(memory, object(key));

@@ -29,6 +29,9 @@ struct FromConfig {
     scaling = *named;
     train::fields(scaling, FromConfig{inner});
   }
+  void operator()(const char* key, ScaleFloors& floors) const {
+    floors = scale_floors_from(value<std::string>(json, key, to_text(floors)));
+  }
   template <class T>
   void operator()(const char* key, T& number) const {
     number = value<T>(json, key, number);

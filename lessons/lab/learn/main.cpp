@@ -8,7 +8,8 @@
 #include <string_view>
 
 // The commands that have no program of their own: ./learn alone, train, explain, verify-all, compare, runs,
-// predict and tensor-core. The script ./learn starts it, and the other programs, as commands.txt says.
+// predict, tensor-core, convert and scale-trace. The script ./learn starts it, and the other programs, as commands.txt
+// says.
 namespace {
 
 using namespace tinymp;
@@ -23,7 +24,9 @@ constexpr Command commands[] = {{"train", lab::train_command},
                                 {"compare", lab::compare},
                                 {"runs", lab::runs_command},
                                 {"predict", lab::predict_command},
-                                {"tensor-core", lab::tensor_core_command}};
+                                {"tensor-core", lab::tensor_core_command},
+                                {"convert", lab::convert_command},
+                                {"scale-trace", lab::scale_trace_command}};
 
 /// All that ./learn can do: the first word of each line of commands.txt.
 std::vector<std::string> names() {

@@ -20,6 +20,8 @@ std::string text_of(const T& value) {
     return value ? "yes" : "no";
   else if constexpr (std::is_same_v<T, DType>)
     return std::string(name_of(value));
+  else if constexpr (std::is_same_v<T, ScaleFloors>)
+    return to_text(value);
   else
     return scale_text(static_cast<double>(value));
 }

@@ -198,9 +198,10 @@ struct Lots {
   Answers yours;
   std::size_t next = 0;
 
-  /// What comes before the last `drop` bits of a random number must not matter.
-  void put(Judge& judge, const Case& of, std::uint32_t last_bits) {
-    questions.push_back(question(of, static_cast<std::uint32_t>(judge.draw()) << of.drop | last_bits));
+  /// What comes after the first `drop` bits of a random number must not matter.
+  void put(Judge& judge, const Case& of, std::uint32_t first_bits) {
+    const std::uint32_t others = static_cast<std::uint32_t>(judge.draw()) >> of.drop;
+    questions.push_back(question(of, first_bits << (32 - of.drop) | others));
   }
   void ask(Judge& judge) { yours = judge.ask_each<std::uint32_t>(questions); }
 

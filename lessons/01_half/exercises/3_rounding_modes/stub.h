@@ -8,7 +8,7 @@
 //     toward_zero
 //     up             toward +infinity
 //     down           toward -infinity
-//     stochastic     at random. All 2^32 values of `random` are equally likely; use its last `drop` bits.
+//     stochastic     at random. All 2^32 values of `random` are equally likely; use its first `drop` bits.
 //                    They have 2^drop values. As many of these values round away from zero as the lost bits
 //                    say, read as an integer. So the mean of many roundings is the number itself.
 //

@@ -17,5 +17,7 @@ int compare(int argc, char** argv);
 int runs_command(int argc, char** argv);
 int predict_command(int argc, char** argv);
 int tensor_core_command(int argc, char** argv);
+int convert_command(int argc, char** argv);
+int scale_trace_command(int argc, char** argv);
 
 }  // namespace tinymp::lab

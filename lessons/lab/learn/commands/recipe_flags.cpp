@@ -50,21 +50,12 @@ void add_format(CLI::App& app, const Field<DType>& field) {
       ->group(group);
 }
 
-/// After positive(), so that it is a number.
-CLI::Validator inside(double above, double below) {
-  return {[above, below](std::string& text) {
-            const double value = std::strtod(text.c_str(), nullptr);
-            if (value > above && value < below) return std::string();
-            return concat("takes a number above ", above,
-                          std::isfinite(below) ? concat(" and below ", below) : "", ", not '", text, "'");
-          },
-          ""};
-}
-
 template <class T>
 CLI::Option* add_field(CLI::App& app, const ScalingField& field) {
   if constexpr (std::same_as<T, bool>) {
     return app.add_flag(field.flag);
+  } else if constexpr (std::same_as<T, ScaleFloors>) {
+    return app.add_option(field.flag)->type_name("STEP:VALUE,...")->check(scale_floors());
   } else if constexpr (std::integral<T>) {
     const auto least = static_cast<std::int64_t>(field.above) + 1;
     return app.add_option(field.flag)->type_name("N")->check(whole(least, std::numeric_limits<T>::max()));
@@ -97,7 +88,11 @@ void adjust(const CLI::App& app, LossScaling& scaling) {
   std::set<std::string> taken;
   visit_fields(scaling, [&]<class T>(const ScalingField& field, T& value) {
     taken.insert(field.flag);
-    if (app.count(field.flag) > 0) value = app.get_option(field.flag)->as<T>();
+    if (app.count(field.flag) == 0) return;
+    if constexpr (std::same_as<T, ScaleFloors>)
+      value = scale_floors_from(app.get_option(field.flag)->as<std::string>());
+    else
+      value = app.get_option(field.flag)->as<T>();
   });
   for (const std::string& name : scaling_names()) {
     const LossScaling other = *scaling_named(name);
@@ -110,6 +105,28 @@ void adjust(const CLI::App& app, LossScaling& scaling) {
 }
 
 }  // namespace
+
+CLI::Validator inside(double above, double below) {
+  return {[above, below](std::string& text) {
+            const double value = std::strtod(text.c_str(), nullptr);
+            if (value > above && value < below) return std::string();
+            return concat("takes a number above ", above,
+                          std::isfinite(below) ? concat(" and below ", below) : "", ", not '", text, "'");
+          },
+          ""};
+}
+
+CLI::Validator scale_floors() {
+  return {[](std::string& text) {
+            try {
+              if (scale_floors_from(text).count > 0) return std::string();
+              return std::string("takes floors, STEP:VALUE,..., not ''");
+            } catch (const UsageError& error) {
+              return std::string(error.what());
+            }
+          },
+          ""};
+}
 
 void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
   app.add_option("--recipe", flags.recipe, "A named recipe (below); the other flags change it")

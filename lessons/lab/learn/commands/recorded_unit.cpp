@@ -1,9 +1,12 @@
 #include <lessons/lab/learn/commands/compare.cpp>
+#include <lessons/lab/learn/commands/convert.cpp>
 #include <lessons/lab/learn/commands/explain.cpp>
+#include <lessons/lab/learn/commands/number_lines.cpp>
 #include <lessons/lab/learn/commands/overview.cpp>
 #include <lessons/lab/learn/commands/predict.cpp>
 #include <lessons/lab/learn/commands/predict_subject.cpp>
 #include <lessons/lab/learn/commands/predict_ways.cpp>
 #include <lessons/lab/learn/commands/runs.cpp>
+#include <lessons/lab/learn/commands/scale_trace.cpp>
 #include <lessons/lab/learn/commands/side_by_side.cpp>
 #include <lessons/lab/learn/commands/tensor_core.cpp>
