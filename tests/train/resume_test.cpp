@@ -100,7 +100,7 @@ TEST_CASE("a resumed run knows the steps that the floors of enhanced scaling cou
   Plan stopped = plan;
   stopped.stop = [now = 0]() mutable { return ++now == 7; };
   static_cast<void>(train::run(stopped, run.log()));
-  Safetensors contents = train::load_safetensors(run.newest());
+  train::Safetensors contents = train::load_safetensors(run.newest());
   const std::string moment = contents.metadata.at("tinymp.moment");
   CHECK(moment.find("\"scale\":8388608.0") != std::string::npos);
   CHECK(moment.find("\"scaled_steps\":7") != std::string::npos);
