@@ -203,6 +203,36 @@ TEST_CASE("a policy that could not work is refused, and the message says which p
   CHECK_ERROR_SAYS("backoff is 0", LossScaler(DynamicScaling{.backoff = 0}));
   CHECK_ERROR_SAYS("backoff is nan", LossScaler(DynamicScaling{.backoff = not_a_number}));
   CHECK_ERROR_SAYS("growth_interval is 0", LossScaler(DynamicScaling{.growth_interval = 0}));
+  CHECK_ERROR_SAYS("growth is 1", LossScaler(EnhancedScaling{.dynamic = {.growth = 1}}));
+  const auto floors = [](std::initializer_list<ScaleFloor> all) {
+    EnhancedScaling policy;
+    for (const ScaleFloor& floor : all) policy.floor.at[policy.floor.count++] = floor;
+    return policy;
+  };
+  CHECK_ERROR_SAYS("the step 0 is below 1", LossScaler(floors({{0, 8}})));
+  CHECK_ERROR_SAYS("step 2 follows step 2", LossScaler(floors({{2, 8}, {2, 9}})));
+  CHECK_ERROR_SAYS("a floor must not fall", LossScaler(floors({{1, 8}, {2, 7}})));
+  CHECK_ERROR_SAYS("the value inf", LossScaler(floors({{1, infinity}})));
+}
+
+TEST_CASE("enhanced scaling: S backs off to the floor of the step, and a restored scaler knows the step") {
+  const EnhancedScaling policy{.dynamic = {.initial = 32, .growth_interval = 2},
+                               .floor = scale_floors_from("2:16,5:64")};
+  Rig rig(policy);
+  const auto bad = [&] { rig.step({infinity, 0, 0}); };
+  const auto good = [&] { rig.step({1, 0, 0}); };
+  good();
+  CHECK(rig.scaler.state() == ScaleState{.scale = 32, .growth_tracker = 1, .steps = 1});
+  bad();
+  bad();  // 8 without the floor
+  CHECK(rig.scaler.state() == ScaleState{.scale = 16, .steps = 3});
+  Rig restarted(policy);
+  restarted.scaler.restore(rig.scaler.state());
+  restarted.step({1, 0, 0});
+  CHECK(restarted.scaler.factor() == 16);
+  restarted.step({infinity, 0, 0});
+  CHECK(restarted.scaler.state() == ScaleState{.scale = 64, .steps = 5});
+  CHECK_ERROR_SAYS("of -1 in all", restarted.scaler.restore({.scale = 64, .steps = -1}));
 }
 
 TEST_CASE("restore takes every state that state() can give, and no other") {
@@ -226,6 +256,7 @@ TEST_CASE("restore takes every state that state() can give, and no other") {
   fixed.restore(fixed.state());
   CHECK_ERROR_SAYS("scale 8", none.restore({8, 0}));
   CHECK_ERROR_SAYS("scale 4", fixed.restore({4, 0}));
+  CHECK_ERROR_SAYS("scale 8", fixed.restore({.scale = 8, .steps = 1}));
   CHECK(fixed.factor() == 8);
 }
 

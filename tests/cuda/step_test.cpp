@@ -111,6 +111,9 @@ std::vector<Recipe> all_recipes() {
   fixed.scaling = StaticScaling{.factor = 64, .skip_nonfinite = true};
   Recipe dynamic = recipes::fp16_dynamic;
   dynamic.scaling = DynamicScaling{.initial = 1024, .growth_interval = 2};
+  Recipe enhanced = recipes::fp16_dynamic;
+  enhanced.scaling = EnhancedScaling{.dynamic = {.initial = 1024, .growth_interval = 2},
+                                     .floor = scale_floors_from("1:1000,3:2000")};
   return {recipes::fp32,
           recipes::fp16_weights,
           recipes::fp16_master,
@@ -119,7 +122,8 @@ std::vector<Recipe> all_recipes() {
           bf16,
           narrow_state,
           fixed,
-          dynamic};
+          dynamic,
+          enhanced};
 }
 
 TEST_CASE("SGD with momentum: steps, skips and scales are those of the CPU") {

@@ -167,6 +167,10 @@ use() {
   learn 2 train --data cut --loss-scale 8 && complains 'no meaning for --scaling none'
   learn 2 train --data cut --scaling static --growth 2 && complains 'no meaning for --scaling static'
   learn 2 train --data cut --scaling dynamic --skip-nonfinite && complains 'no meaning for --scaling dynamic'
+  learn 2 train --data cut --scaling dynamic --floor 1:8 && complains '--floor has no meaning for --scaling dynamic'
+  for value in 8 0:8 1:0 2:8,1:9 1:8,2:7 1:inf ''; do
+    learn 2 train --data cut --scaling enhanced --floor "$value" && complains '--floor: '
+  done
   for value in 1 0.5 nan; do
     learn 2 train --data cut --scaling dynamic --growth $value && complains '--growth: takes a.* number above'
   done
@@ -359,6 +363,8 @@ runs() {
     learn 0 train $few --recipe fp16_static --loss-scale 8 --skip-nonfinite --state f16 --optimizer adamw --weight-decay 0.01
     prints 'mlp 784-64-10 on fashion-mnist-cut' && prints 'fp16_static, state f16, S 8, skips'
     learn 0 train $few --model autoencoder --scaling dynamic --compute f16 --gradient f16 --growth-interval 2 --clip 1
+    learn 0 train $few --recipe fp16_dynamic --scaling enhanced --floor 1:32768,3:65536
+    prints 'S enhanced from 65536, at least 32768 from step 1, 65536 from step 3'
     learn 0 train $few --model residual --blocks 2 --width 16 --optimizer adagrad --name 'a curve'
     learn 0 train $few --model lenet --recipe fp16_dynamic && prints 'lenet on fashion-mnist-cut'
     learn 0 train $few --recipe o1 && prints 'f32, autocast f16, S dynamic'

@@ -29,8 +29,10 @@ void check(const char* what, float x, unsigned got, unsigned cuda, Mismatches& w
 }
 
 void check_float(float x, Mismatches& wrong) {
-  check("E8M0 up", x, e8m0_rounded_up(x).bits(), __nv_cvt_float_to_e8m0(x, __NV_SATFINITE, cudaRoundPosInf), wrong);
-  check("E8M0 down", x, e8m0_rounded_down(x).bits(), __nv_cvt_float_to_e8m0(x, __NV_SATFINITE, cudaRoundZero), wrong);
+  check("E8M0 up", x, e8m0_rounded_up(x).bits(), __nv_cvt_float_to_e8m0(x, __NV_SATFINITE, cudaRoundPosInf),
+        wrong);
+  check("E8M0 down", x, e8m0_rounded_down(x).bits(), __nv_cvt_float_to_e8m0(x, __NV_SATFINITE, cudaRoundZero),
+        wrong);
   const auto fp4 = rounded<float4_e2m1>(x, Rounding::nearest_even);
   check("FP4", x, fp4.bits(), __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest), wrong);
   if (x != x) return;
@@ -57,7 +59,8 @@ void check_floats(std::uint64_t stride) {
 TEST_CASE("rounded: floats a stride apart against CUDA's headers") { check_floats(1009); }
 TEST_CASE("rounded: all 2^32 floats against CUDA's headers", "[exhaustive]") { check_floats(1); }
 #else
-constexpr const char* kMissing = "cuda_bf16.h and cuda_fp8.h are not here, or without FP4, which came with CUDA 12.8";
+constexpr const char* kMissing =
+    "cuda_bf16.h and cuda_fp8.h are not here, or without FP4, which came with CUDA 12.8";
 TEST_CASE("rounded: floats a stride apart against CUDA's headers") { SKIP_TEST(kMissing); }
 TEST_CASE("rounded: all 2^32 floats against CUDA's headers", "[exhaustive]") { SKIP_TEST(kMissing); }
 #endif

@@ -86,6 +86,35 @@ TEST_CASE("a resumed run goes on with its schedule, clipping, shadow, histograms
   CHECK(outcome.log.back().find("\"skipped\":0,") == std::string::npos);
 }
 
+TEST_CASE("a resumed run knows the steps that the floors of enhanced scaling count") {
+  const data::Split data = made_up_split();
+  Recipe recipe = recipes::fp16_dynamic;
+  recipe.scaling = EnhancedScaling{.dynamic = {.initial = 0x1p24f, .growth_interval = 2},
+                                   .floor = scale_floors_from("3:4194304,6:8388608")};
+  Plan plan = saving_plan(data, recipe, 10);
+  plan.model = train::model_of<nn::Mlp>({784, 6, 10});
+  const Outcome outcome = check_resumes(plan, {1, 2, 4, 5, 6, 9});
+  // Every step overflows: S backs off from 2^24 to 2^22 and is lifted to 2^23 after step 6.
+  CHECK(outcome.log.back().find("\"skipped\":10,") != std::string::npos);
+  const OwnRun run;
+  Plan stopped = plan;
+  stopped.stop = [now = 0]() mutable { return ++now == 7; };
+  static_cast<void>(train::run(stopped, run.log()));
+  train::Safetensors contents = train::load_safetensors(run.newest());
+  const std::string moment = contents.metadata.at("tinymp.moment");
+  CHECK(moment.find("\"scale\":8388608.0") != std::string::npos);
+  CHECK(moment.find("\"scaled_steps\":7") != std::string::npos);
+
+  // Other policies have no count, as before there was one.
+  plan.recipe.scaling = DynamicScaling{.initial = 0x1p24f};
+  const OwnRun dynamic;
+  stopped = plan;
+  stopped.stop = [now = 0]() mutable { return ++now == 3; };
+  static_cast<void>(train::run(stopped, dynamic.log()));
+  contents = train::load_safetensors(dynamic.newest());
+  CHECK(contents.metadata.at("tinymp.moment").find("scaled_steps") == std::string::npos);
+}
+
 TEST_CASE("a resumed run reports the same findings at the same lines") {
   const data::Split data = made_up_split();
   SECTION("weights that diverge, long after the last copy") {

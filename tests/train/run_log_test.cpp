@@ -135,7 +135,11 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
                                .growth_interval = 77};
   Recipe skipping = recipes::fp16_static;
   skipping.scaling = StaticScaling{.factor = 0.1f, .skip_nonfinite = true};
-  for (const Recipe& recipe : {recipes::fp32, recipes::fp16_weights, recipes::fp16_dynamic, skipping, odd}) {
+  Recipe floored = odd;
+  floored.scaling = EnhancedScaling{.dynamic = {.initial = 8, .growth_interval = 7},
+                                    .floor = scale_floors_from("1:0.1,150000:32768")};
+  for (const Recipe& recipe :
+       {recipes::fp32, recipes::fp16_weights, recipes::fp16_dynamic, skipping, odd, floored}) {
     files::Folder folder;
     RunHeader header = some_header();
     header.recipe = recipe;
@@ -335,6 +339,9 @@ TEST_CASE("a file that is no run log: the message names file and line") {
   check_says(complaint(replaced("\"tinymp_run\":1", "\"tinymp_run\":2")), {":1:", "format 2"});
   check_says(complaint(replaced("\"f16\"", "\"f17\"")), {":1:", "f17"});
   check_says(complaint(replaced("\"static\"", "\"magic\"")), {":1:", "magic"});
+  check_says(complaint(replaced("\"static\"", "\"enhanced\",\"floor\":\"2:8,1:9\"")),
+             {":1:", "\"floor\"", "steps must rise"});
+  check_says(complaint(replaced("\"static\"", "\"enhanced\",\"floor\":8")), {":1:", "\"floor\"", "type"});
   check_says(complaint(replaced("\"steps\":400", "\"steps\":\"many\"")), {":1:", "\"steps\""});
   check_says(complaint(replaced("\"steps\":400", "\"steps\":18446744073709551615")), {"out of range"});
   check_says(complaint(replaced("\"threads\":", "\"threads\":99999999999, \"x\":")), {"out of range"});

@@ -7,17 +7,23 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json moment_json(const Moment& moment) {
+/// The other policies count no steps, and checkpoints of them hold no count.
+bool counts_steps(const CheckpointOwner& owner) {
+  return std::holds_alternative<EnhancedScaling>(owner.plan.recipe.scaling);
+}
+
+Json moment_json(const Moment& moment, const CheckpointOwner& owner) {
   const data::Loader::Position place = moment.loader.position();
-  return {{"step", moment.step},
-          {"optimizer_steps", moment.optimizer.steps},
-          {"learning_rate", json_number(static_cast<double>(moment.optimizer.learning_rate))},
-          {"scale", json_number(static_cast<double>(moment.scaler.scale))},
-          {"growth_tracker", moment.scaler.growth_tracker},
-          {"bad", moment.scaler.bad},
-          {"scaled_steps", moment.scaler.steps},
-          {"epoch", place.epoch},
-          {"drawn", place.drawn}};
+  Json json = {{"step", moment.step},
+               {"optimizer_steps", moment.optimizer.steps},
+               {"learning_rate", json_number(static_cast<double>(moment.optimizer.learning_rate))},
+               {"scale", json_number(static_cast<double>(moment.scaler.scale))},
+               {"growth_tracker", moment.scaler.growth_tracker},
+               {"bad", moment.scaler.bad},
+               {"epoch", place.epoch},
+               {"drawn", place.drawn}};
+  if (counts_steps(owner)) json["scaled_steps"] = moment.scaler.steps;
+  return json;
 }
 
 /// The numbers of a moment; take_tensors() adds its tensors.
@@ -28,8 +34,7 @@ Moment moment_from(const MetadataReader& json, const CheckpointOwner& owner) {
   if (moment.step > owner.plan.steps || moment.optimizer.steps > moment.step) json.fail("has too many steps");
   const std::int64_t tracker = json.count("growth_tracker");
   if (tracker > std::numeric_limits<std::int32_t>::max()) json.fail("has too large a 'growth_tracker'");
-  // A checkpoint without them is older than EnhancedScaling, and so of a policy that counts no steps.
-  const std::int64_t steps = json.has("scaled_steps") ? json.count("scaled_steps") : 0;
+  const std::int64_t steps = counts_steps(owner) ? json.count("scaled_steps") : 0;
   if (steps > moment.step) json.fail("has too many 'scaled_steps'");
   moment.scaler = {.scale = json.number("scale"),
                    .growth_tracker = static_cast<std::int32_t>(tracker),
@@ -82,11 +87,11 @@ Safetensors contents_of(const Checkpoint& checkpoint, const CheckpointOwner& own
                                            {"first_nonfinite_step", counts.first_nonfinite_step},
                                            {"log_lines", checkpoint.log_lines}}
                                           .dump()},
-                       {"tinymp.moment", moment_json(checkpoint.moment).dump()},
+                       {"tinymp.moment", moment_json(checkpoint.moment, owner).dump()},
                        {"tinymp.finder", finder_json(checkpoint.finder).dump()}};
   add_tensors(checkpoint.moment, names_of_now, owner, contents);
   if (checkpoint.finder.past) {
-    contents.metadata["tinymp.past"] = moment_json(*checkpoint.finder.past).dump();
+    contents.metadata["tinymp.past"] = moment_json(*checkpoint.finder.past, owner).dump();
     add_tensors(*checkpoint.finder.past, names_of_past, owner, contents);
   }
   seal(contents);

@@ -45,7 +45,6 @@ class MetadataReader {
   }
 
   /// A whole number, 0 or above.
-  bool has(const char* name) const { return json_.contains(name); }
   std::int64_t count(const char* name) const {
     const nlohmann::json& value = at(name);
     if (!value.is_number_unsigned() || value.get<std::int64_t>() < 0)
