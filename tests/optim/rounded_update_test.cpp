@@ -97,7 +97,7 @@ struct Weights {
             const std::vector<float>& updates) {
     lost = {};
     for (std::size_t i = 0; i < w.size(); ++i) {
-      const float was = w[i], u = updates[i];
+      const float was = w[i], u = updates[i] + 0 * was;  // an infinite weight has no update: decay is 0 * w
       bool same = true;
       if (rule.kahan) {
         const auto near = [&](float x) { return numbers.rounded(x, Rounding::nearest_even); };
