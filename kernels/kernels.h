@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/formulas/optimizers.h>
+#include <kernels/formulas/rounded_update.h>
 #include <kernels/formulas/shown_image.h>
 #include <kernels/formulas/unary.h>
 #include <kernels/formulas/window.h>
@@ -40,7 +41,9 @@ struct UpdateArenas {
   View weights;  ///< compute format: what the model reads
   View master;   ///< what is updated
   View gradients;
-  View moments[2];  ///< as many as the rule has
+  View moments[2];      ///< as many as the rule has
+  View compensation{};  ///< in the master's format; without memory unless rounding.kahan
+  UpdateRounding rounding{};
 };
 
 /// A data set on a device, and the order in which an epoch shows it.

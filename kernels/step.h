@@ -33,7 +33,10 @@ struct FlushCounts {
   }
 };
 
-/// Updates that did not change a weight, out of those that were not zero in FP32.
+/// Updates that did not change a weight, out of those that were not zero in FP32. Only nearest rounding rounds an update
+/// apart, so only there one underflows. Rounded toward zero or stochastically, an update is absorbed if the weight kept
+/// its value; under stochastic rounding others of the same size move it, in proportion. Kahan's is absorbed if neither
+/// the weight nor its compensation changed.
 struct UpdateCounts {
   std::int64_t values = 0;       ///< updates not zero in FP32
   std::int64_t underflowed = 0;  ///< zero when rounded to the master's format

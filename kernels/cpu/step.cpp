@@ -1,4 +1,5 @@
 #include <kernels/cpu/reduce.h>
+#include <kernels/cpu/rounded_update.h>
 #include <kernels/executors.h>
 #include <kernels/formulas/clip.h>
 #include <kernels/formulas/norm.h>
@@ -192,6 +193,39 @@ UpdateCounts update_block(const Rule& rule, const StepState& state, const Update
 }
 // </exercise master_weights>
 
+/// update_block() for a rounding that is not plain.
+template <class Rule>
+UpdateCounts update_rounded(const Rule& rule, const StepState& state, const UpdateArenas& arenas,
+                            float factor, std::int64_t begin, std::int64_t n) {
+  Block<float> weights, gradients, moments[2], kept, moved, narrow, updates;
+  UpdateBlock b{
+      n, load(arenas.master, begin, n, weights), load(arenas.gradients, begin, n, gradients), factor, {}};
+  for (int k = 0; k < Rule::moment_count; ++k) {
+    load(arenas.moments[k], begin, n, moments[k]);
+    b.moments[k] = target(arenas.moments[k], begin, moments[k]);
+  }
+  move_moments(rule, arenas, begin, b);
+  for_each_value<float>(
+      n, [=, exact = updates.data()](std::int64_t i) { exact[i] = update_of(rule, state, b, i); });
+
+  const bool has_master = arenas.weights.memory != arenas.master.memory, kahan = arenas.rounding.kahan;
+  if (kahan) load(arenas.compensation, begin, n, kept);
+  const RoundedBlock block{n,
+                           begin,
+                           b.w,
+                           updates.data(),
+                           kahan ? target(arenas.compensation, begin, kept) : nullptr,
+                           target(arenas.master, begin, moved),
+                           has_master ? target(arenas.weights, begin, narrow) : nullptr};
+  const UpdateWords words(arenas.rounding, state.steps);
+  const UpdateCounts lost =
+      move_block(arenas.rounding, words, arenas.master.dtype, arenas.weights.dtype, block);
+  store<float>(block.next, arenas.master, begin, n);
+  if (kahan) store<float>(block.kept, arenas.compensation, begin, n);
+  if (has_master) store<float>(block.weights, arenas.weights, begin, n);
+  return lost;
+}
+
 }  // namespace
 
 void take_step(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const float> factor,
@@ -206,9 +240,12 @@ void take_step(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const fl
             arenas.master.size(),
             [&](std::int64_t begin, std::int64_t n) {
               UpdateCounts lost;
-              for (std::int64_t i = 0; i < n; i += block_size)
-                lost += update_block(r, *state.memory, arenas, *factor.memory, begin + i,
-                                     std::min(block_size, n - i));
+              const bool plain = arenas.rounding.is_plain();
+              for (std::int64_t i = 0; i < n; i += block_size) {
+                const std::int64_t count = std::min(block_size, n - i);
+                lost += plain ? update_block(r, *state.memory, arenas, *factor.memory, begin + i, count)
+                              : update_rounded(r, *state.memory, arenas, *factor.memory, begin + i, count);
+              }
               return lost;
             },
             length);

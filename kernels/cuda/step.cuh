@@ -1,30 +1,13 @@
 #pragma once
 
-#include <kernels/cuda/last_block.h>
 #include <kernels/cuda/packs.h>
-#include <kernels/cuda/reduce.h>
+#include <kernels/cuda/rounded_step.h>
 #include <kernels/formulas/norm.h>
 
 /// A training step after unscale.cuh. What one thread decides - a scale, a flag, a count of steps - it leaves in
 /// a Cell for the kernels behind it: the CPU launches them all without knowing what was decided.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
-
-/// UpdateArenas inside a kernel.
-struct Arenas {
-  Values weights, master, gradients, moments[2];
-};
-
-/// What the updates of a thread came to.
-struct Moves {
-  int made = 0, underflowed = 0, absorbed = 0;
-
-  __device__ void add_to(UpdateCounts& all) const {
-    add_count(&all.values, made);
-    add_count(&all.underflowed, underflowed);
-    add_count(&all.absorbed, absorbed);
-  }
-};
 
 /// Returns the next w, and leaves the next moments in m. All are rounded to the formats in which they are kept.
 template <class Rule, class ToMaster, class ToMoment>
@@ -39,42 +22,6 @@ __device__ float next_weight(const Rule& rule, const StepState& state, float w, 
   moves.underflowed += exact != 0 && rounded == 0;
   moves.absorbed += rounded != 0 && next == w;
   return next;
-}
-
-/// The cells of a pass that takes a step.
-struct StepPass {
-  const float* factor;
-  const GradientCounts* found;
-  bool skip_nonfinite;
-  StepState* state;
-  StepOutcome* report;
-  PassCounts* counts;
-};
-
-/// Each block decides by itself, from what no block changes. Returns whether the step is taken; `now` is the state in it.
-template <class Rule>
-__device__ bool begin_pass(const Rule& rule, const StepPass& pass, StepState& now) {
-  __shared__ bool taken;
-  __shared__ float correction1, correction2;
-  now = *pass.state;
-  if (threadIdx.x == 0) {  // its powers are computed in double
-    StepOutcome outcome;
-    kernels::begin_step(rule, *pass.found, pass.skip_nonfinite, now, outcome);
-    taken = outcome.taken;
-    correction1 = now.correction1, correction2 = now.correction2;
-  }
-  __syncthreads();
-  now.correction1 = correction1, now.correction2 = correction2;
-  return taken;
-}
-
-/// The last block writes what begin_pass() found in its first thread, and what all blocks counted.
-__device__ inline void end_pass(const StepPass& pass, bool taken, const StepState& now, const Moves& moves) {
-  if (taken) moves.add_to(pass.counts->updates);
-  if (!is_last_block(&pass.counts->blocks, gridDim.x) || threadIdx.x != 0) return;
-  *pass.state = now;
-  *pass.report = {taken, pass.counts->updates};
-  pass.counts->updates = {};
 }
 
 /// For tensors of any formats.
@@ -221,6 +168,11 @@ void take_step(const UpdateRule& rule, const UpdateArenas& arenas, Cell<const fl
   const unsigned blocks = std::max(1u, blocks_for(packs));  // one decides even where nothing moves
   std::visit(
       [&]<class Rule>(const Rule& r) {
+        if (!arenas.rounding.is_plain()) {
+          launch<step_rounded<Rule>>(std::max(1u, blocks_for(n, values_counted)), block_threads, 0, stream(),
+                                     r, a, values(arenas.compensation), arenas.rounding, n, pass);
+          return;
+        }
         if (!are_usual(arenas, Rule::moment_count)) {
           launch<step_any<Rule>>(std::max(1u, blocks_for(n, values_counted)), block_threads, 0, stream(), r,
                                  a, n, pass);

@@ -21,7 +21,7 @@ Course first_steps(Lab& lab, const nn::Model& start, const Recipe& recipe) {
   const train::Plan plan =
       lab.complete(fine_tuning_plan(lab, {"first steps", recipe}, lab.options().first_seed, start));
   const std::unique_ptr<nn::Model> model = train::make_model(plan, recipe);
-  const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model->parameters()), recipe);
+  const std::unique_ptr<Optimizer> optimizer = train::make_optimizer(plan, *model);
   LossScaler scaler(recipe.scaling);
   data::Loader loader = train::make_loader(plan);
   Course course{{optimizer->master().to_floats()}, {optimizer->weights().to_floats()}};

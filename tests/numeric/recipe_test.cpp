@@ -18,7 +18,7 @@ TEST_CASE("recipe: names") {
 
 TEST_CASE("recipe: every name that is listed is a recipe, and the refusal of another lists them all") {
   const std::vector<std::string> names = recipe_names();
-  CHECK(names.size() == 9);
+  CHECK(names.size() == 14);
   std::string choices;
   for (const std::string& name : names) {
     CHECK_NOTHROW(recipe_from_name(name));
@@ -66,12 +66,30 @@ TEST_CASE("recipe: the levels O0 to O3") {
   CHECK(describe({.fp32_norm_parameters = true}) == "f32");
 }
 
+TEST_CASE("recipe: BF16, and weights without a master that are rounded in other ways") {
+  CHECK(describe(recipes::bf16) == "bf16, master f32");
+  CHECK(describe(recipes::bf16_weights) == "bf16, no master");
+  CHECK(describe(recipes::bf16_sr) == "bf16, no master, masters rounded stochastic");
+  CHECK(describe(recipes::bf16_kahan) == "bf16, no master, Kahan");
+  CHECK(describe(recipes::fp16_sr) == "f16, no master, masters rounded stochastic, S dynamic from 65536");
+  CHECK(describe({.compute = DType::bf16, .rounding = {.weights = Rounding::toward_zero}}) ==
+        "bf16, master f32, gradient f32, weights rounded zero");
+  for (const std::string& name : recipe_names()) CHECK_NOTHROW(expect_roundings(recipe_from_name(name)));
+}
+
+TEST_CASE("recipe: the names of roundings") {
+  CHECK(rounding_names() == std::vector<std::string>{"nearest", "zero", "stochastic"});
+  for (const std::string& name : rounding_names()) CHECK(name_of(*rounding_named(name)) == name);
+  CHECK_FALSE(rounding_named("up"));
+  CHECK_FALSE(rounding_named(""));
+}
+
 TEST_CASE("recipe: an unknown name is refused with the choices") {
   CHECK_THROWS_AS(recipe_from_name("fp8"), UsageError);
   CHECK_THROWS_WITH(
       recipe_from_name("FP32"),
       "\"FP32\" is not a recipe; choose one of fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic, "
-      "o0, o1, o2, o3");
+      "fp16_sr, bf16, bf16_weights, bf16_sr, bf16_kahan, o0, o1, o2, o3");
 }
 
 TEST_CASE("recipe: described in one line") {

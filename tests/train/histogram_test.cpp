@@ -219,7 +219,7 @@ TEST_CASE("the sizes of updates are those of a count by hand") {
     const std::vector<float> rounded = Tensor::from({3000}, updates, master).to_floats();
     for (std::size_t i = 0; i < before.size(); ++i) differences.push_back(before[i] - rounded[i]);
     const std::vector<float> after = Tensor::from({3000}, differences, master).to_floats();
-    const UpdateSizes found = train::update_sizes(updates, before, after, master);
+    const UpdateSizes found = train::update_sizes({updates, before, after, master});
     INFO(name_of(master));
     check_updates(found, updates, before, after, master);
   }

@@ -87,7 +87,10 @@ TEST_CASE("levels: a log that was written before they were is read as it was mea
   const Run run = train::run(plan_of(split, recipes::fp16_dynamic, models()[0].second), scratch.next());
   std::ifstream in(run.path);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  const std::string fields = R"("autocast":"f32","fp32_norm":false,)";
+  const std::string fields =
+      R"("autocast":"f32","round_weights":"nearest","round_activations":"nearest",)"
+      R"("round_errors":"nearest","round_gradients":"nearest","round_masters":"nearest","kahan":false,)"
+      R"("fp32_norm":false,)";
   REQUIRE(text.find(fields) != std::string::npos);
   text.erase(text.find(fields), fields.size());
   const std::string older = scratch.next();

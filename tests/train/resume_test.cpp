@@ -26,8 +26,9 @@ std::vector<NamedOptimizer> optimizers() {
           {"adagrad", made<Adagrad>({.lr = 1e-2f})}};
 }
 std::vector<Recipe> all_recipes() {
-  return {recipes::fp32,        recipes::fp16_dynamic, bf16,        recipes::fp16_weights,
-          recipes::fp16_static, recipes::o1,           recipes::o2, recipes::o3};
+  return {recipes::fp32,   recipes::fp16_dynamic, bf16,        recipes::fp16_weights, recipes::fp16_static,
+          recipes::o1,     recipes::o2,           recipes::o3, recipes::bf16_sr,      recipes::bf16_kahan,
+          recipes::fp16_sr};
 }
 
 TEST_CASE("a resumed run has the bits of one that was never stopped: every optimizer and recipe") {
@@ -309,6 +310,11 @@ TEST_CASE("what does not belong to the run is refused, with the difference, and 
         [](Plan& p) { p.recipe.scaling = DynamicScaling{.initial = 8}; });
   check("its \"recipe.scaling\" is \"dynamic\", and here it is \"none\"",
         [](Plan& p) { p.recipe.scaling = NoScaling{}; });
+  check("its \"recipe.kahan\" is false, and here it is true", [](Plan& p) {
+    p.recipe.master = DType::f16;
+    p.recipe.kahan = true;
+    p.resume += "/checkpoint.safetensors";
+  });
   check("its \"seed\" is 0, and here it is 1", [](Plan& p) { p.seed = 1; });
   check("its \"steps\" is 6, and here it is 7", [](Plan& p) { p.steps = 7; });
   check("its \"batch\" is 40, and here it is 41", [](Plan& p) { p.batch = 41; });

@@ -129,6 +129,9 @@ std::string small_log(const files::Folder& folder) {
 TEST_CASE("a run log reads back as it was written, every field, every recipe") {
   Recipe odd{.compute = DType::f16, .accumulate = DType::f64, .gradient = DType::f16, .master = DType::f64};
   odd.state = DType::f16;
+  odd.rounding = {Rounding::stochastic, Rounding::toward_zero, Rounding::nearest_even, Rounding::stochastic,
+                  Rounding::toward_zero};
+  odd.kahan = true;
   odd.scaling = DynamicScaling{.initial = std::numeric_limits<float>::infinity(),
                                .growth = 1.5,
                                .backoff = 0.1,
@@ -184,7 +187,10 @@ TEST_CASE("the lines of a run log are what the format says") {
   REQUIRE(lines.size() == 6);
   CHECK(lines[0].rfind("{\"tinymp_run\":1,\"lesson\":\"06_loss_scaling\",", 0) == 0);
   check_says(lines[0], {"\"recipe\":{\"compute\":\"f16\",\"accumulate\":\"f32\",\"gradient\":\"f16\","
-                        "\"master\":\"f32\",\"state\":\"f32\",\"autocast\":\"f32\",\"fp32_norm\":false,"
+                        "\"master\":\"f32\",\"state\":\"f32\",\"autocast\":\"f32\","
+                        "\"round_weights\":\"nearest\",\"round_activations\":\"nearest\","
+                        "\"round_errors\":\"nearest\",\"round_gradients\":\"nearest\","
+                        "\"round_masters\":\"nearest\",\"kahan\":false,\"fp32_norm\":false,"
                         "\"scaling\":{\"kind\":\"static\","
                         "\"factor\":1024.0,\"skip_nonfinite\":false}},\"seed\":18446744073709551615,"});
   CHECK(lines[1] == R"({"step":1,"loss":0.1,"scale":65536.0,"skipped":false,"skips":0})");

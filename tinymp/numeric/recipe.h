@@ -2,6 +2,7 @@
 
 #include <tinymp/numeric/dtype.h>
 #include <tinymp/numeric/loss_scaling.h>
+#include <tinymp/numeric/roundings.h>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct Recipe {
   DType state = DType::f32;       ///< the optimizer's moments
   /// The format of matmuls and convolutions while the weights are FP32: amp/autocast.h. f32: nothing is cast.
   DType autocast = DType::f32;
+  /// How numbers are rounded. Only what a run obeys may differ from nearest even: expect_roundings().
+  Roundings rounding{};
+  /// A second number of the master's format for each weight keeps what the rounding of the update lost, and the
+  /// next update adds it (Kahan 1965; for weights Zamirai et al. 2020, arXiv 2010.06192).
+  bool kahan = false;
   bool fp32_norm_parameters = false;  ///< batch norm's gamma and beta are FP32; its statistics always are
   LossScaling scaling = NoScaling{};
   bool operator==(const Recipe&) const = default;
@@ -29,7 +35,7 @@ constexpr bool has_narrow_gradients(const Recipe& recipe) {
 }
 
 namespace recipes {
-using enum DType;
+using DType::f16, DType::f32;
 inline constexpr Recipe fp32{};
 /// FP16 weights without a master, FP16 gradients, FP32 moments. A weight absorbs an update that is smaller than
 /// half the distance to the next FP16 number.
@@ -37,6 +43,23 @@ inline constexpr Recipe fp16_weights{.compute = f16, .gradient = f16, .master = 
 inline constexpr Recipe fp16_master{.compute = f16, .gradient = f16};
 inline constexpr Recipe fp16_static{.compute = f16, .gradient = f16, .scaling = StaticScaling{}};
 inline constexpr Recipe fp16_dynamic{.compute = f16, .gradient = f16, .scaling = DynamicScaling{}};
+/// FP16 weights without a master; each update is rounded stochastically.
+inline constexpr Recipe fp16_sr{.compute = f16,
+                                .gradient = f16,
+                                .master = f16,
+                                .rounding = {.masters = Rounding::stochastic},
+                                .scaling = DynamicScaling{}};
+
+// BF16 has the range of FP32, so no gradient needs a loss scale. It has 8 bits, 3 fewer than FP16.
+inline constexpr Recipe bf16{.compute = DType::bf16, .gradient = DType::bf16};
+/// BF16 weights without a master.
+inline constexpr Recipe bf16_weights{.compute = DType::bf16, .gradient = DType::bf16, .master = DType::bf16};
+inline constexpr Recipe bf16_sr{.compute = DType::bf16,
+                                .gradient = DType::bf16,
+                                .master = DType::bf16,
+                                .rounding = {.masters = Rounding::stochastic}};
+inline constexpr Recipe bf16_kahan{
+    .compute = DType::bf16, .gradient = DType::bf16, .master = DType::bf16, .kahan = true};
 
 // The four levels of NVIDIA's Apex (apex.amp, opt_level). Other frameworks have
 // the same four under other names.
@@ -55,6 +78,10 @@ std::vector<std::string> recipe_names();
 
 /// "fp16_dynamic" -> recipes::fp16_dynamic; throws UsageError naming the choices.
 Recipe recipe_from_name(const std::string& name);
+
+/// Throws Error when a rounding of the recipe has nothing to act on, or cannot be combined with the rest: no run then
+/// ignores it silently. The message says how to mend the recipe.
+void expect_roundings(const Recipe& recipe);
 
 /// One line for tables and logs: "f16, master f32, S dynamic from 65536".
 std::string describe(const Recipe& recipe);

@@ -33,8 +33,13 @@ void expect_alike(const char* what, const Tensor& from, const Tensor& to) {
 
 Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments,
                      const Recipe& recipe)
-    : name_(name), parameters_(std::move(parameters)), step_(device_of(name, parameters_), {}) {
+    : name_(name),
+      parameters_(std::move(parameters)),
+      rounding_{
+          .masters = recipe.rounding.masters, .weights = recipe.rounding.weights, .kahan = recipe.kahan},
+      step_(device_of(name, parameters_), {}) {
   set_learning_rate(lr);
+  expect_roundings(recipe);
   for (const DType dtype : {recipe.compute, recipe.gradient, recipe.master, recipe.state}) {
     expect(dtype != DType::f64, name_,
            ": the recipe asks for f64, but updates are computed in FP32; f64 is for gradient checks");
@@ -60,10 +65,9 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
                       .factor = DeviceValue<float>(device, 1),
                       .counts = DeviceValue<kernels::PassCounts>(device, kernels::PassCounts())});
   master_ = recipe.master == recipe.compute ? weights_ : Tensor({total}, recipe.master, device);
-  for (int m = 0; m < moments; ++m) {
-    moments_.emplace_back(Shape{total}, recipe.state, device);
-    kernels::fill(moments_.back().view(), 0);
-  }
+  for (int m = 0; m < moments; ++m) moments_.emplace_back(Shape{total}, recipe.state, device);
+  if (recipe.kahan) moments_.emplace_back(Shape{total}, recipe.master, device);
+  for (const Tensor& moment : moments_) kernels::fill(moment.view(), 0);
   std::int64_t offset = 0;
   for (const Tensor& p : parameters_) {
     kernels::cast(p.view(), master_.slice(offset, p.shape()).view());
@@ -134,7 +138,7 @@ std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Te
          master_.shape());
   const std::vector<float> g = gradients.tensor().to_floats(), w = before.to_floats();
   std::vector<std::vector<float>> moments;  // step() has moved them already; update() reads them as they are
-  for (const Tensor& m : moments_) moments.push_back(m.to_floats());
+  for (std::size_t k = 0; k < rule_moments(); ++k) moments.push_back(moments_[k].to_floats());
   const float factor = gradients.factor();
   const kernels::StepState state = step_.read();
   std::vector<float> updates(w.size());
@@ -152,7 +156,9 @@ std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Te
 
 kernels::UpdateArenas Optimizer::arenas() const {
   kernels::UpdateArenas arenas{weights_.view(), master_.view(), gradients_->arena.view(), {}};
-  for (std::size_t m = 0; m < moments_.size(); ++m) arenas.moments[m] = moments_[m].view();
+  for (std::size_t m = 0; m < rule_moments(); ++m) arenas.moments[m] = moments_[m].view();
+  if (has_compensation()) arenas.compensation = moments_.back().view();
+  arenas.rounding = rounding_;
   return arenas;
 }
 
@@ -176,7 +182,7 @@ Optimizer::State Optimizer::state(Device where) const {
 
 void Optimizer::restore(const State& state) {
   expect(state.moments.size() == moments_.size(), "restore: ", state.moments.size(),
-         " moments in the state and ", moments_.size(), " here; it was saved by another optimizer");
+         " moments in the state and ", moments_.size(), " here; it was saved by another optimizer or recipe");
   expect(state.steps >= 0, "restore: the state has ", state.steps,
          " steps; pass a state that state() returned");
   // The whole state is checked before anything is copied: a refused state changes nothing.

@@ -61,7 +61,19 @@ class Optimizer {
   const Tensor& weights() const { return weights_; }  ///< all parameters in the compute format
   /// The copy that step() updates; weights() itself when there is no master copy.
   const Tensor& master() const { return master_; }
+  /// The moments of the rule; with Recipe::kahan the compensation comes after them, in the master's format.
   const std::vector<Tensor>& moments() const { return moments_; }
+  bool has_compensation() const { return rounding_.kahan; }
+  /// True when an update is rounded to the master's format before it is subtracted: kernels::UpdateCounts.
+  bool rounds_updates() const { return rounding_.masters == Rounding::nearest_even && !rounding_.kahan; }
+
+  /// The random words of stochastic rounding follow from this seed, the number of the step and the weight's place in the
+  /// arena. So a seed gives the same words again, and a restored optimizer goes on with those of its next step. The seed
+  /// is 0 at first. Set it before the first step: a state does not hold it.
+  void set_rounding_seed(std::uint64_t seed) { rounding_.seed = seed; }
+  /// For a chapter that shows this mistake: every step uses the words of the first again. A weight whose word is low
+  /// then rounds up each time, and one whose word is high never.
+  void set_same_words_each_step(bool same) { rounding_.same_words_each_step = same; }
 
   /// Everything of this optimizer that training needs to continue; S is in LossScaler::state(). The tensors are
   /// copies.
@@ -83,17 +95,20 @@ class Optimizer {
   /// gamma and beta do. The model reads such a parameter from the master, not from the rounded copy in
   /// weights(). Throws Error if a parameter has another format, or if the recipe asks for f64 anywhere: updates are computed in
   /// FP32. Also throws Error if there is no parameter, if the parameters lie on different devices, if a parameter requires
-  /// no gradient, is given twice or belongs to another optimizer, and for a learning rate below 0 or not finite.
+  /// no gradient, is given twice or belongs to another optimizer, and for a learning rate below 0 or not finite,
+  /// and where expect_roundings() does.
   Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments, const Recipe& recipe);
 
   virtual kernels::UpdateRule rule() const = 0;
 
  private:
   kernels::UpdateArenas arenas() const;
+  std::size_t rule_moments() const { return moments_.size() - (has_compensation() ? 1 : 0); }
 
   const char* name_;
   std::vector<Tensor> parameters_;
   float learning_rate_ = 0;
+  kernels::UpdateRounding rounding_;
   DeviceValue<kernels::StepState> step_;
   Tensor weights_, master_;
   std::vector<Tensor> moments_;

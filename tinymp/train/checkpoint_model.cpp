@@ -24,8 +24,11 @@ struct RecipeReader {
       if (text == format.name && format.dtype != DType::f64) return void(value = format.dtype);
     json.fail(concat("has a 'recipe.", key, "' that is no format: ", excerpt(text)));
   }
-  void operator()(const std::string& key, bool& value) const { value = json.flag(("recipe." + key).c_str()); }
+  void operator()(const std::string& key, bool& value) const {
+    if (key != "kahan") value = json.flag(("recipe." + key).c_str());  // older checkpoints have no kahan
+  }
   void operator()(const std::string&, LossScaling&) const {}
+  void operator()(const std::string&, Rounding&) const {}
 
  private:
   std::string text_at(const std::string& key) const {

@@ -22,6 +22,7 @@ struct Flat {
       json[prefix + key] = value;
   }
   void operator()(const std::string& key, DType value) { json[prefix + key] = name_of(value); }
+  void operator()(const std::string& key, Rounding value) { json[prefix + key] = name_of(value); }
   void operator()(const std::string& key, const ScaleFloors& floors) { json[prefix + key] = to_text(floors); }
   void operator()(const std::string& key, const LossScaling& scaling) {
     json[prefix + key] = name_of(scaling);
@@ -45,6 +46,12 @@ void add_pixels(const data::LoaderOptions& pixels, Flat& flat) {
     flat(concat("pixels.mean.", c), pixels.normalise->mean[c]);
     flat(concat("pixels.deviation.", c), pixels.normalise->deviation[c]);
   }
+}
+
+/// True for a rounding that is as every checkpoint had it before there were others.
+bool is_usual_rounding(const Json& plan, const std::string& key) {
+  if (key == "recipe.kahan") return plan.at(key) == false;
+  return key.starts_with("recipe.round_") && plan.at(key) == name_of(Rounding::nearest_even);
 }
 
 std::string shown(const Json& object, const std::string& key) {
@@ -85,6 +92,7 @@ void expect_same_plan(const MetadataReader& stored, const std::string& path, con
   const auto expect_same = [&](const std::string& key) {
     if (key == "validate_every" && !there.contains(key))
       return;  // no bit depends on it; younger than the others
+    if (!there.contains(key) && is_usual_rounding(here, key)) return;  // younger, too
     if (there.contains(key) && here.contains(key) && there.at(key) == here.at(key)) return;
     throw Error(concat(path, ": a checkpoint of another run: its \"", excerpt(key), "\" is ",
                        shown(there, key), ", and here it is ", shown(here, key),

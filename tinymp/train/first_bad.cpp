@@ -20,7 +20,7 @@ class Replay {
   Replay(const Plan& plan, std::unique_ptr<nn::Model> model, const FaultFinder::Moment& from)
       : plan_(plan),
         model_(std::move(model)),
-        optimizer_(plan.optimizer(tensors(model_->parameters()), plan.recipe)),
+        optimizer_(make_optimizer(plan, *model_)),
         scaler_(plan.recipe.scaling),
         loader_(from.loader),
         schedule_(schedule_of(plan, optimizer_->learning_rate())) {
@@ -51,12 +51,14 @@ class Replay {
   std::optional<BadUpdate> bad_update(const Gradients& gradients) const {
     std::vector<std::pair<const char*, Tensor>> kept;  // in the order of computation
     const std::vector<Tensor>& moments = optimizer_->moments();
-    for (std::size_t m = 0; m < moments.size(); ++m)
+    const std::size_t of_rule = moments.size() - (optimizer_->has_compensation() ? 1 : 0);
+    for (std::size_t m = 0; m < of_rule; ++m)
       kept.emplace_back(m == 0 ? "first moment" : "second moment", moments[m]);
     const Tensor &master = optimizer_->master(), &weights = optimizer_->weights();
     const bool has_master = master.id() != weights.id();
     if (has_master) kept.emplace_back("master", master);
     kept.emplace_back("weight", weights);
+    if (optimizer_->has_compensation()) kept.emplace_back("compensation", moments.back());
     for (const auto& [what, arena] : kept) {
       if (bad_before_.contains(arena.id()) || all_finite(arena)) continue;
       const bool rounded = has_master && arena.id() == weights.id();
@@ -92,6 +94,7 @@ class Replay {
     bad.gradient.high *= factor;
     bad.at.push_back(part(gradients.tensor()).to_doubles()[place] * factor);
     for (const Tensor& moment : optimizer_->moments()) {
+      if (optimizer_->has_compensation() && moment.id() == optimizer_->moments().back().id()) break;
       bad.at.push_back(part(moment).to_doubles()[place]);
       bad.state = moment.dtype();
     }

@@ -75,9 +75,15 @@ struct UpdateSizes {
   bool operator==(const UpdateSizes&) const = default;
 };
 
-/// `updates`: the updates in FP32;  `before`, `after`: the updated values, which are kept in format `master`.
-UpdateSizes update_sizes(std::span<const float> updates, std::span<const float> before,
-                         std::span<const float> after, DType master);
+/// What a step made of the values that an optimizer updates.
+struct UpdatedValues {
+  std::span<const float> updates, before, after;  ///< the updates are in FP32
+  DType master = DType::f32;                      ///< the format of the values
+  bool rounds_updates = true;  ///< an update is rounded to that format by itself, and may become 0
+  /// Kahan's compensation, empty where there is none: an update that it took is not lost.
+  std::span<const float> compensation_before{}, compensation_after{};
+};
+UpdateSizes update_sizes(const UpdatedValues& values);
 
 /// One parameter in one step.
 struct ParameterSizes {

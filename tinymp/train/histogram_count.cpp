@@ -61,12 +61,13 @@ GradientSizes gradient_sizes(const Tensor& wide, const Tensor& own, double scale
   return found;
 }
 
-UpdateSizes update_sizes(std::span<const float> updates, std::span<const float> before,
-                         std::span<const float> after, DType master) {
+UpdateSizes update_sizes(const UpdatedValues& values) {
+  const auto& [updates, before, after, master, rounds_updates, kept_before, kept_after] = values;
   expect(updates.size() == before.size() && before.size() == after.size(), "update_sizes: ", updates.size(),
          " updates of ", before.size(), " values that became ", after.size());
   const Shape shape{static_cast<std::int64_t>(updates.size())};
-  const std::vector<float> rounded = Tensor::from(shape, updates, master).to_floats();
+  const std::vector<float> rounded =
+      Tensor::from(shape, updates, rounds_updates ? master : DType::f32).to_floats();
   UpdateSizes found;
   Counter counter;
   for (std::size_t i = 0; i < updates.size(); ++i) {
@@ -77,7 +78,8 @@ UpdateSizes update_sizes(std::span<const float> updates, std::span<const float> 
     const double ratio = static_cast<double>(before[i]) / static_cast<double>(updates[i]);
     counter.add(is_finite ? ratio : std::numeric_limits<double>::infinity(), exponent_below);
     found.underflowed += rounded[i] == 0;
-    found.absorbed += rounded[i] != 0 && after[i] == before[i];
+    const bool kept = kept_before.empty() || kept_before[i] == kept_after[i];
+    found.absorbed += rounded[i] != 0 && after[i] == before[i] && kept;
   }
   found.ratios = counter.histogram();
   return found;

@@ -17,7 +17,7 @@ namespace tinymp::train {
 namespace {
 
 /// Independent random streams of one seed: the weights do not change when the data are drawn differently.
-constexpr std::uint64_t weights_stream = 0, order_stream = 1;
+constexpr std::uint64_t weights_stream = 0, order_stream = 1, rounding_stream = 2;
 
 /// How many steps the device may lag behind the loop.
 constexpr std::int64_t steps_ahead = kernels::StepRecords::kept;
@@ -176,6 +176,12 @@ std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
   return model;
 }
 
+std::unique_ptr<Optimizer> make_optimizer(const Plan& plan, const nn::Model& model) {
+  std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model.parameters()), plan.recipe);
+  optimizer->set_rounding_seed(Rng(plan.seed).split(rounding_stream).seed());
+  return optimizer;
+}
+
 data::Loader make_loader(const Plan& plan) {
   return {plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels};
 }
@@ -184,7 +190,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
         std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
   std::unique_ptr<nn::Model> model = make_model(plan, plan.recipe);
-  const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model->parameters()), plan.recipe);
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(plan, *model);
   const Schedule schedule = schedule_of(plan, optimizer->learning_rate());
   LossScaler scaler(plan.recipe.scaling);
   data::Loader loader = make_loader(plan);

@@ -83,6 +83,8 @@ RunHeader header_of(const Plan& plan, const nn::Module& model);
 
 /// The model under `recipe` with the first weights of the plan's seed, on the plan's device.
 std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe);
+/// The plan's optimizer of the model, with the random words of the plan's seed.
+std::unique_ptr<Optimizer> make_optimizer(const Plan& plan, const nn::Model& model);
 /// The batches of the plan's seed, in their order.
 data::Loader make_loader(const Plan& plan);
 

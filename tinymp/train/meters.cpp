@@ -46,6 +46,10 @@ StepHistograms::StepHistograms(std::int64_t step, double scale, Task task, const
                                const data::Batch& batch, Shadow* shadow, const Optimizer& optimizer)
     : sizes_{.step = step, .scale = scale}, master_(Tensor::like(optimizer.master())) {
   kernels::cast(optimizer.master().view(), master_.view());
+  if (optimizer.has_compensation()) {
+    compensation_ = Tensor::like(master_);
+    kernels::cast(optimizer.moments().back().view(), compensation_.view());
+  }
   const std::vector<nn::Parameter> parameters = model.parameters();
   std::vector<GradientSizes> gradients;
   if (shadow != nullptr) {
@@ -60,13 +64,21 @@ StepHistograms::StepHistograms(std::int64_t step, double scale, Task task, const
 void StepHistograms::add_updates(const Optimizer& optimizer, const Gradients& gradients) {
   const std::vector<float> updates = optimizer.exact_updates(gradients, master_);
   const std::vector<float> before = master_.to_floats(), after = optimizer.master().to_floats();
+  std::vector<float> kept_before, kept_after;
+  if (compensation_) {
+    kept_before = compensation_.to_floats();
+    kept_after = optimizer.moments().back().to_floats();
+  }
   std::size_t begin = 0;
   for (ParameterSizes& p : sizes_.parameters) {
     const auto count = static_cast<std::size_t>(p.gradients.sizes.values());
     expect(begin + count <= updates.size(),
            "StepHistograms: the optimizer has other parameters than the model");
-    const auto part = [&](const std::vector<float>& all) { return std::span(all).subspan(begin, count); };
-    p.updates = update_sizes(part(updates), part(before), part(after), master_.dtype());
+    const auto part = [&](const std::vector<float>& all) {
+      return all.empty() ? std::span<const float>() : std::span(all).subspan(begin, count);
+    };
+    p.updates = update_sizes({part(updates), part(before), part(after), master_.dtype(),
+                              optimizer.rounds_updates(), part(kept_before), part(kept_after)});
     begin += count;
   }
 }

@@ -48,7 +48,8 @@ class StepHistograms {
 
  private:
   StepSizes sizes_;
-  Tensor master_;  ///< the master before the step
+  Tensor master_;        ///< the master before the step
+  Tensor compensation_;  ///< and its compensation, empty where there is none
 };
 
 }  // namespace tinymp::train

@@ -28,6 +28,7 @@ struct ToJson {
   void operator()(const char* key, const std::string& value) { json[key] = value; }
   void operator()(const char* key, std::integral auto value) { json[key] = value; }
   void operator()(const char* key, DType value) { json[key] = name_of(value); }
+  void operator()(const char* key, Rounding value) { json[key] = name_of(value); }
   void operator()(const char* key, float value) { (*this)(key, static_cast<double>(value)); }
   void operator()(const char* key, double value) { json[key] = json_number(value); }
   void operator()(const char* key, const ScaleFloors& floors) { json[key] = to_text(floors); }

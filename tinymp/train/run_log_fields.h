@@ -46,6 +46,8 @@ void fields(MaybeConst<Recipe> auto& r, F&& field) {
   field("master", r.master);
   field("state", r.state);
   field("autocast", r.autocast);
+  for (const RoundingField& rounding : rounding_fields) field(rounding.key, r.rounding.*rounding.member);
+  field("kahan", r.kahan);
   field("fp32_norm", r.fp32_norm_parameters);
   field("scaling", r.scaling);
 }

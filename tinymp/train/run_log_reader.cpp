@@ -94,6 +94,13 @@ class FromJson {
       fail(concat('"', key, "\": ", excerpt(error.what(), 200)));
     }
   }
+  void operator()(const char* key, Rounding& value) const {
+    std::string name(name_of(value));
+    (*this)(key, name);
+    const std::optional<Rounding> named = rounding_named(name);
+    if (!named) fail(concat('"', key, "\" is no rounding: ", excerpt(name)));
+    value = *named;
+  }
   void operator()(const char* key, ScaleFloors& floors) const {
     std::string text;
     (*this)(key, text);

@@ -21,7 +21,7 @@ class Hand {
       : plan_(plan),
         program_(program),
         model_(train::make_model(plan, plan.recipe)),
-        optimizer_(plan.optimizer(tensors(model_->parameters()), plan.recipe)),
+        optimizer_(train::make_optimizer(plan, *model_)),
         loader_(train::make_loader(plan)),
         shadow_(train::make_model(plan, recipes::fp32)),
         s_(first_state(plan.recipe.scaling)) {}

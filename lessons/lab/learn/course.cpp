@@ -58,7 +58,11 @@ constexpr Lesson lessons[] = {
      .title = "A language model: does it need loss scaling?",
      .question = "Trains a word LSTM in FP32 and in FP16 with S = 1, S = 128 and a dynamic S",
      .sabotage = "scale",
-     .data = {"text", "course"}}};
+     .data = {"text", "course"}},
+    {.name = "12_rounding",
+     .title = "Rounding: can sixteen bits train without a master?",
+     .question = "Fine-tunes in BF16: to nearest, at random, toward zero, compensated, and with a master",
+     .sabotage = "words"}};
 
 }  // namespace
 

@@ -29,6 +29,7 @@ constexpr Field<DType> formats[] = {
     {"--state", "The optimizer's moments", "state ", &Recipe::state},
     {"--autocast", "What matmuls run in beside FP32 weights", "autocast ", &Recipe::autocast}};
 constexpr Field<bool> switches[] = {
+    {"--kahan", "Compensated updates of a narrow master", "Kahan", &Recipe::kahan},
     {"--fp32-norm", "Batch norm's gamma and beta in FP32", "norm f32", &Recipe::fp32_norm_parameters}};
 
 /// What a recipe may name: no f64; and no hardware sums in anything but f32 and f16.
@@ -47,6 +48,17 @@ void add_format(CLI::App& app, const Field<DType>& field) {
                                 names.back()))
       ->type_name("FORMAT")
       ->check(CLI::IsMember(names).description(""))
+      ->group(group);
+}
+
+/// "--round-masters"
+std::string flag_of(const RoundingField& field) { return concat("--round-", field.name); }
+
+void add_rounding(CLI::App& app, const RoundingField& field) {
+  app.add_option(flag_of(field))
+      ->description(concat("Rounds ", field.help, ": nearest, zero or stochastic"))
+      ->type_name("MODE")
+      ->check(CLI::IsMember(rounding_names()).description(""))
       ->group(group);
 }
 
@@ -134,6 +146,7 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
       ->capture_default_str()
       ->group(group);
   for (const Field<DType>& field : formats) add_format(app, field);
+  for (const RoundingField& field : rounding_fields) add_rounding(app, field);
   for (const Field<bool>& field : switches) app.add_flag(field.flag)->description(field.help)->group(group);
   app.add_option("--scaling", flags.scaling, fmt::format("Of the loss: {}", fmt::join(scaling_names(), ", ")))
       ->type_name("KIND")
@@ -151,7 +164,15 @@ Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
     if (app.count(field.flag) > 0 && app.get_option(field.flag)->as<bool>()) recipe.*field.member = true;
   if (!flags.scaling.empty() && flags.scaling != name_of(recipe.scaling))
     recipe.scaling = *scaling_named(flags.scaling);
+  for (const RoundingField& field : rounding_fields)
+    if (const std::string flag = flag_of(field); app.count(flag) > 0)
+      recipe.rounding.*field.member = *rounding_named(app.get_option(flag)->as<std::string>());
   adjust(app, recipe.scaling);
+  try {
+    expect_roundings(recipe);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
   return recipe;
 }
 
@@ -170,6 +191,8 @@ std::string recipe_title(const CLI::App& app, const RecipeFlags& flags) {
   };
   const Recipe recipe = recipe_from_flags(app, flags);
   for (const Field<DType>& field : formats) add(field.flag, field.label, recipe.*field.member);
+  for (const RoundingField& field : rounding_fields)
+    add(flag_of(field).c_str(), concat(field.name, " ").c_str(), name_of(recipe.rounding.*field.member));
   for (const Field<bool>& field : switches) add(field.flag, field.label, "");
   visit_fields(recipe.scaling, [&]<class T>(const ScalingField& field, const T& value) {
     if constexpr (std::same_as<T, bool>)
