@@ -48,6 +48,7 @@ __device__ bool begin_pass(const Rule& rule, const StepPass& pass, StepState& no
   }
   __syncthreads();
   now.correction1 = correction1, now.correction2 = correction2;
+  if (taken && threadIdx.x != 0) ++now.steps;  // the first thread has counted it
   return taken;
 }
 
