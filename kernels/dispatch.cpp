@@ -1,5 +1,6 @@
 #include <kernels/cuda/executor.h>
 #include <kernels/executors.h>
+#include <kernels/float8_operands.h>
 #include <kernels/profile.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
@@ -35,6 +36,7 @@ template <Name name, class... Arguments, void (*on_cpu)(Arguments...), void (*em
 struct Kernel<name, on_cpu, emulated, on_gpu> {
   static void run(Arguments... arguments) {
     const detail::TimedCall timed(name.text, arguments...);
+    detail::expect_formats(name.text, arguments...);
     if (device_of(arguments...) == Device::cpu) return on_cpu(arguments...);
     const auto function = executor() == Executor::gpu ? on_gpu : emulated;
     if (function == nullptr)

@@ -8,6 +8,7 @@
 #include <kernels/step.h>
 #include <kernels/step_decision.h>
 #include <tinymp/numeric/accumulation.h>
+#include <tinymp/numeric/quantize.h>
 #include <tinymp/tensor/device_value.h>
 #include <tinymp/tensor/view.h>
 #include <cstdint>
@@ -22,11 +23,24 @@ namespace tinymp::kernels {
 
 enum class Trans : bool { no, yes };
 
+/// What a product of FP8 operands, a and b, has beside them.
+struct Float8Product {
+  /// What the operands were multiplied with when they became FP8 (quantize). Without a cell: 1. The product of the
+  /// numbers that they stand for is the sum times product_factor() (formulas/float8.h).
+  std::optional<Cell<const float>> scale_a{}, scale_b{};
+  /// A tensor core that takes FP8 may keep few bits of a sum. After so many terms, a multiple of 32, its sum is added
+  /// to one in FP32 and begins again at 0. 0: never. 128 as in DeepSeek-V3 (arXiv 2412.19437, section 3.3.2). The
+  /// CPU keeps its sums in FP32, so it does not read this.
+  int promote_every = 128;
+};
+
 /// What follows a product before it is stored. Every step rounds to the format of c, as add_bias and unary
-/// would: fusing them saves the way to memory and changes no bit.
+/// would: fusing them saves the way to memory and changes no bit. After a product of FP8 no step rounds but
+/// the last: c = round(activation(factor sum + bias)), in FP32 with a rounding to FP32 after each operation.
 struct Epilogue {
   View bias{};  ///< (N), in the format of c; without memory: none
   std::optional<Unary> activation{};
+  Float8Product float8{};  ///< of FP8 operands
 };
 
 /// What each column of x:(B,O), or each row, is normalised with:  xhat = (x - mean) / sqrt(variance +

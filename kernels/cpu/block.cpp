@@ -5,7 +5,7 @@ namespace tinymp::kernels::cpu {
 template <class C>
 void read(const View& x, std::int64_t begin, std::int64_t n, C* out) {
   const auto count = static_cast<std::size_t>(n);
-  visit_dtype(x.dtype, [&]<class T> {
+  visit_any_dtype(x.dtype, [&]<class T> {
     convert(std::span<const T>(x.data<T>() + begin, count), std::span<C>(out, count));
   });
 }
@@ -17,7 +17,7 @@ void store(const C* values, const View& y, std::int64_t begin, std::int64_t n) {
     return;
   }
   const auto count = static_cast<std::size_t>(n);
-  visit_dtype(y.dtype, [&]<class T> {
+  visit_any_dtype(y.dtype, [&]<class T> {
     convert(std::span<const C>(values, count), std::span<T>(y.data<T>() + begin, count));
   });
 }

@@ -102,7 +102,7 @@ void conv2d(const View& x, const View& w, const Window& window, const View& y, D
   if (by_definition(y.dtype, accumulate)) return conv2d_reference(x, w, window, y, accumulate, after);
   const Slide s(x.shape, window, y.shape);
   const Frame frame{window.padding, s.width + 2 * window.padding};
-  const RowsOfPixels rows(y, after);
+  const RowsOfPixels rows(y, ending(after, x));
   const Tile& tile = best_tile();
   Scratch<float> wide(size_if_narrow(w));
   const float* weights = widened(w, wide.data());
@@ -136,12 +136,13 @@ void conv2d(const View& x, const View& w, const Window& window, const View& y, D
                });
 }
 
-void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate) {
+void conv2d_dx(const View& dy, const View& w, const Window& window, const View& dx, DType accumulate,
+               const Float8Product& float8) {
   if (dx.size() == 0) return;
   if (by_definition(dx.dtype, accumulate)) return conv2d_dx_reference(dy, w, window, dx, accumulate);
   const Slide s(dx.shape, window, dy.shape);
   const Frame frame = frame_of_dy(s);
-  const RowsOfPixels rows(dx, {});
+  const RowsOfPixels rows(dx, ending({.float8 = float8}, dy));
   const Tile& tile = best_tile();
   const TurnedWeights turned(w, window);
   if (goes_in_planes(tile, window, s.channels)) {

@@ -14,7 +14,7 @@ struct Reader {
   C operator()(std::int64_t i) const {
     if (view.dtype == dtype_of<C>) return view.data<C>()[i];
     C value{};
-    visit_dtype(view.dtype, [&]<class T> {
+    visit_any_dtype(view.dtype, [&]<class T> {
       convert(std::span<const T>(view.data<T>() + i, 1), std::span<C>(&value, 1));
     });
     return value;

@@ -53,8 +53,8 @@ void cast(const View& x, const View& y) {
   if (x.memory == y.memory && x.dtype == y.dtype) return;
   parallel_for(y.size(), grain, [&](std::int64_t begin, std::int64_t end) {
     const auto n = static_cast<std::size_t>(end - begin);
-    visit_dtype(x.dtype, [&]<class From> {
-      visit_dtype(y.dtype, [&]<class To> {
+    visit_any_dtype(x.dtype, [&]<class From> {
+      visit_any_dtype(y.dtype, [&]<class To> {
         convert(std::span<const From>(x.data<From>() + begin, n), std::span<To>(y.data<To>() + begin, n));
       });
     });

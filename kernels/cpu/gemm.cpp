@@ -26,7 +26,7 @@ struct Product {
   Trans ta, tb;
   std::int64_t M, N, K;
   View c;
-  Epilogue after;
+  Ending end;
   bool half_sums;
   std::int64_t depth;               ///< of the blocks of K: equal, for each one reads and writes all of C
   const float* packed_b = nullptr;  ///< all of B in panels, when several pieces of C need the same ones
@@ -203,7 +203,7 @@ void finish_piece(const Product& p, std::int64_t m, std::int64_t rows, std::int6
     for (std::int64_t r = 0; r < rows; ++r) std::fill_n(sums + r * stride, columns, 0.0f);
   }
   multiply_piece(p, m, rows, n, columns, sums, stride);
-  finish(sums, stride, rows, columns, p.after, p.c, m, n);
+  finish(sums, stride, rows, columns, p.end, p.c, m, n);
 }
 
 void multiply(Product p) {
@@ -241,10 +241,10 @@ void multiply_turned(const Product& p) {
   std::swap(q.a, q.b);
   std::swap(q.M, q.N);
   q.c = {turned.data(), DType::f32, Device::cpu, {p.N, p.M}};
-  q.after = {};
+  q.end = {};
   multiply(q);
   transpose_block(turned.data(), p.M, p.N, p.M, sums, p.N);
-  finish(sums, p.N, p.M, p.N, p.after, p.c, 0, 0);
+  finish(sums, p.N, p.M, p.N, p.end, p.c, 0, 0);
 }
 
 }  // namespace
@@ -267,7 +267,7 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
       .N = c.cols(),
       .K = K,
       .c = c,
-      .after = after,
+      .end = ending(after, a),
       .half_sums = accumulate == DType::f16,
       .depth = std::max<std::int64_t>(1, pieces_of(K, pieces_of(std::max<std::int64_t>(1, K), block_depth)))};
   is_better_turned(p) ? multiply_turned(p) : multiply(p);

@@ -1,3 +1,4 @@
+#include <kernels/cpu/scratch.h>
 #include <kernels/executors.h>
 #include <tinymp/numeric/convert.h>
 #include <cmath>
@@ -22,7 +23,8 @@ Acc fused_multiply_add(float a, float b, Acc sum) {
 }
 double fused_multiply_add(double a, double b, double sum) { return std::fma(a, b, sum); }
 
-template <class T, class Acc, class C>
+/// Operands of T, a result of R, both computed on as C.
+template <class T, class R, class Acc, class C>
 void multiply(const View& a, Strides sa, const View& b, Strides sb, const View& c, std::int64_t K) {
   for (std::int64_t m = 0; m < c.rows(); ++m) {
     for (std::int64_t n = 0; n < c.cols(); ++n) {
@@ -32,9 +34,16 @@ void multiply(const View& a, Strides sa, const View& b, Strides sb, const View& 
         const T y = b.data<T>()[k * sb.down + n * sb.right];
         sum = fused_multiply_add(static_cast<C>(x), static_cast<C>(y), sum);
       }
-      c.data<T>()[m * c.cols() + n] = converted<T>(static_cast<C>(sum));
+      c.data<R>()[m * c.cols() + n] = converted<R>(static_cast<C>(sum));
     }
   }
+}
+
+/// x in FP32, which holds every number of FP8.
+View widened(const View& x, const Scratch<float>& memory) {
+  const View wide{memory.data(), DType::f32, x.device, x.shape};
+  cpu::cast(x, wide);
+  return wide;
 }
 
 }  // namespace
@@ -42,11 +51,14 @@ void multiply(const View& a, Strides sa, const View& b, Strides sb, const View& 
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
   const std::int64_t K = ta == Trans::no ? a.cols() : a.rows();
   const Strides sa = strides_of(a, ta), sb = strides_of(b, tb);
-  const bool half_sums = accumulate == DType::f16;
+  const bool half_sums = accumulate == DType::f16, eight_bits = !has_arithmetic(a.dtype);
+  const Scratch<float> wide_a(eight_bits ? a.size() : 0), wide_b(eight_bits ? b.size() : 0);
   visit_dtype(c.dtype, [&]<class T> {
-    if constexpr (std::is_same_v<T, double>) return multiply<T, double, double>(a, sa, b, sb, c, K);
-    return half_sums ? multiply<T, half, float>(a, sa, b, sb, c, K)
-                     : multiply<T, float, float>(a, sa, b, sb, c, K);
+    if constexpr (std::is_same_v<T, double>) return multiply<T, T, double, double>(a, sa, b, sb, c, K);
+    if (eight_bits)
+      return multiply<float, T, float, float>(widened(a, wide_a), sa, widened(b, wide_b), sb, c, K);
+    return half_sums ? multiply<T, T, half, float>(a, sa, b, sb, c, K)
+                     : multiply<T, T, float, float>(a, sa, b, sb, c, K);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/cuda/float8.h>
 #include <kernels/cuda/packs.h>
 
 /// Kernels that work value by value. Their arithmetic is formulas/unary.h.
@@ -181,6 +182,8 @@ void cast(const View& x, const View& y) {
   if (x.dtype == y.dtype) {
     allocator(Device::cuda)
         .copy_within(y.memory, x.memory, static_cast<std::size_t>(x.size()) * size_of(x.dtype));
+  } else if (!has_arithmetic(x.dtype) || !has_arithmetic(y.dtype)) {
+    cast_float8(x, y);
   } else if (x.size() > 0) {
     visit_dtype(x.dtype, [&]<class X> {
       visit_dtype(y.dtype, [&]<class Y> {

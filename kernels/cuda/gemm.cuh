@@ -1,6 +1,8 @@
 #pragma once
 
 #include <kernels/cuda/finish.h>
+#include <kernels/cuda/float8.h>
+#include <kernels/cuda/float8_mma.h>
 #include <kernels/cuda/gemm/types.h>
 #include <kernels/cuda/values.h>
 #include <kernels/formulas/conv.h>
@@ -88,6 +90,14 @@ void run_by_definition(const View& a, Trans ta, const View& b, Trans tb, const V
 
 void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate,
           const Epilogue& after) {
+  if (!has_arithmetic(a.dtype)) {
+    const Float8Sums sums(c);
+    if (!gemm_float8(a, ta, b, tb, sums.view, after.float8.promote_every)) {
+      const Widened wide(a, b);
+      TINYMP_EXECUTOR::gemm(wide.a, ta, wide.b, tb, sums.view, DType::f32, Epilogue{});
+    }
+    return finish_float8(sums.view, after, c);
+  }
   Epilogue rest = after;
   if (const std::optional<Format> format = ladder_format_of(c)) {
     GemmProblem problem = problem_of(a, ta, b, tb, c, *format, accumulate);
@@ -104,6 +114,12 @@ void gemm(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType
 }
 
 void gemm_reference(const View& a, Trans ta, const View& b, Trans tb, const View& c, DType accumulate) {
+  if (!has_arithmetic(a.dtype)) {
+    const Widened wide(a, b);
+    const Float8Sums sums(c);
+    TINYMP_EXECUTOR::gemm_reference(wide.a, ta, wide.b, tb, sums.view, DType::f32);
+    return TINYMP_EXECUTOR::cast(sums.view, c);
+  }
   if (const std::optional<Format> format = ladder_format_of(c))
     return gemm_naive(problem_of(a, ta, b, tb, c, *format, accumulate), stream());
   run_by_definition(a, ta, b, tb, c, accumulate);

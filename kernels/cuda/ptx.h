@@ -9,6 +9,7 @@
 #include <kernels/emu/ptx.h>
 #else
 
+#include <tinymp/numeric/float8.h>
 #include <type_traits>
 
 namespace tinymp::kernels::cuda {
@@ -66,6 +67,35 @@ __device__ inline void mma_m16n8k16(std::uint32_t (&d)[2], const std::uint32_t (
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+/// d:(16,8) = d + a:(16,32) . b:(32,8) for FP8, A and B each float8_e4m3 or float8_e5m2, sums in FP32. sm_89.
+template <class A, class B>
+__device__ inline void mma_m16n8k32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  constexpr bool a_is_e4m3 = std::is_same_v<A, float8_e4m3>, b_is_e4m3 = std::is_same_v<B, float8_e4m3>;
+#define TINYMP_MMA(formats)                                     \
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.f32." formats \
+               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "      \
+               "{%8, %9}, {%0, %1, %2, %3};"                    \
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+  if constexpr (a_is_e4m3 && b_is_e4m3) {
+    TINYMP_MMA("e4m3.e4m3");
+  } else if constexpr (a_is_e4m3) {
+    TINYMP_MMA("e4m3.e5m2");
+  } else if constexpr (b_is_e4m3) {
+    TINYMP_MMA("e5m2.e4m3");
+  } else {
+    TINYMP_MMA("e5m2.e5m2");
+  }
+#undef TINYMP_MMA
+}
+#else
+template <class A, class B>
+__device__ inline void mma_m16n8k32(float (&)[4], const std::uint32_t (&)[4], const std::uint32_t (&)[2]) {
+  __trap();
+}
+#endif
+
 /// 16 bytes from global to shared memory, the last 16 - `bytes` of them 0. sm_80.
 __device__ inline void cp_async_16(void* shared, const void* global, int bytes = 16) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(global),
@@ -89,6 +119,10 @@ __device__ inline void cp_async_wait() {
 
 template <class T, class D>
 __device__ inline void mma_m16n8k16(D&, const std::uint32_t (&)[4], const std::uint32_t (&)[2]) {
+  __trap();
+}
+template <class A, class B>
+__device__ inline void mma_m16n8k32(float (&)[4], const std::uint32_t (&)[4], const std::uint32_t (&)[2]) {
   __trap();
 }
 __device__ inline void cp_async_16(void*, const void*, int = 16) { __trap(); }

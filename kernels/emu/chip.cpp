@@ -29,6 +29,13 @@ Chip& current() {
 
 }  // namespace
 
+namespace {
+Instruction of_float8 = Instruction::native;
+}
+
+Instruction float8_instruction() { return of_float8; }
+void use_float8_instruction(Instruction instruction) { of_float8 = instruction; }
+
 Chip chip() { return current(); }
 void use_chip(Chip chip) { current() = chip; }
 

@@ -17,6 +17,12 @@ Chip chip();
 /// Sets the chip for later launches. Do not call it while a kernel runs.
 void use_chip(Chip chip);
 
+/// How the chip adds FP8. At first as wgmma does it, with 13 bits on Hopper: so do the libraries that train in FP8 there,
+/// and so it is shown here. A real Hopper adds for mma.sync, which the kernels use, as Instruction::mma_sync has it.
+/// (On Ada both are the same.) Do not call it while a kernel runs.
+Instruction float8_instruction();
+void use_float8_instruction(Instruction instruction);
+
 /// 80 is sm_80. An empty Chip counts as 90.
 int architecture_of(Chip chip);
 

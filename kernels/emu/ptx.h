@@ -5,6 +5,7 @@
 #include <kernels/emu/numbers.h>
 #include <kernels/emu/rendezvous.h>
 #include <kernels/emu/tensor_core.h>
+#include <tinymp/numeric/float8.h>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -84,14 +85,60 @@ void multiply_fragments(Call call, Sums sums, float (&d)[4], const std::uint32_t
       }
       for (int i = 0; i < 4; ++i) tile[accumulator_at(lane, i)] = own.d[i];
     }
+    constexpr Operands operands = std::is_same_v<T, __half> ? Operands::f16 : Operands::bf16;
     multiply({.M = 16,
               .N = 8,
               .K = 16,
               .a = left[0],
               .b = right[0],
               .d = tile,
-              .operands = std::is_same_v<T, __half> ? Operands::f16 : Operands::bf16,
-              .sums = lanes[0]->sums});
+              .operands = operands,
+              .sums = lanes[0]->sums,
+              .operands_of_b = operands});
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < 4; ++i) lanes[lane]->d[i] = tile[accumulator_at(lane, i)];
+    }
+  });
+}
+
+template <class T>
+inline constexpr Operands float8_operands = std::is_same_v<T, float8_e4m3> ? Operands::e4m3 : Operands::e5m2;
+
+/// d = d + a . b for FP8, with d:(16,8), a:(16,32) of A and b:(32,8) of B. Register i of a holds four neighbours along
+/// k, from 4t + 16 (i / 2) on, of row g or g + 8; that of b those of column g from 4t + 16 i on.
+template <class A, class B>
+void multiply_float8(Call call, float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  struct Offer {
+    float* d;
+    const std::uint32_t *a, *b;
+  } offer{d, a, b};
+  meet_lanes(call, Meeting::warp, ~0u, offer, [](Lanes<Offer> lanes) {
+    const auto code = [](std::uint32_t four, int which) {
+      return static_cast<std::uint8_t>(four >> (8 * which));
+    };
+    float left[16][32], right[32][8], tile[16 * 8];
+    for (int lane = 0; lane < 32; ++lane) {
+      const Offer& own = *lanes[lane];
+      const int g = lane / 4, t = lane % 4;
+      for (int which = 0; which < 4; ++which) {
+        for (int i = 0; i < 4; ++i) {
+          left[g + i % 2 * 8][4 * t + i / 2 * 16 + which] =
+              static_cast<float>(A::from_bits(code(own.a[i], which)));
+        }
+        for (int i = 0; i < 2; ++i)
+          right[4 * t + i * 16 + which][g] = static_cast<float>(B::from_bits(code(own.b[i], which)));
+      }
+      for (int i = 0; i < 4; ++i) tile[accumulator_at(lane, i)] = own.d[i];
+    }
+    multiply({.M = 16,
+              .N = 8,
+              .K = 32,
+              .a = left[0],
+              .b = right[0],
+              .d = tile,
+              .operands = float8_operands<A>,
+              .sums = Sums::f32,
+              .operands_of_b = float8_operands<B>});
     for (int lane = 0; lane < 32; ++lane) {
       for (int i = 0; i < 4; ++i) lanes[lane]->d[i] = tile[accumulator_at(lane, i)];
     }
@@ -136,6 +183,12 @@ void mma_m16n8k16(std::uint32_t (&d)[2], const std::uint32_t (&a)[4], const std:
   for (int i = 0; i < 2; ++i) {
     d[i] = __half(wide[2 * i]).bits() | std::uint32_t{__half(wide[2 * i + 1]).bits()} << 16;
   }
+}
+
+template <class A, class B>
+void mma_m16n8k32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                  machine::Where where = machine::Where::here()) {
+  machine::multiply_float8<A, B>({"mma_m16n8k32", where}, d, a, b);
 }
 
 inline void cp_async_16(void* shared, const void* global, int bytes = 16,

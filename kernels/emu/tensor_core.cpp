@@ -23,10 +23,30 @@ void chain_of_products(const TileProduct& tile) {
   for (int i = 0; i < tile.M * tile.N; ++i) tile.d[i] = static_cast<float>(half(tile.d[i]));
 }
 
+Operand operand_of(Operands format) {
+  switch (format) {
+    case Operands::f16:
+      return Operand::fp16;
+    case Operands::bf16:
+      return Operand::bf16;
+    case Operands::e4m3:
+      return Operand::e4m3;
+    case Operands::e5m2:
+      break;
+  }
+  return Operand::e5m2;
+}
+
+TensorCore core_for(Gpu gpu, const TileProduct& tile) {
+  const Operand a = operand_of(tile.operands);
+  if (a == Operand::e4m3 || a == Operand::e5m2)
+    return tensor_core_of_mix(gpu, a, operand_of(tile.operands_of_b), float8_instruction());
+  return tensor_core(gpu, a, tile.sums == Sums::f16 ? Accumulator::f16 : Accumulator::f32);
+}
+
 void as_computed_by(Gpu gpu, const TileProduct& tile) {
-  const TensorCore core = tensor_core(gpu, tile.operands == Operands::f16 ? Operand::fp16 : Operand::bf16,
-                                      tile.sums == Sums::f16 ? Accumulator::f16 : Accumulator::f32);
-  std::array<float, 16 * 16> columns;
+  const TensorCore core = core_for(gpu, tile);
+  std::array<float, 16 * 32> columns;
   for (int n = 0; n < tile.N; ++n) {
     for (int k = 0; k < tile.K; ++k)
       columns[static_cast<std::size_t>(n * tile.K + k)] = tile.b[k * tile.N + n];

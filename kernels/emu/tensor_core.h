@@ -6,17 +6,18 @@
 /// products of an mma are added up.
 namespace tinymp::kernels::emu::machine {
 
-enum class Operands : std::uint8_t { f16, bf16 };
+enum class Operands : std::uint8_t { f16, bf16, e4m3, e5m2 };
 enum class Sums : std::uint8_t { f32, f16 };
 
 /// d = d + a . b. All values are floats, which represent every operand format exactly.
 struct TileProduct {
-  int M, N, K;     ///< 16 at most
+  int M, N, K;     ///< 16 at most; of FP8 K is 32
   const float* a;  ///< (M,K), row by row
   const float* b;  ///< (K,N), row by row
   float* d;        ///< (M,N), row by row: holds the accumulator, then the result
   Operands operands;
-  Sums sums;  ///< f16: the result is rounded to half
+  Sums sums;               ///< f16: the result is rounded to half
+  Operands operands_of_b;  ///< FP8: those of b, of either format; else as `operands`
 };
 
 /// Does the work of mma_sync() and mma_m16n8k16(), with the bits of chip() (chip.h;

@@ -135,14 +135,16 @@ void mma_sync(sums<Sum>& d, const fragment<matrix_a, 16, 16, 16, T, LayoutA>& a,
           tile[at] = static_cast<float>(lanes[e / 8]->c[e % 8]);
         }
         const bool half_operands = std::is_same_v<T, __half>, half_sums = std::is_same_v<Sum, __half>;
-        machine::multiply({.M = 16,
-                           .N = 16,
-                           .K = 16,
-                           .a = left.data(),
-                           .b = right.data(),
-                           .d = tile.data(),
-                           .operands = half_operands ? machine::Operands::f16 : machine::Operands::bf16,
-                           .sums = half_sums ? machine::Sums::f16 : machine::Sums::f32});
+        machine::multiply(
+            {.M = 16,
+             .N = 16,
+             .K = 16,
+             .a = left.data(),
+             .b = right.data(),
+             .d = tile.data(),
+             .operands = half_operands ? machine::Operands::f16 : machine::Operands::bf16,
+             .sums = half_sums ? machine::Sums::f16 : machine::Sums::f32,
+             .operands_of_b = half_operands ? machine::Operands::f16 : machine::Operands::bf16});
         for (int e = 0; e < 256; ++e) {
           lanes[e / 8]->d[e % 8] = static_cast<Sum>(tile[static_cast<std::size_t>(e)]);
         }

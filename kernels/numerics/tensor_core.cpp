@@ -42,8 +42,8 @@ struct Term {
 
 class Block {
  public:
-  void add_product(float x, float y, int smallest_exponent) {
-    const Parts p = take_apart(x, smallest_exponent), q = take_apart(y, smallest_exponent);
+  void add_product(float x, int smallest_of_x, float y, int smallest_of_y) {
+    const Parts p = take_apart(x, smallest_of_x), q = take_apart(y, smallest_of_y);
     add({p.negative != q.negative, p.exponent + q.exponent, p.significand * q.significand});
   }
   void add_number(float x) {
@@ -103,7 +103,8 @@ float special(const float* a, const float* b, int n, float c) {
 float multiply_block(const TensorCore& core, const float* a, const float* b, int n, float c) {
   if (const float d = special(a, b, n, c); d != 0) return d;  // NaN too
   Block block;
-  for (int k = 0; k < n; ++k) block.add_product(a[k], b[k], core.smallest_exponent);
+  for (int k = 0; k < n; ++k)
+    block.add_product(a[k], core.smallest_exponent, b[k], core.smallest_exponent_of_b);
   block.add_number(c);
   return round_sum(core, block.sum(core.fraction_bits), block.largest_exponent() - core.fraction_bits);
 }
@@ -125,14 +126,14 @@ float multiply_as_fp16(const TensorCore& core, const float* a, const float* b, i
 // The same for tiles.
 // -----------------------------------------------------------------------------------------------
 
-constexpr int most_in_tile = 16;
+constexpr int most_rows_of_tile = 16, most_terms_of_tile = 32;
 constexpr int exponent_of_zero = -4000;  // that of a product with it lies below all others, too
 
 /// Rows of numbers in parts, the signs with the significands.
 struct Rows {
-  std::array<std::int64_t, most_in_tile * most_in_tile> significand;
-  std::array<int, most_in_tile * most_in_tile> exponent;
-  std::array<bool, most_in_tile> finite, zero;  // all numbers of a row
+  std::array<std::int64_t, most_rows_of_tile * most_terms_of_tile> significand;
+  std::array<int, most_rows_of_tile * most_terms_of_tile> exponent;
+  std::array<bool, most_rows_of_tile> finite, zero;  // all numbers of a row
 
   Rows(const float* x, int rows, int K, int smallest_exponent) {
     finite.fill(true);
@@ -183,7 +184,7 @@ float tensor_core_dot(const TensorCore& core, const float* a, const float* b, st
 }
 
 void tensor_core_tile(const TensorCore& core, const float* a, const float* b, float* d, int M, int N, int K) {
-  const Rows left(a, M, K, core.smallest_exponent), right(b, N, K, core.smallest_exponent);
+  const Rows left(a, M, K, core.smallest_exponent), right(b, N, K, core.smallest_exponent_of_b);
   for (int m = 0; m < M; ++m) {
     for (int n = 0; n < N; ++n) {
       const auto row = static_cast<std::size_t>(m), column = static_cast<std::size_t>(n);

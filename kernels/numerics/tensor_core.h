@@ -60,6 +60,7 @@ struct TensorCore {
   Accumulator accumulator;
   bool as_fp16;  ///< FP8 by Instruction::mma_sync
   Evidence evidence;
+  int smallest_exponent_of_b;  ///< of b; the one above is that of a
 };
 
 /// FP16 accumulators are for FP16 and FP8 operands.
@@ -67,13 +68,16 @@ struct TensorCore {
 TensorCore tensor_core(Gpu gpu, Operand operand, Accumulator accumulator = Accumulator::f32,
                        Instruction instruction = Instruction::native);
 
+/// The same for operands of two formats, which are both FP8 then. No recording has two: Evidence::assumed.
+TensorCore tensor_core_of_mix(Gpu gpu, Operand a, Operand b, Instruction instruction = Instruction::native);
+
 /// One element of a matrix product. a and b hold n numbers of the operand's format, c one of the
 /// accumulator's, each widened to float. d is one of the accumulator's, too. n = 0 gives c. Allocates
 /// nothing.
 float tensor_core_dot(const TensorCore& core, const float* a, const float* b, std::int64_t n, float c);
 
 /// A tile of them: d = a . b^T + d, each element with the bits of tensor_core_dot(), in less time, as each
-/// number is taken apart only once. a:(M,K), b:(N,K), d:(M,N), row by row; M, N and K are 16 at most.
+/// number is taken apart only once. a:(M,K), b:(N,K), d:(M,N), row by row; M and N are 16 at most, K is 32 at most.
 void tensor_core_tile(const TensorCore& core, const float* a, const float* b, float* d, int M, int N, int K);
 
 std::string_view name_of(Gpu gpu);

@@ -88,18 +88,30 @@ TensorCore tensor_core(Gpu gpu, Operand operand, Accumulator accumulator, Instru
   }
   for (const Row& row : table) {
     if (row.gpu != gpu || row.operand != operand) continue;
-    TensorCore core{row.terms, row.fraction_bits, smallest_exponent(operand), accumulator,
-                    false,     row.evidence};
+    const int smallest = smallest_exponent(operand), of_fp16 = smallest_exponent(Operand::fp16);
+    TensorCore core{row.terms, row.fraction_bits, smallest, accumulator, false, row.evidence, smallest};
     if (accumulator == Accumulator::f16 && core.evidence == Evidence::recorded)
       core.evidence = Evidence::published;
     if (instruction == Instruction::native || !is_float8(operand) || gpu == Gpu::ada) return core;
-    core = {16, 25, smallest_exponent(Operand::fp16), accumulator, true, Evidence::assumed};
+    core = {16, 25, of_fp16, accumulator, true, Evidence::assumed, of_fp16};
     const bool seen = operand == Operand::e4m3 && (accumulator == Accumulator::f32 || gpu != Gpu::b200);
     if (seen) core.evidence = Evidence::published;
     return core;
   }
   throw UsageError(concat("the tensor cores of ", name_of(gpu), " do not take ", name_of(operand),
                           "; they take ", operands_of(gpu)));
+}
+
+TensorCore tensor_core_of_mix(Gpu gpu, Operand a, Operand b, Instruction instruction) {
+  TensorCore core = tensor_core(gpu, a, Accumulator::f32, instruction);
+  if (a == b) return core;
+  if (!is_float8(a) || !is_float8(b)) {
+    throw UsageError(concat("no tensor core multiplies ", name_of(a), " by ", name_of(b),
+                            "; operands have one format, or are e4m3 and e5m2"));
+  }
+  core.smallest_exponent_of_b = tensor_core(gpu, b, Accumulator::f32, instruction).smallest_exponent;
+  core.evidence = Evidence::assumed;
+  return core;
 }
 
 std::string_view name_of(Gpu gpu) { return gpus[static_cast<std::size_t>(gpu)]; }

@@ -74,10 +74,10 @@ void check(const ConvProblem& p, DType dtype, DType sums, std::int64_t offset) {
   };
   both([&](const View& a, const View& b, const View& c) { kernels::conv2d(a, b, p.window, c, sums, {}); }, x,
        w, p.y());
-  both([&](const View& a, const View& b, const View& c) { kernels::conv2d_dx(a, b, p.window, c, sums); }, dy,
-       w, p.x);
-  both([&](const View& a, const View& b, const View& c) { kernels::conv2d_dw(a, b, p.window, c, sums); }, x,
-       dy, p.w());
+  both([&](const View& a, const View& b, const View& c) { kernels::conv2d_dx(a, b, p.window, c, sums, {}); },
+       dy, w, p.x);
+  both([&](const View& a, const View& b, const View& c) { kernels::conv2d_dw(a, b, p.window, c, sums, {}); },
+       x, dy, p.w());
 }
 
 }  // namespace

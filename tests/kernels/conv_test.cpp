@@ -44,12 +44,12 @@ void check_all(const ConvProblem& p, DType dtype, DType sums) {
               [&](const View& y) { cpu::conv2d_reference(o.x.view(), o.w.view(), window, y, sums, {}); })));
   CHECK(bits_equal(
       written(p.x, dtype,
-              [&](const View& dx) { kernels::conv2d_dx(o.dy.view(), o.w.view(), window, dx, sums); }),
+              [&](const View& dx) { kernels::conv2d_dx(o.dy.view(), o.w.view(), window, dx, sums, {}); }),
       written(p.x, dtype,
               [&](const View& dx) { cpu::conv2d_dx_reference(o.dy.view(), o.w.view(), window, dx, sums); })));
   CHECK(bits_equal(
       written(p.w(), dtype,
-              [&](const View& dw) { kernels::conv2d_dw(o.x.view(), o.dy.view(), window, dw, sums); }),
+              [&](const View& dw) { kernels::conv2d_dw(o.x.view(), o.dy.view(), window, dw, sums, {}); }),
       written(p.w(), dtype,
               [&](const View& dw) { cpu::conv2d_dw_reference(o.x.view(), o.dy.view(), window, dw, sums); })));
 }
@@ -97,8 +97,9 @@ TEST_CASE("conv2d: any number of threads gives the same bits where its registers
   };
   CHECK(same(p.y(),
              [&](const View& y) { kernels::conv2d(o.x.view(), o.w.view(), p.window, y, DType::f32, {}); }));
-  CHECK(same(p.x,
-             [&](const View& dx) { kernels::conv2d_dx(o.dy.view(), o.w.view(), p.window, dx, DType::f32); }));
+  CHECK(same(p.x, [&](const View& dx) {
+    kernels::conv2d_dx(o.dy.view(), o.w.view(), p.window, dx, DType::f32, {});
+  }));
 }
 
 TEST_CASE("conv2d and pools: any number of threads gives the same bits") {
@@ -111,10 +112,11 @@ TEST_CASE("conv2d and pools: any number of threads gives the same bits") {
     INFO(dtype);
     CHECK(same(p.y(),
                [&](const View& y) { kernels::conv2d(o.x.view(), o.w.view(), p.window, y, DType::f32, {}); }));
-    CHECK(same(
-        p.x, [&](const View& dx) { kernels::conv2d_dx(o.dy.view(), o.w.view(), p.window, dx, DType::f32); }));
+    CHECK(same(p.x, [&](const View& dx) {
+      kernels::conv2d_dx(o.dy.view(), o.w.view(), p.window, dx, DType::f32, {});
+    }));
     CHECK(same(p.w(), [&](const View& dw) {
-      kernels::conv2d_dw(o.x.view(), o.dy.view(), p.window, dw, DType::f32);
+      kernels::conv2d_dw(o.x.view(), o.dy.view(), p.window, dw, DType::f32, {});
     }));
     const Tensor images = drawn({90, 9, 9, 5}, dtype, 5), error = drawn({90, 4, 4, 5}, dtype, 6);
     const Window window{3, 3, 2};
@@ -156,7 +158,7 @@ TEST_CASE("a weight gradient is one chain for 8 images, and the chains are added
     kernels::fill(dy.view(), 1);
     return written({1, 1, 1, 1}, DType::f32,
                    [&](const View& dw) {
-                     kernels::conv2d_dw(x.view(), dy.view(), {1, 1}, dw, DType::f32);
+                     kernels::conv2d_dw(x.view(), dy.view(), {1, 1}, dw, DType::f32, {});
                    })
         .item();
   };

@@ -166,8 +166,8 @@ void images(DType dtype, Bits& bits) {
     const Tensor pooled({9, 4, 3, channels}, dtype);
     for (const DType sums : {DType::f32, DType::f16}) {
       conv2d(x.view(), w.view(), window, y.view(), sums, {bias.view(), Unary::tanh});
-      conv2d_dx(y.view(), w.view(), window, dx.view(), sums);
-      conv2d_dw(x.view(), y.view(), window, dw.view(), sums);
+      conv2d_dx(y.view(), w.view(), window, dx.view(), sums, {});
+      conv2d_dw(x.view(), y.view(), window, dw.view(), sums, {});
       for (const Tensor& t : {y, dx, dw}) bits.add(t);
     }
     max_pool2d(x.view(), pool, pooled.view());

@@ -14,6 +14,8 @@ namespace {
 
 bool same_bits(half a, half b) { return a.bits() == b.bits(); }
 bool same_bits(bfloat16 a, bfloat16 b) { return a.bits() == b.bits(); }
+bool same_bits(float8_e4m3 a, float8_e4m3 b) { return a.bits() == b.bits(); }
+bool same_bits(float8_e5m2 a, float8_e5m2 b) { return a.bits() == b.bits(); }
 bool same_bits(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
@@ -59,6 +61,8 @@ void check_floats(std::uint64_t stride) {
   Mismatches wrong;
   check_floats<half>(stride, wrong, [](float x) { return half::from_bits(half_bits_from_float(x)); });
   check_floats<bfloat16>(stride, wrong, [](float x) { return bfloat16(x); });
+  check_floats<float8_e4m3>(stride, wrong, [](float x) { return float8_e4m3(x, Overflow::infinity); });
+  check_floats<float8_e5m2>(stride, wrong, [](float x) { return float8_e5m2(x, Overflow::infinity); });
   INFO("half by the " << half_conversion());
   CHECK_NONE(wrong);
 }

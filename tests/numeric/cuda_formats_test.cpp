@@ -3,6 +3,7 @@
 #include <tests/numeric/sweep.h>
 #include <tinymp/numeric/bfloat16.h>
 #include <tinymp/numeric/float8.h>
+#include <tinymp/numeric/quantize.h>
 #include <algorithm>
 
 /// The conversions of CUDA's own headers, which a plain C++ compiler runs on the CPU, as the oracle.
@@ -46,6 +47,37 @@ void check_floats(std::uint64_t stride, Mismatches& wrong) {
   });
 }
 
+/// quantize() of floats a stride apart, which makes many at a time.
+template <class T>
+void check_bulk(Overflow overflow, std::uint64_t stride, unsigned (*cuda)(float, Overflow),
+                Mismatches& wrong) {
+  sweep((std::uint64_t{1} << 32) / stride, [&](std::uint64_t first, std::uint64_t last) {
+    std::vector<float> in(1 << 14);
+    std::vector<T> out(in.size());
+    for (std::uint64_t block = first; block < last; block += in.size()) {
+      for (std::uint64_t i = 0; i < in.size(); ++i)
+        in[i] = std::bit_cast<float>(static_cast<std::uint32_t>((block + i) * stride));
+      quantize(std::span<const float>(in), 1, {.overflow = overflow}, {}, 0, std::span(out));
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        const T expected = T::from_bits(static_cast<typename T::Bits>(cuda(in[i], overflow)));
+        if (out[i].bits() == expected.bits() || (isnan(out[i]) && isnan(expected))) continue;
+        wrong.add([&] {
+          return "of " + show(in[i]) + "\ngot  " + to_bit_string(out[i]) + "\nCUDA " +
+                 to_bit_string(expected);
+        });
+      }
+    }
+  });
+}
+void check_bulk(std::uint64_t stride) {
+  Mismatches wrong;
+  for (const Overflow overflow : {Overflow::infinity, Overflow::saturate}) {
+    check_bulk<float8_e4m3>(overflow, stride, cuda_float8<__NV_E4M3>, wrong);
+    check_bulk<float8_e5m2>(overflow, stride, cuda_float8<__NV_E5M2>, wrong);
+  }
+  CHECK_NONE(wrong);
+}
+
 template <class T, class ToHalf>
 void check_codes(ToHalf to_half, Mismatches& wrong) {
   for (unsigned code = 0; code < 256; ++code) {
@@ -69,6 +101,11 @@ TEST_CASE("small floats: all 2^32 floats against CUDA's headers", "[exhaustive]"
   CHECK_NONE(wrong);
 }
 
+TEST_CASE("small floats: FP8 in bulk, floats a stride apart against CUDA's headers") { check_bulk(1009); }
+TEST_CASE("small floats: FP8 in bulk, all 2^32 floats against CUDA's headers", "[exhaustive]") {
+  check_bulk(1);
+}
+
 TEST_CASE("small floats: all codes to float against CUDA's headers") {
   Mismatches wrong;
   check_codes<float8_e4m3>([](unsigned char c) { return __nv_cvt_fp8_to_halfraw(c, __NV_E4M3); }, wrong);
@@ -87,6 +124,10 @@ TEST_CASE("small floats: all codes to float against CUDA's headers") {
 constexpr const char* kMissing = "cuda_bf16.h and cuda_fp8.h are not here; they come with the CUDA toolkit";
 TEST_CASE("small floats: floats a stride apart against CUDA's headers") { SKIP_TEST(kMissing); }
 TEST_CASE("small floats: all 2^32 floats against CUDA's headers", "[exhaustive]") { SKIP_TEST(kMissing); }
+TEST_CASE("small floats: FP8 in bulk, floats a stride apart against CUDA's headers") { SKIP_TEST(kMissing); }
+TEST_CASE("small floats: FP8 in bulk, all 2^32 floats against CUDA's headers", "[exhaustive]") {
+  SKIP_TEST(kMissing);
+}
 TEST_CASE("small floats: all codes to float against CUDA's headers") { SKIP_TEST(kMissing); }
 #endif
 

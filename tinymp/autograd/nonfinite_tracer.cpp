@@ -12,7 +12,7 @@ namespace {
 template <class F>
 void for_each(const Tensor& x, F f) {
   const Tensor here = x.to(Device::cpu);
-  visit_dtype(here.dtype(), [&]<class T>() {
+  visit_any_dtype(here.dtype(), [&]<class T>() {
     const T* values = here.data<T>();
     for (std::int64_t i = 0; i < here.size(); ++i) f(i, converted<double>(values[i]));
   });
@@ -42,7 +42,7 @@ Contents contents_of(const Tensor& x) {
 
 bool all_finite(const Tensor& x) {
   const Tensor here = x.to(Device::cpu);
-  return visit_dtype(here.dtype(), [&]<class T> {
+  return visit_any_dtype(here.dtype(), [&]<class T> {
     using Bits = BitsOf<T>;
     const T* values = here.data<T>();
     Bits bad = 0;

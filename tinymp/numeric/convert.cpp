@@ -31,7 +31,13 @@ float widened(std::uint16_t bfloat16_bits) {
 /// Rounds to T and back.
 template <class T>
 void round_all(std::span<float> x) {
-  for (float& value : x) value = static_cast<float>(converted<T>(value));
+  std::array<T, 256> block;
+  for (std::size_t i = 0; i < x.size(); i += block.size()) {
+    const std::span<float> values = x.subspan(i, std::min(block.size(), x.size() - i));
+    const std::span<T> narrow(block.data(), values.size());
+    convert(values, narrow);
+    convert(std::span<const T>(narrow), values);
+  }
 }
 
 template <>
@@ -77,7 +83,7 @@ void convert_all(std::span<const bfloat16> in, std::span<float> out) {
 }  // namespace detail
 
 void round_to(DType format, std::span<float> x) {
-  visit_dtype(format, [&]<class T> {
+  visit_any_dtype(format, [&]<class T> {
     if constexpr (!std::is_floating_point_v<T>) round_all<T>(x);
   });
 }

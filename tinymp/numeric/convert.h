@@ -62,6 +62,10 @@ void convert_all(std::span<const float> in, std::span<half> out);
 void convert_all(std::span<const half> in, std::span<float> out);
 void convert_all(std::span<const float> in, std::span<bfloat16> out);
 void convert_all(std::span<const bfloat16> in, std::span<float> out);
+void convert_all(std::span<const float> in, std::span<float8_e5m2> out);  // defined in convert_float8.cpp
+void convert_all(std::span<const float8_e5m2> in, std::span<float> out);
+void convert_all(std::span<const float> in, std::span<float8_e4m3> out);
+void convert_all(std::span<const float8_e4m3> in, std::span<float> out);
 
 /// All other conversions. From one narrow format to another it goes through FP32, in
 /// blocks that stay in the L1 cache.

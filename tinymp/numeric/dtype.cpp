@@ -13,4 +13,10 @@ DType dtype_from_name(std::string_view name) {
   throw UsageError(concat("\"", name, "\" is not a format; choose ", choices));
 }
 
+void detail::throw_no_arithmetic(DType dtype) {
+  throw Error(concat("no op computes in ", dtype,
+                     ", which is for storage and the operands of matrix products and ",
+                     "convolutions; cast() to f32, f16 or bf16 first"));
+}
+
 }  // namespace tinymp

@@ -46,11 +46,11 @@ Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options)
                   std::vector<Tensor> grads(bias ? 3 : 2);
                   if (needs(0)) {
                     grads[0] = x.place_for_grad();
-                    kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate);
+                    kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate, {});
                   }
                   if (needs(1)) {
                     grads[1] = w.place_for_grad();
-                    kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate);
+                    kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate, {});
                   }
                   if (bias && needs(2)) {
                     grads[2] = bias.place_for_grad();

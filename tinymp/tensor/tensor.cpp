@@ -15,7 +15,7 @@ Tensor Tensor::from(Shape shape, std::span<const float> values, DType dtype) {
   Tensor t(shape, dtype);
   expect(static_cast<std::int64_t>(values.size()) == t.size(), "Tensor::from: ", values.size(),
          " values for a tensor of shape ", shape);
-  visit_dtype(dtype, [&]<class T> { convert(values, std::span<T>(t.data<T>(), values.size())); });
+  visit_any_dtype(dtype, [&]<class T> { convert(values, std::span<T>(t.data<T>(), values.size())); });
   return t;
 }
 
@@ -67,7 +67,7 @@ void Tensor::round_to(DType dtype) const {
 std::vector<float> Tensor::to_floats() const {
   if (device() != Device::cpu) return to(Device::cpu).to_floats();
   std::vector<float> values(static_cast<std::size_t>(size()));
-  visit_dtype(dtype(), [&]<class T> {
+  visit_any_dtype(dtype(), [&]<class T> {
     convert(std::span<const T>(data<T>(), values.size()), std::span<float>(values));
   });
   return values;

@@ -21,7 +21,8 @@ struct RecipeReader {
   void operator()(const std::string& key, DType& value) const {
     const std::string text = text_at(key);
     for (const FormatRow& format : format_table)
-      if (text == format.name && format.dtype != DType::f64) return void(value = format.dtype);
+      if (text == format.name && has_arithmetic(format.dtype) && format.dtype != DType::f64)
+        return void(value = format.dtype);
     json.fail(concat("has a 'recipe.", key, "' that is no format: ", excerpt(text)));
   }
   void operator()(const std::string& key, bool& value) const {

@@ -9,8 +9,8 @@
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// dw is the sum of the groups' sums:(groups, n), added in order.
-void add_groups(const float* sums, std::int64_t groups, const View& dw, DType accumulate) {
+/// dw is the sum of the groups' sums:(groups, n), added in order, times `factor`.
+void add_groups(const float* sums, std::int64_t groups, float factor, const View& dw, DType accumulate) {
   const std::int64_t n = dw.size();
   parallel_for((n + block_size - 1) / block_size, 16, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t begin = first * block_size; begin < std::min(last * block_size, n);
@@ -23,14 +23,17 @@ void add_groups(const float* sums, std::int64_t groups, const View& dw, DType ac
         for_each_value<float>(count, [=](std::int64_t i) { to[i] += of_group[i]; });
         if (accumulate == DType::f16) round_to(DType::f16, to, count);
       }
-      store<float>(total.data(), dw, begin, count);
+      float* const all = total.data();
+      if (factor != 1) for_each_value<float>(count, [=](std::int64_t i) { all[i] *= factor; });
+      store<float>(all, dw, begin, count);
     }
   });
 }
 
 }  // namespace
 
-void conv2d_dw(const View& x, const View& dy, const Window& window, const View& dw, DType accumulate) {
+void conv2d_dw(const View& x, const View& dy, const Window& window, const View& dw, DType accumulate,
+               const Float8Product& float8) {
   const bool half_sums = accumulate == DType::f16;
   if (by_definition(dw.dtype, accumulate)) return conv2d_dw_reference(x, dy, window, dw, accumulate);
   const Slide s(x.shape, window, dy.shape);
@@ -71,7 +74,7 @@ void conv2d_dw(const View& x, const View& dy, const Window& window, const View& 
       }
     }
   });
-  add_groups(sums.data(), groups, dw, accumulate);
+  add_groups(sums.data(), groups, ending({.float8 = float8}, x).factor, dw, accumulate);
 }
 
 }  // namespace tinymp::kernels::cpu

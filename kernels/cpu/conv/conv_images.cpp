@@ -35,16 +35,16 @@ const float* widened(const View& x, float* memory) {
   return memory;
 }
 
-RowsOfPixels::RowsOfPixels(const View& y, const Epilogue& after)
+RowsOfPixels::RowsOfPixels(const View& y, const Ending& how)
     : values(y.shape[2] * y.shape[3]),
-      repeated_(after.bias.memory == nullptr ? 0 : values),
+      repeated_(how.after.bias.memory == nullptr ? 0 : values),
       rows{y.memory, y.dtype, y.device, {y.shape[0] * y.shape[1], values}},
-      follows(after) {
-  if (after.bias.memory == nullptr) return;
+      follows(how) {
+  if (how.after.bias.memory == nullptr) return;
   const std::int64_t outputs = y.shape[3];
   for (std::int64_t i = 0; i < values; i += outputs)
-    copy_block({after.bias.memory, y.dtype, outputs}, 0, 1, 0, outputs, repeated_.data() + i, 0);
-  follows.bias = {repeated_.data(), DType::f32, y.device, {values}};
+    copy_block({how.after.bias.memory, y.dtype, outputs}, 0, 1, 0, outputs, repeated_.data() + i, 0);
+  follows.after.bias = {repeated_.data(), DType::f32, y.device, {values}};
 }
 
 std::int64_t images_at_a_time(std::int64_t images, std::int64_t multiplications) {

@@ -29,7 +29,7 @@ inline std::int64_t size_if_narrow(const View& x) { return x.dtype == DType::f32
 
 /// y as rows of pixels (B Ho, Wo O), and the epilogue for each such row.
 struct RowsOfPixels {
-  RowsOfPixels(const View& y, const Epilogue& after);
+  RowsOfPixels(const View& y, const Ending& how);
 
   /// The memory for the sums of a row: y itself when it is FP32, else `beside`.
   float* sums(std::int64_t row, float* beside) const {
@@ -45,7 +45,7 @@ struct RowsOfPixels {
  private:
   Scratch<float> repeated_;
   View rows;
-  Epilogue follows;
+  Ending follows;
 };
 
 /// The number of images that a thread takes at a time, when each costs so many multiplications.

@@ -2,20 +2,23 @@
 #include <kernels/cpu/gemm/epilogue.h>
 #include <kernels/cpu/rows.h>
 #include <kernels/executors.h>
+#include <kernels/formulas/float8.h>
 
 namespace tinymp::kernels::cpu {
 namespace {
 
-/// Sum, bias and activation of `count` values from place `at` of c on, each rounded to c's format.
-void finish_values(float* sums, std::int64_t count, const float* bias, const Epilogue& after, const View& c,
+/// Sum, bias and activation of `count` values from place `at` of c on, each rounded to c's format, or the last alone.
+void finish_values(float* sums, std::int64_t count, const float* bias, const Ending& how, const View& c,
                    std::int64_t at) {
+  const DType between = how.rounds_once ? DType::f32 : c.dtype;
+  if (how.factor != 1) for_each_value<float>(count, [=, by = how.factor](std::int64_t i) { sums[i] *= by; });
   if (bias != nullptr) {
-    round_to(c.dtype, sums, count);
+    round_to(between, sums, count);
     for_each_value<float>(count, [=](std::int64_t i) { sums[i] += bias[i]; });
   }
-  if (after.activation) {
-    round_to(c.dtype, sums, count);
-    visit_unary(*after.activation, [&]<class F> {
+  if (how.after.activation) {
+    round_to(between, sums, count);
+    visit_unary(*how.after.activation, [&]<class F> {
       for_each_value<float>(count, [=](std::int64_t i) { sums[i] = F::forward(sums[i]); });
     });
   }
@@ -24,11 +27,20 @@ void finish_values(float* sums, std::int64_t count, const float* bias, const Epi
 
 }  // namespace
 
-void finish(float* sums, std::int64_t stride, std::int64_t rows, std::int64_t columns, const Epilogue& after,
+Ending ending(const Epilogue& after, const View& a) {
+  const auto cell = [](const std::optional<Cell<const float>>& scale) {
+    return scale ? scale->memory : nullptr;
+  };
+  return {after, !has_arithmetic(a.dtype),
+          product_factor(cell(after.float8.scale_a), cell(after.float8.scale_b))};
+}
+
+void finish(float* sums, std::int64_t stride, std::int64_t rows, std::int64_t columns, const Ending& how,
             const View& c, std::int64_t m, std::int64_t n) {
+  const Epilogue& after = how.after;
   const bool biased = after.bias.memory != nullptr;
   const bool in_place = c.dtype == DType::f32 && sums == c.data<float>() + m * c.cols() + n;
-  if (in_place && !biased && !after.activation) return;
+  if (in_place && !biased && !after.activation && how.factor == 1) return;
   // Contiguous short rows are finished several at a time.
   const bool joined = stride == columns && c.cols() == columns;
   const std::int64_t height = joined ? rows_in_block(columns) : 1;
@@ -42,7 +54,7 @@ void finish(float* sums, std::int64_t stride, std::int64_t rows, std::int64_t co
       bias = wide.data();
     }
     for (std::int64_t r = 0; r < rows; r += height) {
-      finish_values(sums + r * stride + i, std::min(height, rows - r) * count, bias, after, c,
+      finish_values(sums + r * stride + i, std::min(height, rows - r) * count, bias, how, c,
                     (m + r) * c.cols() + n + i);
     }
   }

@@ -38,7 +38,7 @@ void transpose_four(const float* from, std::int64_t from_stride, float* to, std:
 
 void copy_block(const Matrix& x, std::int64_t first_row, std::int64_t rows, std::int64_t first_column,
                 std::int64_t columns, float* to, std::int64_t to_stride) {
-  visit_dtype(x.dtype, [&]<class T> {
+  visit_any_dtype(x.dtype, [&]<class T> {
     const T* from = static_cast<const T*>(x.values) + first_row * x.stride + first_column;
     if (x.stride == columns && to_stride == columns) columns *= rows, rows = 1;  // contiguous rows become one
     for (std::int64_t i = 0; i < rows; ++i) {

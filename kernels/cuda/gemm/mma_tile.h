@@ -76,6 +76,28 @@ struct LaneSums<__half> {
   }
 };
 
+/// Two numbers of FP8, neighbours along k, as one element of a tile: A is the format of those of a, B of b. Their
+/// fragments lie in the lanes as those of 16-bit numbers do, where both matrices lie along k.
+template <class A, class B>
+struct Float8Pair {
+  std::uint16_t codes;
+};
+
+/// The instruction for tiles of T.
+template <class T>
+struct MmaOf {
+  template <class Sums>
+  __device__ static void multiply(Sums& d, const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+    mma_m16n8k16<T>(d, a, b);
+  }
+};
+template <class A, class B>
+struct MmaOf<Float8Pair<A, B>> {
+  __device__ static void multiply(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+    mma_m16n8k32<A, B>(d, a, b);
+  }
+};
+
 constexpr int mma_stage_count = 4;
 
 /// A block's product, of tiles that lie in memory as LayoutA and LayoutB say.
@@ -94,6 +116,12 @@ struct MmaBlock {
   /// the tiles of a block's rows and columns that begin at k, with zeros behind K.
   template <class FetchA, class FetchB>
   __device__ void multiply(T* memory, int K, FetchA fetch_a, FetchB fetch_b) {
+    multiply(memory, K, fetch_a, fetch_b, [](int) {});
+  }
+
+  /// The same; calls after(k) each time when the terms before k are in the sums.
+  template <class FetchA, class FetchB, class After>
+  __device__ void multiply(T* memory, int K, FetchA fetch_a, FetchB fetch_b, After after) {
     const WarpPlace place = warp_place<Shape>();
     const auto a_tile = [&](int stage) {
       return TileA{memory + stage % mma_stage_count * (TileA::size + TileB::size)};
@@ -119,9 +147,10 @@ struct MmaBlock {
         for (int i = 0; i < along_m; ++i) {
           for (int j = 0; j < along_n; ++j) {
             const std::uint32_t columns[2] = {right[j / 2][j % 2 * 2], right[j / 2][j % 2 * 2 + 1]};
-            mma_m16n8k16<T>(sums[i][j].d, left[i], columns);
+            MmaOf<T>::multiply(sums[i][j].d, left[i], columns);
           }
         }
+        after(stage * Shape::k + k + 16);
       }
     }
   }
@@ -135,6 +164,21 @@ struct MmaBlock {
       for (int j = 0; j < along_n; ++j) {
         TINYMP_UNROLL
         for (int e = 0; e < 4; ++e) visit((i * along_n + j) * 4 + e, sums[i][j].d[e]);
+      }
+    }
+  }
+
+  /// Adds the sums, which are kept in FP32, to those of `total`, and begins anew at 0.
+  __device__ void move_sums_to(MmaBlock& total) {
+    TINYMP_UNROLL
+    for (int i = 0; i < along_m; ++i) {
+      TINYMP_UNROLL
+      for (int j = 0; j < along_n; ++j) {
+        TINYMP_UNROLL
+        for (int e = 0; e < 4; ++e) {
+          total.sums[i][j].d[e] += sums[i][j].d[e];
+          sums[i][j].d[e] = 0;
+        }
       }
     }
   }

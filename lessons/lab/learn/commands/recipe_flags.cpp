@@ -32,12 +32,12 @@ constexpr Field<bool> switches[] = {
     {"--kahan", "Compensated updates of a narrow master", "Kahan", &Recipe::kahan},
     {"--fp32-norm", "Batch norm's gamma and beta in FP32", "norm f32", &Recipe::fp32_norm_parameters}};
 
-/// What a recipe may name: no f64; and no hardware sums in anything but f32 and f16.
+/// What a recipe may name: formats that ops compute in, without f64; and no hardware sums in anything but f32 and f16.
 std::vector<std::string> choices(const std::string& flag) {
   if (flag == "--accumulate") return {"f32", "f16"};
   std::vector<std::string> names;
   for (const FormatRow& format : format_table)
-    if (format.dtype != DType::f64) names.emplace_back(format.name);
+    if (has_arithmetic(format.dtype) && format.dtype != DType::f64) names.emplace_back(format.name);
   return names;
 }
 

@@ -1,0 +1,51 @@
+#include <kernels/cpu/block.h>
+#include <kernels/executors.h>
+#include <kernels/formulas/float8.h>
+#include <atomic>
+
+namespace tinymp::kernels::cpu {
+
+void quantize(const View& x, const Quantization& how, const std::optional<Cell<const float>>& scale,
+              const View& step, const View& y) {
+  expect(x.dtype != DType::f64, "quantize: x is f64; cast() it to f32 first");
+  const float by = scale ? *scale->memory : 1;
+  const RandomWords words = RandomWords::of(how, step.memory == nullptr ? 0 : *step.data<double>());
+  visit_float8(y.dtype, [&]<class T> {
+    for_blocks<float>(
+        y.size(),
+        [&](std::int64_t begin, std::int64_t n) {
+          Block<float> in;
+          const auto count = static_cast<std::size_t>(n);
+          tinymp::quantize(std::span<const float>(load(x, begin, n, in), count), by, how, words, begin,
+                           std::span<T>(y.data<T>() + begin, count));
+        },
+        x);
+  });
+}
+
+void amax(const View& x, Cell<float> largest) {
+  constexpr std::uint32_t infinite = 0x7f80'0000;
+  std::atomic<std::uint32_t> top = 0;  // the bits of positive floats are in the order of the floats
+  for_blocks<float>(
+      x.size(),
+      [&](std::int64_t begin, std::int64_t n) {
+        Block<float> in;
+        std::uint32_t found = 0;
+        on_best_isa([values = load(x, begin, n, in), n, out = &found] {
+          std::uint32_t most = 0;
+          for (std::int64_t i = 0; i < n; ++i) {
+            const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(values[i]) & 0x7fff'ffff;
+            const std::uint32_t counted = magnitude > infinite ? 0 : magnitude;
+            most = most > counted ? most : counted;
+          }
+          *out = most;
+        });
+        std::uint32_t before = top.load(std::memory_order_relaxed);
+        while (before < found && !top.compare_exchange_weak(before, found, std::memory_order_relaxed)) {
+        }
+      },
+      x);
+  *largest.memory = std::bit_cast<float>(top.load());
+}
+
+}  // namespace tinymp::kernels::cpu

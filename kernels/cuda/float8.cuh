@@ -1,0 +1,189 @@
+#pragma once
+
+#include <kernels/cuda/float8.h>
+#include <kernels/cuda/packs.h>
+#include <kernels/formulas/float8.h>
+#include <tinymp/numeric/rounded.h>
+
+/// FP8: quantise and widen, the largest magnitude, and what follows a product.
+namespace tinymp::kernels::TINYMP_EXECUTOR {
+namespace {
+
+template <class X, class Y>
+struct Quantize {
+  const X* x;
+  Quantization how;
+  const float* scale;  // nullptr: 1
+  const double* step;  // nullptr: 0
+  Y* y;
+
+  template <int count>
+  __device__ void at(std::int64_t pack) const {
+    const float by = scale == nullptr ? 1 : *scale;
+    const bool draws = how.rounding == Rounding::stochastic;
+    const RandomWords words = RandomWords::of(how, draws && step != nullptr ? *step : 0);
+    const Pack<X, count> in = load_pack<count>(x, pack);
+    Pack<Y, count> out;
+    TINYMP_UNROLL
+    for (int k = 0; k < count; ++k) {
+      const std::uint32_t random = draws ? words.at(pack * count + k) : 0;
+      out.at[k] =
+          tinymp::rounded<Y>(by * device_converted<float>(in.at[k]), how.rounding, random, how.overflow);
+    }
+    store_pack(y, pack, out);
+  }
+};
+
+template <class X, class Y>
+struct Widen {
+  const X* x;
+  Y* y;
+
+  template <int count>
+  __device__ void at(std::int64_t pack) const {
+    const Pack<X, count> in = load_pack<count>(x, pack);
+    Pack<Y, count> out;
+    TINYMP_UNROLL
+    for (int k = 0; k < count; ++k) out.at[k] = device_converted<Y>(static_cast<float>(in.at[k]));
+    store_pack(y, pack, out);
+  }
+};
+
+/// Any format to any other, for casts that no step of a training takes.
+__global__ void convert_each(Values x, Values y, std::int64_t n) {
+  for (std::int64_t i = first(); i < n; i += stride()) {
+    const double value = visit_any_dtype(x.dtype, [&]<class X> { return converted<double>(x.as<X>()[i]); });
+    visit_any_dtype(y.dtype, [&]<class Y> { y.as<Y>()[i] = converted<Y>(value); });
+  }
+}
+
+void launch_quantize(const View& x, const Quantization& how, const float* scale, const double* step,
+                     const View& y) {
+  if (y.size() == 0) return;
+  visit_float8(y.dtype, [&]<class Y> {
+    visit_dtype(x.dtype, [&]<class X> {
+      if constexpr (!std::is_same_v<X, double>) {
+        launch_packs(Quantize<X, Y>{x.data<X>(), how, scale, step, y.data<Y>()},
+                     packs_of(y.size(), {x.memory, y.memory}));
+      }
+    });
+  });
+}
+
+/// The bits of the largest magnitude: those of positive floats are in the order of the floats.
+template <class T>
+__global__ void find_largest(const T* x, Packs packs, unsigned* largest) {
+  unsigned top = 0;
+  const auto look = [&](T value) {
+    const unsigned magnitude = std::bit_cast<unsigned>(device_converted<float>(value)) & 0x7fff'ffffu;
+    if (magnitude <= 0x7f80'0000u && magnitude > top) top = magnitude;  // not NaN
+  };
+  for_packs(
+      packs,
+      [&](std::int64_t p) {
+        const Pack<T> in = load_pack(x, p);
+        TINYMP_UNROLL
+        for (int k = 0; k < pack_values; ++k) look(in.at[k]);
+      },
+      [&](std::int64_t i) { look(x[i]); });
+  for (unsigned width = 16; width > 0; width /= 2) {
+    const unsigned other = __shfl_down_sync(~0u, top, width);
+    if (other > top) top = other;
+  }
+  if (threadIdx.x % 32 == 0 && top != 0) atomicMax(largest, top);
+}
+
+/// `columns` is a multiple of a pack wherever there are packs, so a pack lies in one row.
+template <class T>
+struct Finish {
+  const float *sums, *scale_a, *scale_b;
+  const T* bias;  // nullptr: none
+  std::int64_t columns;
+  bool relu;
+  T* c;
+
+  template <int count>
+  __device__ void at(std::int64_t pack) const {
+    const float factor = product_factor(scale_a, scale_b);
+    const Pack<float, count> in = load_pack<count>(sums, pack);
+    Pack<T, count> by, out;
+    if (bias != nullptr) by = load_pack<count>(bias, pack % (columns / count));
+    TINYMP_UNROLL
+    for (int k = 0; k < count; ++k) {
+      float value = factor * in.at[k];
+      if (bias != nullptr) value += device_converted<float>(by.at[k]);
+      out.at[k] = device_converted<T>(relu ? Relu::forward(value) : value);
+    }
+    store_pack(c, pack, out);
+  }
+};
+
+/// Factor, bias and relu; other functions follow in a kernel of their own.
+void launch_finish(const View& sums, const Float8Product& float8, const View& bias, bool relu,
+                   const View& c) {
+  if (c.size() == 0) return;
+  const auto cell = [](const std::optional<Cell<const float>>& scale) {
+    return scale ? scale->memory : nullptr;
+  };
+  visit_dtype(c.dtype, [&]<class T> {
+    if constexpr (!std::is_same_v<T, double>) {
+      const Packs packs = bias.memory == nullptr
+                              ? packs_of(c.size(), {sums.memory, c.memory})
+                              : packs_in_rows(c.size(), c.cols(), {sums.memory, bias.memory, c.memory});
+      launch_packs(Finish<T>{sums.data<float>(), cell(float8.scale_a), cell(float8.scale_b), bias.data<T>(),
+                             c.cols(), relu, c.data<T>()},
+                   packs);
+    }
+  });
+}
+
+}  // namespace
+
+void quantize(const View& x, const Quantization& how, const std::optional<Cell<const float>>& scale,
+              const View& step, const View& y) {
+  expect(x.dtype != DType::f64, "quantize: x is f64; cast() it to f32 first");
+  expect(how.rounding != Rounding::up && how.rounding != Rounding::down,
+         "quantize: tensors round to nearest even, toward zero or stochastically, not up or down");
+  launch_quantize(x, how, scale ? scale->memory : nullptr, step.data<double>(), y);
+}
+
+void amax(const View& x, Cell<float> largest) {
+  TINYMP_EXECUTOR::fill({largest.memory, DType::f32, largest.device, {}}, 0);
+  if (x.size() == 0) return;
+  visit_dtype(x.dtype, [&]<class T> {
+    const Packs packs = packs_of(x.size(), {x.memory});
+    launch<find_largest<T>>(blocks_for(packs), block_threads, 0, stream(), x.data<T>(), packs,
+                            reinterpret_cast<unsigned*>(largest.memory));
+  });
+}
+
+void cast_float8(const View& x, const View& y) {
+  if (y.size() == 0) return;
+  const bool from_eight = !has_arithmetic(x.dtype), to_eight = !has_arithmetic(y.dtype);
+  if (from_eight == to_eight || x.dtype == DType::f64 || y.dtype == DType::f64) {
+    launch<convert_each>(blocks_for(y.size()), block_threads, 0, stream(), values(x), values(y), y.size());
+  } else if (to_eight) {
+    launch_quantize(x, {.overflow = Overflow::infinity}, nullptr, nullptr, y);
+  } else {
+    visit_float8(x.dtype, [&]<class X> {
+      visit_dtype(y.dtype, [&]<class Y> {
+        if constexpr (!std::is_same_v<Y, double>)
+          launch_packs(Widen<X, Y>{x.data<X>(), y.data<Y>()}, packs_of(y.size(), {x.memory, y.memory}));
+      });
+    });
+  }
+}
+
+void finish_float8(const View& sums, const Epilogue& after, const View& c) {
+  const bool relu = after.activation == Unary::relu;
+  if (!after.activation || relu) return launch_finish(sums, after.float8, after.bias, relu, c);
+  const bool biased = after.bias.memory != nullptr;
+  const Scratch<float> memory(biased ? after.bias.size() : 0);
+  const View bias{biased ? memory.data() : nullptr, DType::f32, c.device, after.bias.shape};
+  if (biased) TINYMP_EXECUTOR::cast(after.bias, bias);
+  launch_finish(sums, after.float8, bias, false, sums);
+  TINYMP_EXECUTOR::unary(*after.activation, sums, sums);
+  TINYMP_EXECUTOR::cast(sums, c);
+}
+
+}  // namespace tinymp::kernels::TINYMP_EXECUTOR

@@ -1,0 +1,189 @@
+#include <tests/base/sanitized.h>
+#include <tests/cuda/device.h>
+#include <tests/kernels/conv_problems.h>
+#include <tests/kernels/float8_rig.h>
+#include <functional>
+
+/// FP8 on Device::cuda against the CPU.
+namespace tinymp::test {
+namespace {
+
+using kernels::Unary;
+
+/// On a GPU, and on an emulated chip, tensor cores add up in their own way: within a share of the largest term.
+void check_like(const Tensor& there, const Tensor& here, bool same_bits, double tolerance) {
+  if (same_bits) {
+    REQUIRE(same(there, here));
+    return;
+  }
+  const std::vector<double> t = there.to_doubles(), h = here.to_doubles();
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    if (std::isnan(h[i]) && std::isnan(t[i])) continue;
+    REQUIRE(std::fabs(t[i] - h[i]) <= tolerance);
+  }
+}
+
+constexpr Device both[] = {Device::cpu, Device::cuda};
+
+TEST_CASE("FP8 on the GPU: quantize and amax have the bits of the CPU, in every rounding, size and place") {
+  NEEDS_CUDA();
+  for (const DType to : float8_formats) {
+    for (const DType from : float8_results) {
+      for (const std::int64_t n : {1, 7, 8, 9, 64, 4099}) {
+        for (const std::int64_t offset : {0, 3, 16}) {
+          const Tensor x = drawn({n}, from, 5, 700);
+          for (const Rounding rounding :
+               {Rounding::nearest_even, Rounding::toward_zero, Rounding::stochastic}) {
+            const Overflow overflow = n % 2 == 0 ? Overflow::saturate : Overflow::infinity;
+            Tensor result[2];
+            float top[2] = {};
+            for (const Device device : both) {
+              const int at = device == Device::cuda;
+              const Tensor part = shifted(x, offset, device);
+              const Tensor y = Tensor(Shape{n + offset}, to, device).slice(offset, {n});
+              const DeviceValue<float> scale(device, 1.7f), largest(device, -1);
+              const Tensor step = Tensor::from({}, std::vector<double>{6}).to(device);
+              kernels::quantize(part.view(), {rounding, overflow, 3, 4}, cell(scale), step.view(), y.view());
+              kernels::amax(part.view(), largest.cell());
+              result[at] = y.to(Device::cpu);
+              top[at] = largest.read();
+            }
+            INFO(from << " to " << to << ", " << n << " values from " << offset << ", rounding "
+                      << static_cast<int>(rounding));
+            REQUIRE(std::equal(codes_of(result[0]), codes_of(result[0]) + n, codes_of(result[1])));
+            REQUIRE(top[0] == top[1]);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("FP8 on the GPU: amax ignores NaN and keeps infinity") {
+  NEEDS_CUDA();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                  infinity = std::numeric_limits<float>::infinity();
+  const auto of = [](const std::vector<float>& values) {
+    const DeviceValue<float> top(Device::cuda, -1);
+    kernels::amax(Tensor::from({static_cast<std::int64_t>(values.size())}, values).to(Device::cuda).view(),
+                  top.cell());
+    return top.read();
+  };
+  CHECK(of({}) == 0);
+  CHECK(of({nan}) == 0);
+  CHECK(of({1, nan, -2}) == 2);
+  CHECK(of({1, nan, -infinity}) == infinity);
+}
+
+TEST_CASE("FP8 on the GPU: casts of all codes and of values have the bits of the CPU") {
+  NEEDS_CUDA();
+  for (const DType eight : float8_formats) {
+    for (const DType other : {DType::f32, DType::f16, DType::bf16, DType::f64, DType::e4m3, DType::e5m2}) {
+      const Tensor values = drawn({3001}, other, 7, 500);
+      Tensor wide[2], narrow[2];
+      for (const Device device : both) {
+        const int at = device == Device::cuda;
+        const Tensor to({256}, other, device), back({3001}, eight, device);
+        kernels::cast(all_codes(eight).to(device).view(), to.view());
+        kernels::cast(values.to(device).view(), back.view());
+        wide[at] = to.to(Device::cpu), narrow[at] = back.to(Device::cpu);
+      }
+      INFO(eight << " and " << other);
+      CHECK(same(wide[0], wide[1]));
+      CHECK(same(narrow[0], narrow[1]));
+    }
+  }
+}
+
+struct Sizes {
+  std::int64_t M, N, K;
+};
+
+std::vector<Sizes> sizes() {
+  if (sanitized) return {{17, 9, 33}};
+  return {{0, 3, 2},    {1, 1, 0},    {1, 1, 1},      {3, 5, 7},      {16, 8, 32},    {17, 9, 33},
+          {64, 32, 64}, {65, 33, 70}, {130, 10, 129}, {10, 130, 300}, {128, 130, 40}, {33, 32, 1100}};
+}
+
+void check_gemm(const Sizes& s, const Mix& mix, const Product& way, DType dtype, std::int64_t offset) {
+  const Product p{.M = s.M, .N = s.N, .K = s.K, .ta = way.ta, .tb = way.tb, .dtype = dtype};
+  const Tensor a = random_codes(p.a_shape(), mix.a, 1, 30), b = random_codes(p.b_shape(), mix.b, 2, 30),
+               bias = drawn({p.N}, dtype, 3, 1);
+  for (const std::optional<Unary>& f : {std::optional<Unary>(), {Unary::relu}, {Unary::tanh}}) {
+    Tensor result[2];
+    for (const Device device : both) {
+      const DeviceValue<float> one(device, 3), other(device, 5);
+      const Tensor by = bias.to(device), c = poisoned({p.M, p.N}, dtype, device);
+      kernels::gemm(shifted(a, offset, device).view(), p.ta, shifted(b, offset, device).view(), p.tb,
+                    c.view(), DType::f32, {f ? by.view() : View{}, f, {cell(one), cell(other)}});
+      result[device == Device::cuda] = c.to(Device::cpu);
+    }
+    INFO(p << ", of " << mix.a << " and " << mix.b << " from " << offset);
+    // Terms of 900 / 15; 13 bits of a sum, and the rounding of c.
+    check_like(result[1], result[0], adds_as_cpu(), 60 * static_cast<double>(p.K) * 0x1p-9 + 1e-3);
+  }
+}
+
+TEST_CASE("FP8 on the GPU: gemm in every size, mix, transposition and format of the result") {
+  NEEDS_CUDA();
+  for (const Sizes& s : sizes()) {
+    for (const Mix& mix : float8_mixes) {
+      for (const Product& way : four_transpositions()) {
+        for (const DType dtype : float8_results) check_gemm(s, mix, way, dtype, 0);
+      }
+    }
+    for (const std::int64_t offset : {1, 2, 4, 8}) check_gemm(s, float8_mixes[1], {}, DType::bf16, offset);
+  }
+}
+
+TEST_CASE("FP8 on the GPU: gemm_reference has the bits of the CPU") {
+  NEEDS_CUDA();
+  const Product p{.M = 5, .N = 7, .K = 300, .dtype = DType::f16};
+  const Tensor a = random_codes(p.a_shape(), DType::e4m3, 1), b = random_codes(p.b_shape(), DType::e5m2, 2);
+  Tensor result[2];
+  for (const Device device : both) {
+    const Tensor c = poisoned({p.M, p.N}, p.dtype, device);
+    kernels::gemm_reference(a.to(device).view(), p.ta, b.to(device).view(), p.tb, c.view(), DType::f32);
+    result[device == Device::cuda] = c.to(Device::cpu);
+  }
+  CHECK(same(result[0], result[1]));
+}
+
+void check_conv(const ConvProblem& p, const Mix& mix, DType dtype) {
+  INFO(p << ", of " << mix.a << " and " << mix.b << " in " << dtype);
+  const auto& window = p.window;
+  const Tensor x = random_codes(p.x, mix.a, 1, 4), w = random_codes(p.w(), mix.b, 2, 4),
+               dy = random_codes(p.y(), mix.a, 3, 4), bias = drawn({p.outputs}, dtype, 4, 1);
+  Tensor y[2], dx[2], dw[2];
+  for (const Device device : both) {
+    const int at = device == Device::cuda;
+    const DeviceValue<float> one(device, 3), other(device, 5);
+    const kernels::Float8Product scales{cell(one), cell(other)};
+    const Tensor there[] = {x.to(device), w.to(device), dy.to(device), bias.to(device)};
+    y[at] = poisoned(p.y(), dtype, device), dx[at] = poisoned(p.x, dtype, device);
+    dw[at] = poisoned(p.w(), dtype, device);
+    kernels::conv2d(there[0].view(), there[1].view(), window, y[at].view(), DType::f32,
+                    {there[3].view(), Unary::relu, scales});
+    kernels::conv2d_dx(there[2].view(), there[1].view(), window, dx[at].view(), DType::f32, scales);
+    kernels::conv2d_dw(there[0].view(), there[2].view(), window, dw[at].view(), DType::f32, scales);
+    y[at] = y[at].to(Device::cpu), dx[at] = dx[at].to(Device::cpu), dw[at] = dw[at].to(Device::cpu);
+  }
+  const auto terms = static_cast<double>(window.height * window.width * std::max(p.x[3], p.outputs));
+  const auto places = static_cast<double>(p.y()[0] * p.y()[1] * p.y()[2]);
+  check_like(y[1], y[0], adds_as_cpu(), terms * 0x1p-9 + 1e-2);
+  check_like(dx[1], dx[0], adds_as_cpu(), terms * 0x1p-9 + 1e-2);
+  check_like(dw[1], dw[0], adds_as_cpu(), places * 0x1p-9 + 1e-2);
+}
+
+TEST_CASE("FP8 on the GPU: conv2d and its gradients") {
+  NEEDS_CUDA();
+  const std::vector<ConvProblem> problems = conv_problems();
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    if (sanitized && i != 1) continue;
+    for (std::size_t m = 0; m < std::size(float8_mixes); ++m)
+      check_conv(problems[i], float8_mixes[m], float8_results[(i + m) % 3]);
+  }
+}
+
+}  // namespace
+}  // namespace tinymp::test
