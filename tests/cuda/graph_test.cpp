@@ -237,9 +237,10 @@ Nodes nodes_of(const train::ModelMaker& model, const Recipe& recipe, const data:
   const std::unique_ptr<nn::Model> made = train::make_model(plan, recipe);
   const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(made->parameters()), recipe);
   LossScaler scaler(recipe.scaling);
+  const Float8Products products = train::make_products(plan, *made);
   data::Loader loader = train::make_loader(plan);
   const train::StepRecords records(Device::cuda, kernels::StepRecords());
-  train::GraphStep graph(plan, *made, *optimizer, scaler, loader, records);
+  train::GraphStep graph(plan, *made, *optimizer, scaler, products, loader, records);
   for (std::int64_t t = 0; t < 2; ++t) static_cast<void>(graph.take(t + 1, t));
   return graph.nodes();
 }

@@ -8,7 +8,7 @@ struct Named {
   std::string_view name;
   Recipe recipe;
 };
-constexpr std::array<Named, 14> named_recipes{{
+constexpr std::array<Named, 15> named_recipes{{
     {"fp32", recipes::fp32},
     {"fp16_weights", recipes::fp16_weights},
     {"fp16_master", recipes::fp16_master},
@@ -19,6 +19,7 @@ constexpr std::array<Named, 14> named_recipes{{
     {"bf16_weights", recipes::bf16_weights},
     {"bf16_sr", recipes::bf16_sr},
     {"bf16_kahan", recipes::bf16_kahan},
+    {"fp8_e5m2", recipes::fp8_e5m2},
     {"o0", recipes::o0},
     {"o1", recipes::o1},
     {"o2", recipes::o2},
@@ -49,14 +50,17 @@ void expect_roundings(const Recipe& recipe) {
     const Rounding mode = r.*field.member;
     expect(rounding_named(name_of(mode)).has_value(), "the recipe rounds ", field.name, " ", name_of(mode),
            "; choose nearest, zero or stochastic");
-    const bool obeyed = field.member == &Roundings::masters || field.member == &Roundings::weights;
+    const bool obeyed = field.member == &Roundings::masters || field.member == &Roundings::weights ||
+                        (field.member == &Roundings::gradients ? recipe.eight_bits.gradient != DType::f32
+                                                               : recipe.eight_bits.any());
     expect(obeyed || mode == nearest, "the recipe rounds ", field.name, " ", name_of(mode),
            ", and no format of this recipe does so; leave their rounding at nearest");
   }
   expect(r.masters == nearest || is_narrow(recipe.master), "the recipe rounds masters ", name_of(r.masters),
          ", but its master is ", recipe.master,
          ", as its updates are: there is nothing to round; take a master of f16 or bf16");
-  expect(r.weights == nearest || (is_narrow(recipe.compute) && recipe.master != recipe.compute),
+  expect(r.weights == nearest || recipe.eight_bits.any() ||
+             (is_narrow(recipe.compute) && recipe.master != recipe.compute),
          "the recipe rounds weights ", name_of(r.weights), ", but computes in ", recipe.compute,
          " with a master in ", recipe.master,
          ": there is nothing to round; take a master of f32 and weights of f16 or bf16, or round masters");
@@ -66,6 +70,38 @@ void expect_roundings(const Recipe& recipe) {
   expect(!recipe.kahan || r.masters == nearest, "the recipe compensates updates (kahan) and rounds masters ",
          name_of(r.masters), ": the compensation holds what rounding to nearest lost; take one of the two");
 }
+
+void expect_eight_bits(const Recipe& recipe) {
+  const EightBits& e = recipe.eight_bits;
+  for (const DType format : {e.forward, e.backward, e.gradient})
+    expect(format == DType::f32 || !has_arithmetic(format), "the recipe has products in ", format,
+           ", which is not FP8; choose e4m3 or e5m2, or f32 for products as they are");
+  expect(e.any() == (e.backward != DType::f32), "the recipe has products in ", e.forward, " forward and in ",
+         e.backward, " backward; a product takes two operands in FP8: choose e4m3 or e5m2 for both, or f32");
+  expect(e.any() || e.gradient == DType::f32, "the recipe rounds gradients to ", e.gradient,
+         ", but no product is in FP8; choose formats for its products, too");
+  expect(e.any() || (e.exempt.empty() && !e.saturate),
+         "the recipe says how products in FP8 are made, but no product is in FP8; choose formats for them");
+  if (!e.any()) return;
+  expect(recipe.autocast == DType::f32, "the recipe has products in FP8 and autocast to ", recipe.autocast,
+         "; autocast gives products copies of the weights: take weights of ", recipe.autocast,
+         " (compute) instead");
+  expect(recipe.accumulate == DType::f32, "the recipe has products in FP8 with sums in ", recipe.accumulate,
+         "; their sums are f32");
+}
+
+namespace {
+
+/// "E5M2 products, gradients through E5M2 ..." as a part of describe().
+std::string describe(const EightBits& e) {
+  std::string text = concat(", products ", e.forward, e.backward == e.forward ? "" : concat("/", e.backward));
+  if (e.gradient != DType::f32) text += concat(", gradients through ", e.gradient);
+  if (e.saturate) text += ", saturating";
+  if (!e.exempt.empty()) text += concat(", but ", e.exempt.text());
+  return text;
+}
+
+}  // namespace
 
 std::string describe(const Recipe& recipe) {
   const Recipe usual;
@@ -79,6 +115,7 @@ std::string describe(const Recipe& recipe) {
   if (recipe.accumulate != usual.accumulate) add("accumulate", recipe.accumulate);
   if (recipe.state != usual.state) add("state", recipe.state);
   if (recipe.autocast != usual.autocast) add("autocast", recipe.autocast);
+  if (recipe.eight_bits.any()) text += describe(recipe.eight_bits);
   for (const RoundingField& field : rounding_fields)
     if (const Rounding mode = recipe.rounding.*field.member; mode != usual.rounding.*field.member)
       text += concat(", ", field.name, " rounded ", name_of(mode));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/numeric/dtype.h>
+#include <tinymp/numeric/eight_bits.h>
 #include <tinymp/numeric/loss_scaling.h>
 #include <tinymp/numeric/roundings.h>
 #include <string>
@@ -18,7 +19,8 @@ struct Recipe {
   DType state = DType::f32;       ///< the optimizer's moments
   /// The format of matmuls and convolutions while the weights are FP32: amp/autocast.h. f32: nothing is cast.
   DType autocast = DType::f32;
-  /// How numbers are rounded. Only what a run obeys may differ from nearest even: expect_roundings().
+  EightBits eight_bits{};  ///< matrix products whose operands are FP8: amp/float8_products.h
+  /// How numbers are rounded. With eight_bits `weights` is the rounding of the weights in FP8. Only what a run obeys may differ from nearest even: expect_roundings().
   Roundings rounding{};
   /// A second number of the master's format for each weight keeps what the rounding of the update lost, and the
   /// next update adds it (Kahan 1965; for weights Zamirai et al. 2020, arXiv 2010.06192).
@@ -61,6 +63,18 @@ inline constexpr Recipe bf16_sr{.compute = DType::bf16,
 inline constexpr Recipe bf16_kahan{
     .compute = DType::bf16, .gradient = DType::bf16, .master = DType::bf16, .kahan = true};
 
+/// FP8 as Mellempudi et al. 2019 (arXiv 1905.12334) have it: E5M2 in all products but those of the first and the last layer,
+/// for gradients, too; masters in FP16, updated in FP32 arithmetic. Nothing saturates, for the scaler needs the infinity. The
+/// paper's floor under S belongs to a model: --scaling enhanced --floor.
+inline constexpr Recipe fp8_e5m2{.compute = f16,
+                                 .gradient = f16,
+                                 .master = f16,
+                                 .eight_bits = {.forward = DType::e5m2,
+                                                .backward = DType::e5m2,
+                                                .gradient = DType::e5m2,
+                                                .exempt = "first,last"},
+                                 .scaling = DynamicScaling{}};
+
 // The four levels of NVIDIA's Apex (apex.amp, opt_level). Other frameworks have
 // the same four under other names.
 inline constexpr Recipe o0{};  ///< FP32
@@ -82,6 +96,10 @@ Recipe recipe_from_name(const std::string& name);
 /// Throws Error when a rounding of the recipe has nothing to act on, or cannot be combined with the rest: no run then
 /// ignores it silently. The message says how to mend the recipe.
 void expect_roundings(const Recipe& recipe);
+
+/// Throws Error when the formats of recipe.eight_bits are no FP8, or do not go together with the rest of the recipe. The
+/// message says how to mend it.
+void expect_eight_bits(const Recipe& recipe);
 
 /// One line for tables and logs: "f16, master f32, S dynamic from 65536".
 std::string describe(const Recipe& recipe);

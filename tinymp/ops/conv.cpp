@@ -1,6 +1,7 @@
 #include <kernels/kernels.h>
 #include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
+#include <tinymp/ops/float8_operands.h>
 #include <tinymp/ops/ops.h>
 
 namespace tinymp {
@@ -28,6 +29,41 @@ Shape output_shape(const Tensor& x, const Tensor& w, const Conv2dOptions& option
   return {x.shape()[0], down, across, w.shape()[3]};
 }
 
+/// dx and dw, in a list as long as the inputs.
+std::vector<Tensor> filter_gradients(const std::vector<Tensor>& inputs, const kernels::Window& window,
+                                     DType accumulate, const Tensor& dy, const Needs& needs) {
+  const Tensor &x = inputs[0], &w = inputs[1];
+  std::vector<Tensor> grads(inputs.size());
+  if (needs(0)) {
+    grads[0] = x.place_for_grad();
+    kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate, {});
+  }
+  if (needs(1)) {
+    grads[1] = w.place_for_grad();
+    kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate, {});
+  }
+  return grads;
+}
+
+/// The same for operands in FP8.
+std::vector<Tensor> filter_gradients(const Float8Operands& of, const std::vector<Tensor>& inputs,
+                                     const kernels::Window& window, const Tensor& dy, const Needs& needs) {
+  const Float8Tensor error = of.error(dy);
+  std::vector<Tensor> grads(inputs.size());
+  if (needs(0)) {
+    grads[0] = inputs[0].place_for_grad();
+    kernels::conv2d_dx(error.values.view(), of.w.values.view(), window, grads[0].view(), DType::f32,
+                       Float8Operands::scales(error, of.w));
+  }
+  if (needs(1)) {
+    grads[1] = inputs[1].place_for_grad();
+    kernels::conv2d_dw(of.x.values.view(), error.values.view(), window, grads[1].view(), DType::f32,
+                       Float8Operands::scales(of.x, error));
+    of.round_gradient(grads[1]);
+  }
+  return grads;
+}
+
 //   y = x * w + bias   (B,Ho,Wo,O) = (B,H,W,I) * (kh,kw,I,O) + (O): every window, as a row, times w as a
 //   matrix
 //  dx = dy * w         (B,H,W,I): each pixel gets back from every window that it was in
@@ -35,29 +71,27 @@ Shape output_shape(const Tensor& x, const Tensor& w, const Conv2dOptions& option
 //  db = sum of dy      (O): over all pixels
 Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options) {
   const Tensor x = inputs[0], w = inputs[1];
-  const bool biased = inputs.size() == 3;
   Tensor y(output_shape(x, w, options), x.dtype(), x.device());
   const kernels::Window window = window_of(w, options);
-  kernels::conv2d(x.view(), w.view(), window, y.view(), options.accumulate,
-                  {.bias = biased ? inputs[2].view() : View{}});
-  return record({"conv2d", sums_of(x, options.accumulate)}, inputs, y,
-                [x, w, bias = biased ? inputs[2] : Tensor(), window, accumulate = options.accumulate](
-                    const Tensor& dy, const Needs& needs) {
-                  std::vector<Tensor> grads(bias ? 3 : 2);
-                  if (needs(0)) {
-                    grads[0] = x.place_for_grad();
-                    kernels::conv2d_dx(dy.view(), w.view(), window, grads[0].view(), accumulate, {});
-                  }
-                  if (needs(1)) {
-                    grads[1] = w.place_for_grad();
-                    kernels::conv2d_dw(x.view(), dy.view(), window, grads[1].view(), accumulate, {});
-                  }
-                  if (bias && needs(2)) {
-                    grads[2] = bias.place_for_grad();
-                    kernels::column_sums(dy.view(), grads[2].view());
-                  }
-                  return grads;
-                });
+  const View bias = inputs.size() == 3 ? inputs[2].view() : View{};
+  const std::optional<Float8Operands> narrow = Float8Operands::of(x, w, "conv2d", options.accumulate);
+  if (narrow) {
+    kernels::conv2d(narrow->x.values.view(), narrow->w.values.view(), window, y.view(), DType::f32,
+                    {.bias = bias, .float8 = narrow->forward()});
+  } else {
+    kernels::conv2d(x.view(), w.view(), window, y.view(), options.accumulate, {.bias = bias});
+  }
+  return record(
+      {"conv2d", sums_of(x, options.accumulate)}, inputs, y,
+      [inputs, window, accumulate = options.accumulate, narrow](const Tensor& dy, const Needs& needs) {
+        std::vector<Tensor> grads = narrow ? filter_gradients(*narrow, inputs, window, dy, needs)
+                                           : filter_gradients(inputs, window, accumulate, dy, needs);
+        if (inputs.size() == 3 && needs(2)) {
+          grads[2] = inputs[2].place_for_grad();
+          kernels::column_sums(dy.view(), grads[2].view());
+        }
+        return grads;
+      });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <kernels/kernels.h>
 #include <tinymp/autograd/cast_policy.h>
 #include <tinymp/ops/check.h>
+#include <tinymp/ops/float8_operands.h>
 #include <tinymp/ops/ops.h>
 
 namespace tinymp {
@@ -22,6 +23,14 @@ Tensor product(const Tensor& a, Trans ta, const Tensor& b, Trans tb, const Shape
                const kernels::Epilogue& after = {}) {
   Tensor c(shape, a.dtype(), a.device());
   kernels::gemm(a.view(), ta, b.view(), tb, c.view(), accumulate, after);
+  return c;
+}
+
+/// The same for operands in FP8; the result has the format `dtype`.
+Tensor product(const Float8Operands& of, const Shape& shape, DType dtype, kernels::Epilogue after = {}) {
+  Tensor c(shape, dtype, of.x.values.device());
+  after.float8 = of.forward();
+  kernels::gemm(of.x.values.view(), Trans::no, of.w.values.view(), Trans::no, c.view(), DType::f32, after);
   return c;
 }
 
@@ -70,10 +79,15 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
   if (const Recast as = recast("matmul", x, w)) return matmul(as[0], as[1], options);
   const DType sums = options.accumulate;
   expect_fits("matmul", x, w, sums);
-  const Tensor y = product(x, Trans::no, w, Trans::no, {x.shape()[0], w.shape()[1]}, sums);
-  return record({"matmul", sums_of(x, sums)}, {x, w}, y, [x, w, sums](const Tensor& dy, const Needs& needs) {
-    return product_gradients(x, w, dy, needs, sums);
-  });
+  const Shape shape{x.shape()[0], w.shape()[1]};
+  const std::optional<Float8Operands> narrow = Float8Operands::of(x, w, "matmul", sums);
+  const Tensor y =
+      narrow ? product(*narrow, shape, x.dtype()) : product(x, Trans::no, w, Trans::no, shape, sums);
+  return record({"matmul", sums_of(x, sums)}, {x, w}, y,
+                [x, w, sums, narrow](const Tensor& dy, const Needs& needs) {
+                  return narrow ? product_gradients(*narrow, x, w, dy, needs)
+                                : product_gradients(x, w, dy, needs, sums);
+                });
 }
 
 //   y = f(x . w + bias)       (B,O) = (B,I)(I,O) + (O)
@@ -87,9 +101,11 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
   expect(bias.shape() == Shape{w.shape()[1]}, "linear: w", w.shape(), " and bias", bias.shape(),
          " do not fit: w is (I,O), bias is (O)");
   const Shape shape{x.shape()[0], w.shape()[1]};
-  const Tensor y = product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
+  const std::optional<Float8Operands> narrow = Float8Operands::of(x, w, "linear", sums);
+  const Tensor y = narrow ? product(*narrow, shape, x.dtype(), {bias.view(), f})
+                          : product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
   return record({"linear", sums_of(x, sums)}, {x, w, bias}, y,
-                [x, w, bias, y = f ? y : Tensor(), sums, f](const Tensor& dy, const Needs& needs) {
+                [x, w, bias, y = f ? y : Tensor(), sums, f, narrow](const Tensor& dy, const Needs& needs) {
                   Tensor dz = f ? Tensor::like(y) : dy, dbias;
                   if (f && needs(2)) {
                     dbias = bias.place_for_grad();
@@ -99,7 +115,8 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
                   } else if (needs(2)) {
                     dbias = gradient_of_bias(bias, dy);
                   }
-                  std::vector<Tensor> grads = product_gradients(x, w, dz, needs, sums);
+                  std::vector<Tensor> grads = narrow ? product_gradients(*narrow, x, w, dz, needs)
+                                                     : product_gradients(x, w, dz, needs, sums);
                   grads.push_back(dbias);
                   return grads;
                 });

@@ -29,14 +29,18 @@ void expect_alike(const char* what, const Tensor& from, const Tensor& to) {
          " here; it was saved by another optimizer or recipe");
 }
 
+/// With products in FP8 the recipe's rounding is that of the FP8 weights, which amp/float8_products.h makes.
+Rounding of_weights(const Recipe& recipe) {
+  return recipe.eight_bits.any() ? Rounding::nearest_even : recipe.rounding.weights;
+}
+
 }  // namespace
 
 Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr, int moments,
                      const Recipe& recipe)
     : name_(name),
       parameters_(std::move(parameters)),
-      rounding_{
-          .masters = recipe.rounding.masters, .weights = recipe.rounding.weights, .kahan = recipe.kahan},
+      rounding_{.masters = recipe.rounding.masters, .weights = of_weights(recipe), .kahan = recipe.kahan},
       step_(device_of(name, parameters_), {}) {
   set_learning_rate(lr);
   expect_roundings(recipe);

@@ -19,14 +19,24 @@ struct RecipeReader {
   const MetadataReader& json;
 
   void operator()(const std::string& key, DType& value) const {
+    const bool of_products = key.starts_with("fp8_");
+    if (of_products && !json.json().contains("recipe." + key)) return;  // older checkpoints have no FP8
     const std::string text = text_at(key);
-    for (const FormatRow& format : format_table)
-      if (text == format.name && has_arithmetic(format.dtype) && format.dtype != DType::f64)
-        return void(value = format.dtype);
+    for (const FormatRow& format : format_table) {
+      const bool possible = has_arithmetic(format.dtype) ? format.dtype != DType::f64 : of_products;
+      if (text == format.name && possible) return void(value = format.dtype);
+    }
     json.fail(concat("has a 'recipe.", key, "' that is no format: ", excerpt(text)));
   }
   void operator()(const std::string& key, bool& value) const {
+    if (key == "fp8_saturates" && !json.json().contains("recipe.fp8_saturates")) return;
     if (key != "kahan") value = json.flag(("recipe." + key).c_str());  // older checkpoints have no kahan
+  }
+  void operator()(const std::string& key, LayerNames& names) const {
+    if (!json.json().contains("recipe." + key)) return;
+    const std::string text = text_at(key);
+    if (text.size() > LayerNames::longest) json.fail(concat("has too long a 'recipe.", key, "'"));
+    names = LayerNames::from(text);
   }
   void operator()(const std::string&, LossScaling&) const {}
   void operator()(const std::string&, Rounding&) const {}

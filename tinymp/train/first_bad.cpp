@@ -22,6 +22,7 @@ class Replay {
         model_(std::move(model)),
         optimizer_(make_optimizer(plan, *model_)),
         scaler_(plan.recipe.scaling),
+        products_(make_products(plan, *model_)),
         loader_(from.loader),
         schedule_(schedule_of(plan, optimizer_->learning_rate())) {
     restore(from, *model_, *optimizer_, scaler_, loader_);
@@ -42,8 +43,9 @@ class Replay {
     std::optional<BadUpdate> bad;
     const StepMeters meters{.tracer = tracer, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
     optimizer_->set_learning_rate(schedule_.at(number));
-    start_step(plan_, number, *model_, *optimizer_, scaler_, meters, to(loader_.next(), plan_.device),
-               records_);
+    products_.set_step(number - 1);
+    start_step(plan_, number, *model_, *optimizer_, scaler_, products_, meters,
+               to(loader_.next(), plan_.device), records_);
     return bad;
   }
 
@@ -106,6 +108,7 @@ class Replay {
   std::unique_ptr<nn::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;
+  Float8Products products_;
   data::Loader loader_;
   Schedule schedule_;
   StepRecords records_{plan_.device, kernels::StepRecords()};

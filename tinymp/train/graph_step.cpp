@@ -12,18 +12,19 @@ DType format_of_images(const Plan& plan) {
 }  // namespace
 
 GraphStep::GraphStep(const Plan& plan, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler,
-                     data::Loader& loader, const StepRecords& records)
+                     const Float8Products& products, data::Loader& loader, const StepRecords& records)
     : plan_(plan),
       model_(model),
       optimizer_(optimizer),
       scaler_(scaler),
+      products_(products),
       loader_(loader),
       records_(records),
       data_(plan.data->train, plan.pixels, plan.batch, format_of_images(plan), plan.device) {}
 
 PendingStep GraphStep::step(std::int64_t number) {
-  return start_step(plan_, number, model_, optimizer_, scaler_, {.norm = true}, data_.next(records_),
-                    records_);
+  return start_step(plan_, number, model_, optimizer_, scaler_, products_, {.norm = true},
+                    data_.next(records_), records_);
 }
 
 PendingStep GraphStep::take(std::int64_t number, std::int64_t recorded) {

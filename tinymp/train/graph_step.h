@@ -17,7 +17,7 @@ class GraphStep {
   /// All must outlive it. Copies the data set to the device of the plan. The plan has no loss of its own: that would need
   /// the labels on the CPU.
   GraphStep(const Plan& plan, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler,
-            data::Loader& loader, const StepRecords& records);
+            const Float8Products& products, data::Loader& loader, const StepRecords& records);
 
   /// Starts step `number`, when `recorded` steps have been added to the records. The first runs kernel by kernel: it takes
   /// the memory that the graph keeps.
@@ -33,6 +33,7 @@ class GraphStep {
   const nn::Model& model_;
   Optimizer& optimizer_;
   LossScaler& scaler_;
+  const Float8Products& products_;
   data::Loader& loader_;
   const StepRecords& records_;
   ResidentData data_;

@@ -17,7 +17,7 @@ namespace tinymp::train {
 namespace {
 
 /// Independent random streams of one seed: the weights do not change when the data are drawn differently.
-constexpr std::uint64_t weights_stream = 0, order_stream = 1, rounding_stream = 2;
+constexpr std::uint64_t weights_stream = 0, order_stream = 1, rounding_stream = 2, products_stream = 3;
 
 /// How many steps the device may lag behind the loop.
 constexpr std::int64_t steps_ahead = kernels::StepRecords::kept;
@@ -182,6 +182,10 @@ std::unique_ptr<Optimizer> make_optimizer(const Plan& plan, const nn::Model& mod
   return optimizer;
 }
 
+Float8Products make_products(const Plan& plan, const nn::Model& model) {
+  return {model, plan.recipe, Rng(plan.seed).split(products_stream).seed()};
+}
+
 data::Loader make_loader(const Plan& plan) {
   return {plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels};
 }
@@ -193,6 +197,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(plan, *model);
   const Schedule schedule = schedule_of(plan, optimizer->learning_rate());
   LossScaler scaler(plan.recipe.scaling);
+  const Float8Products products = make_products(plan, *model);
   data::Loader loader = make_loader(plan);
   std::optional<Shadow> shadow;
   if (plan.shadow_every > 0 || (plan.histogram_every > 0 && has_narrow_gradients(plan.recipe)))
@@ -215,7 +220,8 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
       });
   if (begun.finder) finder.restore(std::move(*begun.finder));
   RunResult result = begun.counts;
-  RunCurves curves(plan, *model, recorded.steps);
+  RunCurves curves(plan, *model, products, recorded.steps);
+  products.set_step(begun.step);
   const Books books{plan, log, recorded, result, finder, curves, on_step};
   const auto save = [&](std::int64_t t) {
     log.sync();
@@ -225,7 +231,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   const MemoryMeter memory(*model, *optimizer);
   PendingSteps pending(plan.device);
   std::optional<GraphStep> graph;
-  if (plan.graph) graph.emplace(plan, *model, *optimizer, scaler, loader, pending.records());
+  if (plan.graph) graph.emplace(plan, *model, *optimizer, scaler, products, loader, pending.records());
   std::int64_t unlogged = unlogged_steps(plan, begun.step);
   for (std::int64_t t = begun.step + 1; t <= plan.steps; ++t) {
     const bool logged = is_logged(plan, t);
@@ -236,7 +242,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
       const MemoryRegion counted(memory.account());
       const bool plain = meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms;
       pending.add(graph && plain ? graph->take(t, pending.all())
-                                 : start_step(plan, t, *model, *optimizer, scaler, meters,
+                                 : start_step(plan, t, *model, *optimizer, scaler, products, meters,
                                               to(loader.next(), plan.device), pending.records()));
     }
     const bool stops = t < plan.steps && plan.stop && plan.stop();
@@ -259,6 +265,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   }
   {
     const Autocast region(plan.recipe);  // the model is measured in the formats it trained in
+    const Float8Products::Region in_eight_bits(products);
     result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
   }
   log.finish(result);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/optim/optimizer.h>
 #include <tinymp/optim/schedule.h>
 #include <tinymp/train/run_log.h>
@@ -85,6 +86,8 @@ RunHeader header_of(const Plan& plan, const nn::Module& model);
 std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe);
 /// The plan's optimizer of the model, with the random words of the plan's seed.
 std::unique_ptr<Optimizer> make_optimizer(const Plan& plan, const nn::Model& model);
+/// The plan's products in FP8, with the random words of the plan's seed. The model is on the plan's device.
+Float8Products make_products(const Plan& plan, const nn::Model& model);
 /// The batches of the plan's seed, in their order.
 data::Loader make_loader(const Plan& plan);
 

@@ -21,8 +21,9 @@ data::Dataset first_of(const data::Dataset& all, std::int64_t count) {
 
 }  // namespace
 
-RunCurves::RunCurves(const Plan& plan, const nn::Model& model, const std::vector<LogRecord>& before)
-    : plan_(plan), model_(model) {
+RunCurves::RunCurves(const Plan& plan, const nn::Model& model, const Float8Products& products,
+                     const std::vector<LogRecord>& before)
+    : plan_(plan), model_(model), products_(products) {
   if (plan.validate_every > 0) images_ = first_of(plan.data->validation, images);
   if (!before.empty() && std::isfinite(before.back().seconds)) seconds_before_ = before.back().seconds;
   start_ = Clock::now();
@@ -48,6 +49,7 @@ void RunCurves::add_to(LogRecord& record, double other_seconds) {
 /// nothing, and nothing that training needs changes.
 void RunCurves::measure(LogRecord& record) {
   const Autocast region(plan_.recipe);
+  const Float8Products::Region in_eight_bits(products_);
   const std::int64_t at_once = std::clamp<std::int64_t>(plan_.batch, 100, images);  // memory as in training
   double loss = 0, metric = 0;
   for (const data::Batch& on_host : data::InOrder(images_, at_once, plan_.pixels)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/train/loop.h>
 #include <chrono>
 
@@ -14,7 +15,8 @@ class RunCurves {
   static constexpr std::int64_t images = 1000;
 
   /// The training begins now. `before` is what was logged of a run that goes on: the seconds go on from its last step.
-  RunCurves(const Plan& plan, const nn::Model& model, const std::vector<LogRecord>& before);
+  RunCurves(const Plan& plan, const nn::Model& model, const Float8Products& products,
+            const std::vector<LogRecord>& before);
   RunCurves(const RunCurves&) = delete;
   RunCurves& operator=(const RunCurves&) = delete;
 
@@ -34,6 +36,7 @@ class RunCurves {
   using Clock = std::chrono::steady_clock;
   const Plan& plan_;
   const nn::Model& model_;
+  const Float8Products& products_;
   data::Dataset images_{};
   double seconds_before_ = 0, seconds_measuring_ = 0;
   Clock::time_point start_ = Clock::now();

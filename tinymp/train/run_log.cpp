@@ -31,6 +31,7 @@ struct ToJson {
   void operator()(const char* key, Rounding value) { json[key] = name_of(value); }
   void operator()(const char* key, float value) { (*this)(key, static_cast<double>(value)); }
   void operator()(const char* key, double value) { json[key] = json_number(value); }
+  void operator()(const char* key, const LayerNames& names) { json[key] = names.text(); }
   void operator()(const char* key, const ScaleFloors& floors) { json[key] = to_text(floors); }
   void operator()(const char* key, const Recipe& recipe) {
     ToJson inner;

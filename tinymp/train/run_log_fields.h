@@ -46,6 +46,11 @@ void fields(MaybeConst<Recipe> auto& r, F&& field) {
   field("master", r.master);
   field("state", r.state);
   field("autocast", r.autocast);
+  field("fp8_forward", r.eight_bits.forward);
+  field("fp8_backward", r.eight_bits.backward);
+  field("fp8_gradient", r.eight_bits.gradient);
+  field("fp8_saturates", r.eight_bits.saturate);
+  field("fp8_exempt", r.eight_bits.exempt);
   for (const RoundingField& rounding : rounding_fields) field(rounding.key, r.rounding.*rounding.member);
   field("kahan", r.kahan);
   field("fp32_norm", r.fp32_norm_parameters);

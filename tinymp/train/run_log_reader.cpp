@@ -101,6 +101,12 @@ class FromJson {
     if (!named) fail(concat('"', key, "\" is no rounding: ", excerpt(name)));
     value = *named;
   }
+  void operator()(const char* key, LayerNames& names) const {
+    std::string text(names.text());
+    (*this)(key, text);
+    if (text.size() > LayerNames::longest) fail(concat('"', key, "\" is too long: ", excerpt(text)));
+    names = LayerNames::from(text);
+  }
   void operator()(const char* key, ScaleFloors& floors) const {
     std::string text;
     (*this)(key, text);

@@ -8,8 +8,8 @@ namespace tinymp::train {
 // The order of the calls is that of Micikevicius et al. 2018. Backward begins with S instead of 1: so its gradients are
 // those of loss x S.
 PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                       LossScaler& scaler, const StepMeters& meters, const data::Batch& batch,
-                       const StepRecords& records) {
+                       LossScaler& scaler, const Float8Products& products, const StepMeters& meters,
+                       const data::Batch& batch, const StepRecords& records) {
   if (meters.shadow != nullptr && (meters.counts_flushed || meters.histograms)) {
     const Uncounted apart;
     meters.shadow->follow(model);
@@ -17,6 +17,8 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   Tensor loss;
   {
     const Autocast region(plan.recipe);
+    products.begin_step();
+    const Float8Products::Region in_eight_bits(products);
     Tape tape(meters.tracer, scaler.seed(plan.device));
     loss = plan.loss ? plan.loss(model(batch.images), batch.labels) : loss_of(plan.task, model, batch);
     tape.backward(loss);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/nonfinite_tracer.h>
 #include <tinymp/train/loop.h>
@@ -34,7 +35,7 @@ using StepRecords = DeviceValue<kernels::StepRecords>;
 
 /// Starts a step at the current learning rate of the optimizer. The device adds its record to `records`.
 PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
-                       LossScaler& scaler, const StepMeters& meters, const data::Batch& batch,
-                       const StepRecords& records);
+                       LossScaler& scaler, const Float8Products& products, const StepMeters& meters,
+                       const data::Batch& batch, const StepRecords& records);
 
 }  // namespace tinymp::train

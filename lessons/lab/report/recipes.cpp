@@ -22,6 +22,8 @@ std::string text_of(const T& value) {
     return std::string(name_of(value));
   else if constexpr (std::is_same_v<T, ScaleFloors>)
     return to_text(value);
+  else if constexpr (std::is_same_v<T, LayerNames>)
+    return std::string(value.text());
   else
     return scale_text(static_cast<double>(value));
 }

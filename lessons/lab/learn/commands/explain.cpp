@@ -5,6 +5,7 @@
 #include <lessons/lab/learn/words.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/amp/explain.h>
+#include <tinymp/amp/float8_products.h>
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -41,9 +42,11 @@ int explain_command(int argc, char** argv) {
   const Recipe recipe = recipe_from_flags(app, recipe_flags);
   Rng rng(0);
   const std::unique_ptr<nn::Model> model = model_maker(app, model_flags, shape)(recipe, rng);
+  const Float8Products products(*model, recipe);
   const data::Batch images = grey(batch);
   const auto step = [&] {
     const Autocast region(recipe);
+    const Float8Products::Region in_eight_bits(products);
     return train::loss_of(task_of(model_flags), *model, images);
   };
   std::cout << fitted(concat(model->name(), ", ", batch, " images, ", describe(recipe), "\n\n",

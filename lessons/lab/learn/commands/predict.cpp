@@ -10,6 +10,7 @@
 #include <lessons/lab/report/prediction_text.h>
 #include <lessons/lab/report/write_file.h>
 #include <tinymp/amp/autocast.h>
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/base/foreign_text.h>
 #include <tinymp/base/parallel_for.h>
 #include <CLI/CLI.hpp>
@@ -113,8 +114,10 @@ void limit(const PredictFlags& flags, const train::SavedModel& model, Subject& s
 report::Answers answers_of(const Way& way, const train::SavedModel& model, const Subject& subject,
                            Device device) {
   const Autocast region(way.recipe);
-  return {way.name, way.recipe,
-          train::predict(*model.under(way.recipe, device), subject.images, model.pixels, device),
+  const std::unique_ptr<nn::Model> under = model.under(way.recipe, device);
+  const Float8Products products(*under, way.recipe);
+  const Float8Products::Region in_eight_bits(products);
+  return {way.name, way.recipe, train::predict(*under, subject.images, model.pixels, device),
           answer_alike(way.recipe, own_way(model).recipe)};
 }
 

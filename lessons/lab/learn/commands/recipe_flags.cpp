@@ -32,6 +32,18 @@ constexpr Field<bool> switches[] = {
     {"--kahan", "Compensated updates of a narrow master", "Kahan", &Recipe::kahan},
     {"--fp32-norm", "Batch norm's gamma and beta in FP32", "norm f32", &Recipe::fp32_norm_parameters}};
 
+/// The same for a field of Recipe::eight_bits.
+struct EightBitsField {
+  const char *flag, *help, *label;
+  DType EightBits::*member;
+};
+constexpr EightBitsField eight_bits_formats[] = {
+    {"--fp8-forward", "Weights and activations on their way into a product", "products ",
+     &EightBits::forward},
+    {"--fp8-backward", "Errors on their way into a product", "errors ", &EightBits::backward},
+    {"--fp8-gradient", "What gradients of weights are rounded to", "gradients through ",
+     &EightBits::gradient}};
+
 /// What a recipe may name: formats that ops compute in, without f64; and no hardware sums in anything but f32 and f16.
 std::vector<std::string> choices(const std::string& flag) {
   if (flag == "--accumulate") return {"f32", "f16"};
@@ -39,6 +51,31 @@ std::vector<std::string> choices(const std::string& flag) {
   for (const FormatRow& format : format_table)
     if (has_arithmetic(format.dtype) && format.dtype != DType::f64) names.emplace_back(format.name);
   return names;
+}
+
+void add_eight_bits(CLI::App& app) {
+  for (const EightBitsField& field : eight_bits_formats)
+    app.add_option(field.flag)
+        ->description(concat(field.help, ": e4m3, e5m2, or f32 for as it is"))
+        ->type_name("FORMAT")
+        ->check(CLI::IsMember({"e4m3", "e5m2", "f32"}).description(""))
+        ->group(group);
+  app.add_flag("--fp8-saturate")
+      ->description("Numbers beyond FP8's largest become the largest")
+      ->group(group);
+  app.add_option("--fp8-exempt")
+      ->description("Layers without FP8, as in first,last,block*")
+      ->type_name("NAME,...")
+      ->group(group);
+}
+
+void take_eight_bits(const CLI::App& app, EightBits& eight_bits) {
+  for (const EightBitsField& field : eight_bits_formats)
+    if (app.count(field.flag) > 0)
+      eight_bits.*field.member = dtype_from_name(app.get_option(field.flag)->as<std::string>());
+  if (app.count("--fp8-saturate") > 0) eight_bits.saturate = app.get_option("--fp8-saturate")->as<bool>();
+  if (app.count("--fp8-exempt") == 0) return;
+  eight_bits.exempt = LayerNames::from(app.get_option("--fp8-exempt")->as<std::string>());
 }
 
 void add_format(CLI::App& app, const Field<DType>& field) {
@@ -147,6 +184,7 @@ void add_recipe_flags(CLI::App& app, RecipeFlags& flags) {
       ->group(group);
   for (const Field<DType>& field : formats) add_format(app, field);
   for (const RoundingField& field : rounding_fields) add_rounding(app, field);
+  add_eight_bits(app);
   for (const Field<bool>& field : switches) app.add_flag(field.flag)->description(field.help)->group(group);
   app.add_option("--scaling", flags.scaling, fmt::format("Of the loss: {}", fmt::join(scaling_names(), ", ")))
       ->type_name("KIND")
@@ -169,6 +207,8 @@ Recipe recipe_from_flags(const CLI::App& app, const RecipeFlags& flags) {
       recipe.rounding.*field.member = *rounding_named(app.get_option(flag)->as<std::string>());
   adjust(app, recipe.scaling);
   try {
+    take_eight_bits(app, recipe.eight_bits);
+    expect_eight_bits(recipe);
     expect_roundings(recipe);
   } catch (const Error& error) {
     throw UsageError(error.what());
@@ -193,6 +233,10 @@ std::string recipe_title(const CLI::App& app, const RecipeFlags& flags) {
   for (const Field<DType>& field : formats) add(field.flag, field.label, recipe.*field.member);
   for (const RoundingField& field : rounding_fields)
     add(flag_of(field).c_str(), concat(field.name, " ").c_str(), name_of(recipe.rounding.*field.member));
+  for (const EightBitsField& field : eight_bits_formats)
+    add(field.flag, field.label, recipe.eight_bits.*field.member);
+  add("--fp8-saturate", "saturating", "");
+  add("--fp8-exempt", "exempt ", recipe.eight_bits.exempt.text());
   for (const Field<bool>& field : switches) add(field.flag, field.label, "");
   visit_fields(recipe.scaling, [&]<class T>(const ScalingField& field, const T& value) {
     if constexpr (std::same_as<T, bool>)

@@ -1,0 +1,135 @@
+#include <kernels/kernels.h>
+#include <tinymp/amp/float8_products.h>
+#include <map>
+
+namespace tinymp {
+namespace {
+
+/// "layer 1 weight" -> "layer 1"
+std::string layer_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind(' ')); }
+
+/// Whether a product may have this parameter as its weight.
+bool is_weight(const nn::Parameter& p) { return p.value.shape().rank() >= 2; }
+
+/// The layers of the model, those of the first and the last weight among them.
+void expect_layers(const LayerNames& exempt, const std::vector<nn::Parameter>& parameters) {
+  for (std::string_view rest = exempt.text(); !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    const LayerNames alone = LayerNames::from(one);
+    const bool known =
+        one == "first" || one == "last" ||
+        std::ranges::any_of(parameters, [&](const nn::Parameter& p) { return alone.has(layer_of(p.name)); });
+    expect(known, "the model has no layer \"", one, "\" to be exempt from FP8; its first parameter is \"",
+           parameters.front().name, "\", and * stands for any text");
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  }
+}
+
+}  // namespace
+
+class Float8Products::Policy final : public ProductPolicy {
+ public:
+  Policy(const nn::Module& model, const Recipe& recipe, std::uint64_t seed)
+      : how_(recipe.eight_bits), rounding_(recipe.rounding), seed_(seed) {
+    const std::vector<nn::Parameter> parameters = model.parameters();
+    expect(!parameters.empty(), "Float8Products: ", model.name(), " has no parameters");
+    expect_layers(how_.exempt, parameters);
+    const Device device = parameters.front().value.device();
+    step_ = Tensor(Shape{}, DType::f64, device), one_ = Tensor(Shape{}, DType::f64, device);
+    set_step(0);
+    kernels::fill(one_.view(), 1);
+    cover(parameters);
+  }
+
+  void begin_step() {
+    kernels::accumulate(one_.view(), step_.view());
+    for (auto& [id, weight] : weights_) weight.uses = {};
+  }
+  void set_step(std::int64_t steps) { kernels::fill(step_.view(), static_cast<double>(steps)); }
+  void forget_copies() {
+    for (auto& [id, weight] : weights_) weight.copy = {};
+  }
+
+  bool covers(const Tensor& w) const override { return weights_.contains(w.id()); }
+  Float8Tensor activation(const Tensor& x, const Tensor& w) override {
+    return quantized(x, how_.forward, rounding_.activations, w, activations);
+  }
+  Float8Tensor weight(const Tensor& w) override {
+    Float8Tensor& copy = weights_.at(w.id()).copy;
+    if (!copy.values) copy = quantized(w, how_.forward, rounding_.weights, w, of_weights);
+    return copy;
+  }
+  Float8Tensor error(const Tensor& dy, const Tensor& w) override {
+    return quantized(dy, how_.backward, rounding_.errors, w, errors);
+  }
+  void round_gradient(const Tensor& dw, const Tensor& w) override {
+    if (how_.gradient == DType::f32) return;
+    kernels::cast(quantized(dw, how_.gradient, rounding_.gradients, w, gradients).values.view(), dw.view());
+  }
+
+ private:
+  enum Kind : std::uint64_t { activations, of_weights, errors, gradients, kinds };
+
+  struct Weight {
+    std::uint64_t number = 0;                 ///< among the covered weights
+    std::array<std::uint64_t, kinds> uses{};  ///< in this step
+    Float8Tensor copy{};                      ///< of this region
+  };
+
+  void cover(const std::vector<nn::Parameter>& parameters) {
+    const auto first = std::ranges::find_if(parameters, is_weight);
+    const auto last = std::ranges::find_if(parameters.rbegin(), parameters.rend(), is_weight);
+    const bool not_first = how_.exempt.has("first"), not_last = how_.exempt.has("last");
+    for (const nn::Parameter& p : parameters) {
+      const std::string layer = layer_of(p.name);
+      const bool is_exempt = how_.exempt.has(layer) || (not_first && layer == layer_of(first->name)) ||
+                             (not_last && layer == layer_of(last->name));
+      if (is_weight(p) && !is_exempt) weights_[p.value.id()].number = weights_.size();
+      kept_.push_back(p.value);
+    }
+  }
+
+  /// Each use of a weight in a step has random words of its own: an LSTM has many.
+  Float8Tensor quantized(const Tensor& x, DType format, Rounding rounding, const Tensor& w, Kind kind) {
+    Weight& weight = weights_.at(w.id());
+    const std::uint64_t use = weight.uses[kind]++;
+    Float8Tensor y{.values = Tensor(x.shape(), format, x.device())};
+    kernels::quantize(x.view(),
+                      {.rounding = rounding,
+                       .overflow = how_.saturate ? Overflow::saturate : Overflow::infinity,
+                       .seed = seed_,
+                       .tensor = (use * (weights_.size() + 1) + weight.number) * kinds + kind},
+                      {}, step_.view(), y.values.view());
+    return y;
+  }
+
+  EightBits how_;
+  Roundings rounding_;
+  std::uint64_t seed_;
+  Tensor step_, one_;  ///< () f64, on the device
+  std::map<const void*, Weight> weights_;
+  std::vector<Tensor> kept_;  ///< so that no other tensor gets the id of a parameter
+};
+
+Float8Products::Float8Products(const nn::Module& model, const Recipe& recipe, std::uint64_t seed) {
+  expect_eight_bits(recipe);
+  if (recipe.eight_bits.any()) policy_ = std::make_shared<Policy>(model, recipe, seed);
+}
+
+void Float8Products::begin_step() const {
+  if (policy_ != nullptr) policy_->begin_step();
+}
+void Float8Products::set_step(std::int64_t steps) const {
+  if (policy_ != nullptr) policy_->set_step(steps);
+}
+
+Float8Products::Region::Region(const Float8Products& products)
+    : outer_(set_product_policy(products.policy_)) {
+  if (products.policy_ != nullptr) products.policy_->forget_copies();
+}
+Float8Products::Region::~Region() {
+  const std::shared_ptr<ProductPolicy> inner = set_product_policy(outer_);
+  if (inner != nullptr) static_cast<Policy&>(*inner).forget_copies();
+}
+
+}  // namespace tinymp

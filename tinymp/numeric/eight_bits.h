@@ -1,0 +1,53 @@
+#pragma once
+
+#include <tinymp/numeric/dtype.h>
+#include <array>
+#include <string_view>
+
+/// Matrix products whose operands are FP8.
+namespace tinymp {
+
+/// A list of layers, "first,last,block 1*": names as nn::Parameter has them, where * stands for any text. "first" and
+/// "last" are also the layers of the first and of the last weight of a model. A fixed text, so that a recipe stays a plain
+/// value.
+class LayerNames {
+ public:
+  static constexpr std::size_t longest = 95;
+
+  constexpr LayerNames() = default;
+  template <std::size_t n>
+  constexpr LayerNames(const char (&text)[n]) {
+    static_assert(n <= longest + 1);
+    for (std::size_t i = 0; i < n; ++i) text_[i] = text[i];
+  }
+  /// Throws UsageError for a text that is longer than `longest`.
+  static LayerNames from(std::string_view text);
+
+  constexpr std::string_view text() const { return text_.data(); }
+  constexpr bool empty() const { return text_[0] == '\0'; }
+  /// True when the list names this layer: "layer 1" is in "layer 2,layer 1" and in "layer*".
+  bool has(std::string_view layer) const;
+  bool operator==(const LayerNames&) const = default;
+
+ private:
+  std::array<char, longest + 1> text_{};
+};
+
+/// What becomes FP8 on its way into a product of forward, of backward, and of the gradient of a weight. What comes out
+/// has the format Recipe::compute, as everything else. FP8 training of Mellempudi et al. 2019 (arXiv 1905.12334) and of
+/// Micikevicius et al. 2022 (arXiv 2209.05433). f32 stands for: as it is.
+struct EightBits {
+  DType forward = DType::f32;  ///< weights and activations: e4m3 or e5m2
+  DType backward =
+      DType::f32;  ///< errors, the gradients of activations: the same, or f32 together with `forward`
+  DType gradient =
+      DType::f32;  ///< gradients of weights are rounded to it, and stay in the format Recipe::gradient
+  /// Numbers beyond the largest become the largest. Else infinity (E4M3: NaN), which a loss scaler sees in the gradients.
+  bool saturate = false;
+  LayerNames exempt{};  ///< the products of these layers stay as they are
+
+  constexpr bool any() const { return forward != DType::f32; }
+  bool operator==(const EightBits&) const = default;
+};
+
+}  // namespace tinymp
