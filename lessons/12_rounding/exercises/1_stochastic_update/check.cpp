@@ -2,10 +2,10 @@
 // division.
 
 #include <lessons/12_rounding/exercises/1_stochastic_update/setting.h>
-#include <lessons/12_rounding/exercises/rounded.h>
+#include <lessons/12_rounding/neighbours.h>
 #include <lessons/lab/classroom/judge.h>
 #include <tinymp/numeric/small_float_codec.h>  // for Rounding
-#include <bit>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -79,13 +79,16 @@ void ask_words(Judge& judge) {
 
 // ---- updates
 
-double rounded(const Format& format, const MoveQuestion& q, double x) {
-  const auto mode = static_cast<Rounding>(q.mode);
-  if (mode == Rounding::nearest_even) return nearest(format, x);
-  return mode == Rounding::toward_zero ? toward_zero(format, x) : stochastic(format, x, q.random);
-}
+/// How an update is made: as it should be, or as somebody writes it.
+struct Way {
+  bool always_first = false;   ///< rounds the update first in every mode
+  bool never_first = false;    ///< and in none
+  bool only_nearest = false;   ///< whatever the mode
+  bool no_subnormals = false;  ///< these to nearest
+  bool random_always = false;  ///< toward zero, too
+};
 
-Moved right_move(const MoveQuestion& q) {
+Moved moved_by(const MoveQuestion& q, const Way& way = {}) {
   const Format& format = formats[q.format];
   const auto w = static_cast<double>(q.w), update = static_cast<double>(q.update);
   if (q.kahan != 0) {
@@ -94,40 +97,60 @@ Moved right_move(const MoveQuestion& q) {
     const double rest = nearest(format, difference(due, -nearest(format, difference(w, next))));
     return {static_cast<float>(next), static_cast<float>(rest), 0, update != 0 && next == w && rest == kept};
   }
-  const bool plain = static_cast<Rounding>(q.mode) == Rounding::nearest_even;
-  const double part = plain ? nearest(format, update) : update;
-  const double next = rounded(format, q, difference(w, part));
+  auto mode = static_cast<Rounding>(q.mode);
+  const bool first = (mode == Rounding::nearest_even && !way.never_first) || way.always_first;
+  const double part = first ? nearest(format, update) : update, exact = difference(w, part);
+  const bool small = std::abs(exact) < std::ldexp(1.0, format.smallest_exponent);
+  if (way.only_nearest || (way.no_subnormals && small && mode == Rounding::stochastic))
+    mode = Rounding::nearest_even;
+  if (way.random_always && mode == Rounding::toward_zero) mode = Rounding::stochastic;
+  const double next = mode == Rounding::nearest_even  ? nearest(format, exact)
+                      : mode == Rounding::toward_zero ? toward_zero(format, exact)
+                                                      : stochastic(format, exact, q.random);
   return {static_cast<float>(next), 0, update != 0 && part == 0, part != 0 && next == w};
 }
 
-std::string why_move(const MoveQuestion& q, const Moved& right, const Moved& yours) {
-  const Format& format = formats[q.format];
-  const auto w = static_cast<double>(q.w), update = static_cast<double>(q.update);
-  const auto is = [&](double next) { return yours.next == static_cast<float>(next); };
-  const auto mode = static_cast<Rounding>(q.mode);
-  if (q.kahan != 0) return "Your code does not leave the compensated update to moved_kahan.";
-  if (yours.next == right.next && yours.underflowed != right.underflowed)
-    return "Your code counts underflow wrongly: an update underflows only if it is not 0 and is rounded to 0 "
-           "by itself.";
-  if (yours.next == right.next)
-    return "Your code counts absorption wrongly: what is subtracted is not 0, and the weight keeps its "
-           "value.";
-  if (mode == Rounding::nearest_even) {
-    if (is(nearest(format, difference(w, update))))
-      return "Your code rounds once where two roundings are asked for: nearest rounds the update first.";
-    return "Your code rounds to nearest wrongly: next is R(w - R(update)).";
+bool same(const Moved& a, const Moved& b) {
+  return a.next == b.next && a.compensation == b.compensation && a.underflowed == b.underflowed &&
+         a.absorbed == b.absorbed;
+}
+
+struct Misconception {
+  Way way;
+  const char* says;
+};
+constexpr Misconception misconceptions[] = {
+    {{.always_first = true},
+     "Your code rounds the update first: what is below the smallest number is lost before the word can save "
+     "it."},
+    {{.never_first = true},
+     "Your code rounds once where two roundings are asked for: nearest rounds the update first."},
+    {{.only_nearest = true}, "Your code rounds to nearest, whatever the mode."},
+    {{.never_first = true, .only_nearest = true}, "Your code rounds to nearest, whatever the mode."},
+    {{.no_subnormals = true}, "Your code leaves the subnormals out: there, too, the word decides."},
+    {{.random_always = true}, "Your code uses the random word toward zero, too."}};
+
+/// The misconception that gives the same in case `which`, and most often in all cases.
+std::string why(const std::vector<MoveQuestion>& all, const std::vector<Moved>& yours, std::size_t which) {
+  if (all[which].kahan != 0) return "Your code does not leave the compensated update to moved_kahan.";
+  const Moved right = moved_by(all[which]);
+  std::string best = "Your code does not round w - update as the mode says.";
+  if (yours[which].next == right.next)
+    best =
+        yours[which].underflowed != right.underflowed
+            ? "Your code counts underflow wrongly: an update underflows only if it is not 0 and is rounded "
+              "to 0 by itself."
+            : "Your code counts absorption wrongly: what is subtracted is not 0, and the weight keeps its "
+              "value.";
+  std::int64_t most = 0;
+  for (const Misconception& one : misconceptions) {
+    if (!same(moved_by(all[which], one.way), yours[which])) continue;
+    std::int64_t agree = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) agree += same(moved_by(all[i], one.way), yours[i]) ? 1 : 0;
+    if (agree > most) best = one.says;
+    most = std::max(most, agree);
   }
-  if (is(rounded(format, q, difference(w, nearest(format, update)))))
-    return "Your code rounds the update first: what is below the smallest number is lost before the word can "
-           "save it.";
-  const double exact = difference(w, update);
-  if (is(nearest(format, exact)) && std::abs(exact) < std::ldexp(1.0, format.smallest_exponent) &&
-      mode == Rounding::stochastic)
-    return "Your code leaves the subnormals out: there, too, the word decides.";
-  if (is(nearest(format, exact))) return "Your code rounds to nearest, whatever the mode.";
-  if (mode == Rounding::toward_zero && is(stochastic(format, exact, q.random)))
-    return "Your code uses the random word toward zero, too.";
-  return "Your code does not round w - update as the mode says.";
+  return best;
 }
 
 std::vector<MoveQuestion> moves(Judge& judge) {
@@ -171,11 +194,9 @@ void ask_moves(Judge& judge) {
   constexpr const char* names[] = {"nearest", "toward zero", "up", "down", "stochastic"};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const MoveQuestion& q = all[i];
-    const Moved right = right_move(q);
-    const bool same = right.next == yours[i].next && right.compensation == yours[i].compensation &&
-                      right.underflowed == yours[i].underflowed && right.absorbed == yours[i].absorbed;
-    judge.expect(same, [&] {
-      return why_move(q, right, yours[i]) + "\n  " + formats[q.format].name + ", " + names[q.mode] +
+    const Moved right = moved_by(q);
+    judge.expect(same(right, yours[i]), [&] {
+      return why(all, yours, i) + "\n  " + formats[q.format].name + ", " + names[q.mode] +
              (q.kahan != 0 ? ", Kahan" : "") + ", weight " + decimal(q.w) + ", compensation " +
              decimal(q.kept) + ", update " + decimal(q.update) + ", word " + std::to_string(q.random) +
              "\n  expected = " + text(right) + "\n  yours    = " + text(yours[i]);

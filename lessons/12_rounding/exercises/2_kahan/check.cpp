@@ -1,9 +1,9 @@
 // Exercise 12.2: Kahan's update. The oracle rounds in double, by division.
 
 #include <lessons/12_rounding/exercises/2_kahan/setting.h>
-#include <lessons/12_rounding/exercises/rounded.h>
+#include <lessons/12_rounding/neighbours.h>
 #include <lessons/lab/classroom/judge.h>
-#include <functional>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -33,29 +33,45 @@ KahanAnswer answered(const KahanQuestion& q, const Lines& lines = {}) {
 
 bool same_numbers(const KahanAnswer& a, const KahanAnswer& b) { return a.next == b.next && a.rest == b.rest; }
 
-std::string why(const KahanQuestion& q, const KahanAnswer& right, const KahanAnswer& yours) {
-  const auto is = [&](const Lines& lines) { return same_numbers(answered(q, lines), yours); };
-  if (same_numbers(right, yours))
-    return yours.underflowed != 0
+/// What people write.
+struct Misconception {
+  Lines lines;
+  const char* says;
+};
+constexpr Misconception misconceptions[] = {
+    {{.takes_kept = false, .keeps_rest = false},
+     "Your code forgets the compensation: what the rounding lost is gone."},
+    {{.takes_kept = false, .rounds_due = false, .keeps_rest = false},
+     "Your code forgets the compensation: what the rounding lost is gone."},
+    {{.takes_kept = false},
+     "Your code never pays the compensation out: due is the old compensation minus the update."},
+    {{.right_sign = false},
+     "Your code has the wrong sign: w - next is minus what the weight took, and is added to the due."},
+    {{.whole_due = true}, "Your code keeps the whole due: the part that the weight took is paid twice."},
+    {{.keeps_rest = false}, "Your code keeps no rest: the new compensation is 0."},
+    {{.rounds_due = false}, "Your code drops the rounding of the due; the compensation has 16 bits."},
+    {{.rounds_part = false}, "Your code drops the rounding of w - next; each line rounds to 16 bits."},
+    {{.rounds_next = false},
+     "Your code drops the rounding of the next weight; each line rounds to 16 bits."}};
+
+/// The misconception that gives the same in case `which`, and most often in all cases.
+std::string why(const std::vector<KahanQuestion>& all, const std::vector<KahanAnswer>& yours,
+                std::size_t which) {
+  if (same_numbers(answered(all[which]), yours[which]))
+    return yours[which].underflowed != 0
                ? "Your code counts an underflow: the update is not rounded by itself here."
                : "Your code counts absorption wrongly: an update that the compensation took is not absorbed.";
-  if (is({.takes_kept = false, .keeps_rest = false}) ||
-      is({.takes_kept = false, .rounds_due = false, .keeps_rest = false}))
-    return "Your code forgets the compensation: what the rounding lost is gone.";
-  if (is({.takes_kept = false}))
-    return "Your code never pays the compensation out: due is the old compensation minus the update.";
-  if (is({.right_sign = false}))
-    return "Your code has the wrong sign: w - next is minus what the weight took, and is added to the due.";
-  if (is({.whole_due = true}))
-    return "Your code keeps the whole due: the part that the weight took is paid twice.";
-  if (is({.keeps_rest = false})) return "Your code keeps no rest: the new compensation is 0.";
-  if (is({.rounds_due = false}))
-    return "Your code drops the rounding of the due; the compensation has 16 bits.";
-  if (is({.rounds_part = false}))
-    return "Your code drops the rounding of w - next; each line rounds to 16 bits.";
-  if (is({.rounds_next = false}))
-    return "Your code drops the rounding of the next weight; each line rounds to 16 bits.";
-  return "Your code gives another weight or compensation than the three lines.";
+  std::string best = "Your code gives another weight or compensation than the three lines.";
+  std::int64_t most = 0;
+  for (const Misconception& one : misconceptions) {
+    if (!same_numbers(answered(all[which], one.lines), yours[which])) continue;
+    std::int64_t agree = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      agree += same_numbers(answered(all[i], one.lines), yours[i]) ? 1 : 0;
+    if (agree > most) best = one.says;
+    most = std::max(most, agree);
+  }
+  return best;
 }
 
 std::vector<KahanQuestion> questions(Judge& judge) {
@@ -94,7 +110,7 @@ void check(Judge& judge) {
     const bool same = same_numbers(right, yours[i]) && right.underflowed == yours[i].underflowed &&
                       right.absorbed == yours[i].absorbed;
     judge.expect(same, [&] {
-      return why(q, right, yours[i]) + "\n  " + formats[q.format].name + ", weight " + decimal(q.w) +
+      return why(all, yours, i) + "\n  " + formats[q.format].name + ", weight " + decimal(q.w) +
              ", compensation " + decimal(q.kept) + ", update " + decimal(q.update) +
              "\n  expected = " + text(right) + "\n  yours    = " + text(yours[i]);
     });
