@@ -3,7 +3,6 @@
 #include <kernels/cuda/float8_mma.h>
 #include <kernels/cuda/gemm/mma_tile.h>
 #include <kernels/cuda/images.h>
-#include <kernels/cuda/packs.h>
 #include <kernels/formulas/conv.h>
 #include <kernels/formulas/float8.h>
 #include <kernels/profile.h>
@@ -83,30 +82,23 @@ struct LinesOfTurnedWeights {
   }
 };
 
-constexpr int piece = 16;  ///< codes that a thread gathers at a time
+constexpr int piece = 16;  ///< lines are whole pieces of so many numbers: 16 bytes of FP8
 
-/// to:(groups, rows, terms), its lines filled up with zeros to whole pieces.
+/// to:(groups, rows, terms), its lines filled up with zeros to `length`.
 template <class At>
-__global__ void gather(At at, std::int64_t rows, std::int64_t terms, std::int64_t pieces_of_line,
-                       std::int64_t pieces, void* to, DType format, bool as_halves) {
-  for (std::int64_t i = first(); i < pieces; i += stride()) {
-    const std::int64_t line = i / pieces_of_line, term = i % pieces_of_line * piece;
-    Pack<Code, piece> codes;
-    for (int e = 0; e < piece; ++e) {
-      const Code* const from = term + e < terms ? at(line / rows, line % rows, term + e) : nullptr;
-      codes.at[e] = from == nullptr ? Code{0} : *from;
-    }
+__global__ void gather(At at, std::int64_t rows, std::int64_t terms, std::int64_t length, std::int64_t n,
+                       void* to, DType format, bool as_halves) {
+  for (std::int64_t i = first(); i < n; i += stride()) {
+    const std::int64_t line = i / length, term = i % length;
+    const Code* const from = term < terms ? at(line / rows, line % rows, term) : nullptr;
+    const Code code = from == nullptr ? Code{0} : *from;
     if (!as_halves) {
-      store_pack(static_cast<Code*>(to), i, codes);
+      static_cast<Code*>(to)[i] = code;
       continue;
     }
-    Pack<half, piece> wide;
-    for (int e = 0; e < piece; ++e) {
-      const float value = format == DType::e4m3 ? static_cast<float>(float8_e4m3::from_bits(codes.at[e]))
-                                                : static_cast<float>(float8_e5m2::from_bits(codes.at[e]));
-      wide.at[e] = device_converted<half>(value);
-    }
-    store_pack(static_cast<half*>(to), i, wide);
+    const float value = format == DType::e4m3 ? static_cast<float>(float8_e4m3::from_bits(code))
+                                              : static_cast<float>(float8_e5m2::from_bits(code));
+    static_cast<half*>(to)[i] = device_converted<half>(value);
   }
 }
 
@@ -120,10 +112,10 @@ class Lines {
         stride_((terms + piece - 1) / piece * piece),
         memory_(groups * rows * stride_ * (as_halves ? 2 : 1)),
         data_(memory_.data()) {
-    const std::int64_t pieces = groups * rows * (stride_ / piece);
-    if (pieces == 0) return;
-    launch<gather<At>>(blocks_for(pieces), block_threads, 0, stream(), at, rows, terms, stride_ / piece,
-                       pieces, memory_.data(), format, as_halves);
+    const std::int64_t n = groups * rows * stride_;
+    if (n == 0) return;
+    launch<gather<At>>(blocks_for(n), block_threads, 0, stream(), at, rows, terms, stride_, n, memory_.data(),
+                       format, as_halves);
   }
   /// FP8 that lies in lines already.
   Lines(const View& x, std::int64_t rows, std::int64_t terms)

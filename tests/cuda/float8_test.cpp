@@ -1,7 +1,11 @@
+#include <kernels/cuda/gemm/ladder.h>
+#include <kernels/profile.h>
 #include <tests/base/sanitized.h>
+#include <tests/base/says.h>
 #include <tests/cuda/device.h>
 #include <tests/kernels/conv_problems.h>
 #include <tests/kernels/float8_rig.h>
+#include <algorithm>
 #include <functional>
 
 /// FP8 on Device::cuda against the CPU.
@@ -105,6 +109,13 @@ std::vector<Sizes> sizes() {
           {64, 32, 64}, {65, 33, 70}, {130, 10, 129}, {10, 130, 300}, {128, 130, 40}, {33, 32, 1100}};
 }
 
+/// How the GPU multiplied last.
+std::string expected_way() {
+  const int architecture = kernels::emu::architecture();
+  if (!kernels::emulation_wanted()) return "";
+  return architecture >= 89 ? "mma of FP8" : architecture >= 80 ? "mma as f16" : "tiled";
+}
+
 void check_gemm(const Sizes& s, const Mix& mix, const Product& way, DType dtype, std::int64_t offset) {
   const Product p{.M = s.M, .N = s.N, .K = s.K, .ta = way.ta, .tb = way.tb, .dtype = dtype};
   const Tensor a = random_codes(p.a_shape(), mix.a, 1, 30), b = random_codes(p.b_shape(), mix.b, 2, 30),
@@ -114,9 +125,15 @@ void check_gemm(const Sizes& s, const Mix& mix, const Product& way, DType dtype,
     for (const Device device : both) {
       const DeviceValue<float> one(device, 3), other(device, 5);
       const Tensor by = bias.to(device), c = poisoned({p.M, p.N}, dtype, device);
+      const kernels::Profile profile;
       kernels::gemm(shifted(a, offset, device).view(), p.ta, shifted(b, offset, device).view(), p.tb,
                     c.view(), DType::f32, {f ? by.view() : View{}, f, {cell(one), cell(other)}});
       result[device == Device::cuda] = c.to(Device::cpu);
+      const std::vector<kernels::ProfileLine> lines = profile.lines();
+      const auto line = std::ranges::find_if(lines, [](const auto& l) { return l.kernel == "gemm"; });
+      REQUIRE(line != lines.end());
+      if (device == Device::cuda && p.M * p.N * p.K > 0 && !expected_way().empty())
+        CHECK(line->way == expected_way());
     }
     INFO(p << ", of " << mix.a << " and " << mix.b << " from " << offset);
     // Terms of 900 / 15; 13 bits of a sum, and the rounding of c.
@@ -183,6 +200,78 @@ TEST_CASE("FP8 on the GPU: conv2d and its gradients") {
     for (std::size_t m = 0; m < std::size(float8_mixes); ++m)
       check_conv(problems[i], float8_mixes[m], float8_results[(i + m) % 3]);
   }
+}
+
+// How a chip adds.
+// ----------------------------------------------------------------------------------------------------
+
+class WithChip {
+ public:
+  explicit WithChip(kernels::Gpu gpu) { kernels::emu::machine::use_chip(gpu); }
+  ~WithChip() { kernels::emu::machine::use_chip(before_); }
+  WithChip(const WithChip&) = delete;
+
+ private:
+  kernels::emu::machine::Chip before_ = kernels::emu::machine::chip();
+};
+
+kernels::Operand operand_of(DType dtype) {
+  return dtype == DType::e4m3 ? kernels::Operand::e4m3 : kernels::Operand::e5m2;
+}
+
+/// A sum in parts, each by the simulator from 0, added up in FP32; 0: in one.
+float sum_in_parts(const kernels::TensorCore& core, const std::vector<float>& a, const std::vector<float>& b,
+                   std::int64_t promote_every) {
+  const auto terms = static_cast<std::int64_t>(a.size()), part = promote_every == 0 ? terms : promote_every;
+  float total = 0;
+  for (std::int64_t k = 0; k < terms; k += part)
+    total += kernels::tensor_core_dot(core, a.data() + k, b.data() + k, std::min(part, terms - k), 0);
+  return total;
+}
+
+void check_chip(kernels::Gpu gpu, const Mix& mix, int promote_every) {
+  const WithChip with(gpu);
+  const Product p{.M = 20, .N = 11, .K = 301};
+  const Tensor a = random_codes(p.a_shape(), mix.a, 1, 30), b = random_codes(p.b_shape(), mix.b, 2, 30);
+  const Tensor c = poisoned({p.M, p.N}, DType::f32, Device::cuda);
+  kernels::gemm(a.to(Device::cuda).view(), p.ta, b.to(Device::cuda).view(), p.tb, c.view(), DType::f32,
+                {.float8 = {.promote_every = promote_every}});
+  const bool has_float8 = gpu != kernels::Gpu::a100;  // else operands go as FP16, and nothing is promoted
+  const kernels::TensorCore core =
+      has_float8 ? kernels::tensor_core_of_mix(gpu, operand_of(mix.a), operand_of(mix.b))
+                 : kernels::tensor_core(gpu, kernels::Operand::fp16);
+  const std::vector<float> av = a.to_floats(), bv = b.to_floats(), cv = c.to(Device::cpu).to_floats();
+  int wrong = 0;
+  for (std::int64_t m = 0; m < p.M; ++m) {
+    for (std::int64_t n = 0; n < p.N; ++n) {
+      std::vector<float> row, column;
+      for (std::int64_t k = 0; k < p.K; ++k) {
+        row.push_back(av[static_cast<std::size_t>(m * p.K + k)]);
+        column.push_back(bv[static_cast<std::size_t>(k * p.N + n)]);
+      }
+      const float expected = sum_in_parts(core, row, column, has_float8 ? promote_every : 0);
+      wrong += std::bit_cast<std::uint32_t>(expected) !=
+               std::bit_cast<std::uint32_t>(cv[static_cast<std::size_t>(m * p.N + n)]);
+    }
+  }
+  INFO(name_of(gpu) << ", " << mix.a << " and " << mix.b << ", promoted every " << promote_every);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("FP8 emulated: a chip's sums are the simulator's, promoted to FP32 after so many terms") {
+  NEEDS_CUDA();
+  if (kernels::executor() != kernels::Executor::emulation) SKIP_TEST("a GPU is no emulated chip");
+  for (const kernels::Gpu gpu :
+       {kernels::Gpu::a100, kernels::Gpu::ada, kernels::Gpu::h100, kernels::Gpu::b200}) {
+    for (const Mix& mix : float8_mixes) {
+      for (const int promote_every : {0, 32, 128}) check_chip(gpu, mix, promote_every);
+    }
+  }
+  const Tensor x({1, 32}, DType::e4m3, Device::cuda), w({32, 1}, DType::e4m3, Device::cuda);
+  const Tensor y({1, 1}, DType::f32, Device::cuda);
+  CHECK_SAYS("sums are promoted after 100 terms; give a multiple of 32, or 0 for never",
+             kernels::gemm(x.view(), Trans::no, w.view(), Trans::no, y.view(), DType::f32,
+                           {.float8 = {.promote_every = 100}}));
 }
 
 }  // namespace

@@ -351,5 +351,32 @@ TEST_CASE("tensor core: round_to") {
   CHECK(std::isnan(round_to(Operand::e4m3, 1000)));
 }
 
+TEST_CASE("tensor core: FP8 of two formats: each operand has the exponent of its own format") {
+  // The smallest subnormal of E4M3 counts as 2^-6, that of E5M2 as 2^-14: beside 2^-6 2^-14 the sum keeps 13 bits.
+  const TensorCore mix = tensor_core_of_mix(Gpu::h100, Operand::e4m3, Operand::e5m2);
+  CHECK(mix.smallest_exponent == -6);
+  CHECK(mix.smallest_exponent_of_b == -14);
+  CHECK(mix.evidence == Evidence::assumed);
+  CHECK(tensor_core_of_mix(Gpu::h100, Operand::e4m3, Operand::e4m3).evidence == Evidence::recorded);
+  CHECK(dot(mix, {0x1p-9f, 0x1p-2f}, {0x1p-16f, 0x1p-16f}, 0) == 0x1p-25f + 0x1p-18f);
+  CHECK_THROWS_WITH(tensor_core_of_mix(Gpu::h100, Operand::e4m3, Operand::fp16),
+                    "no tensor core multiplies e4m3 by fp16; operands have one format, or are e4m3 and e5m2");
+}
+
+TEST_CASE("tensor core: 14 bits and 22 bits of Hopper's FP8 sums are the same 13 after the point") {
+  // 14 bits are the leading one and 13 behind it. 22 of the 32 bits of a float are its sign, its exponent and 13: of a c
+  // that meets products of 0 the last 10 bits go. By mma.sync, which is another unit, all of c stays.
+  const TensorCore native = tensor_core(Gpu::h100, Operand::e4m3);
+  const TensorCore by_mma = tensor_core(Gpu::h100, Operand::e4m3, Accumulator::f32, Instruction::mma_sync);
+  CHECK(native.fraction_bits == 13);
+  Rng rng(5);
+  const Floats zeros(32, 0.0f);
+  for (int i = 0; i < 1000; ++i) {
+    const float c = rng.uniform(-1000, 1000);
+    CHECK(bits_of(dot(native, zeros, zeros, c)) == (bits_of(c) & 0xffff'fc00));
+    CHECK(bits_of(dot(by_mma, zeros, zeros, c)) == bits_of(c));
+  }
+}
+
 }  // namespace
 }  // namespace tinymp::test

@@ -16,8 +16,8 @@
 #include <type_traits>
 
 /// The formats of tensors. A new format takes four lines, all in this file: its name in DType, its C++ type
-/// in FormatTypes, its row in `format_table`, its case in visit_dtype(), or in visit_any_dtype() when no op
-/// computes in it. The compiler reports a missing one.
+/// in FormatTypes, its row in `format_table`, its case in visit_dtype(). The compiler reports a missing one. (A
+/// format that no op computes in has a case in visit_any_dtype() too.)
 /// All other code asks these tables, so no code takes one format for another. Tensor cores, for one, are used
 /// only for the formats that they have (kernels/cuda/gemm.cuh).
 namespace tinymp {
@@ -106,6 +106,7 @@ TINYMP_HD constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
   }
   return f.template operator()<TypeOf<DType::f32>>();
 }
+#pragma GCC diagnostic pop
 
 /// The same for all formats of tensors, those without arithmetic included.
 template <class F>
@@ -115,15 +116,10 @@ TINYMP_HD constexpr decltype(auto) visit_any_dtype(DType dtype, F&& f) {
       return f.template operator()<TypeOf<DType::e5m2>>();
     case DType::e4m3:
       return f.template operator()<TypeOf<DType::e4m3>>();
-    case DType::f16:
-    case DType::bf16:
-    case DType::f64:
-    case DType::f32:
-      break;
+    default:
+      return visit_dtype(dtype, f);
   }
-  return visit_dtype(dtype, f);
 }
-#pragma GCC diagnostic pop
 
 namespace detail {
 /// The index of T in FormatTypes, or their number when T is none of them.

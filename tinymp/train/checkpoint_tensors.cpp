@@ -67,7 +67,7 @@ struct Taker {
 }  // namespace
 
 StoredType stored_type(DType dtype) {
-  std::string name(name_of(dtype));
+  std::string name = concat(has_arithmetic(dtype) ? "" : "f8_", name_of(dtype));  // "F8_E5M2"
   for (char& c : name)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   const std::optional<StoredType> type = stored_type_named(name);
@@ -76,7 +76,7 @@ StoredType stored_type(DType dtype) {
 }
 
 std::optional<DType> dtype_in_memory(StoredType type) {
-  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::e5m2, DType::e4m3})
     if (stored_type(dtype) == type) return dtype;
   return std::nullopt;
 }
