@@ -18,6 +18,19 @@ namespace {
 
 using Nodes = std::vector<std::string>;
 
+/// FP8 with random rounding wherever there is one.
+Recipe random_eight_bits() {
+  Recipe recipe = recipes::fp8_e5m2;
+  recipe.eight_bits.exempt = "last";
+  recipe.rounding = {.weights = Rounding::stochastic,
+                     .activations = Rounding::stochastic,
+                     .errors = Rounding::stochastic,
+                     .gradients = Rounding::stochastic,
+                     .masters = Rounding::stochastic};
+  recipe.scaling = StaticScaling{};
+  return recipe;
+}
+
 TEST_CASE("a graph does nothing when it is recorded, and its kernels each time it is launched") {
   NEEDS_CUDA();
   const Tensor x = from({1, 2, 3}, DType::f32).to(Device::cuda), sum = Tensor::like(x),
@@ -152,7 +165,8 @@ TEST_CASE("a run as a graph has the bits of the run kernel by kernel") {
   dynamic.scaling = DynamicScaling{.initial = 0x1p30f, .growth_interval = 3};  // skips, then grows
   Recipe automatic = recipes::fp32;
   automatic.autocast = DType::f16;
-  for (const Recipe& recipe : {recipes::fp32, recipes::fp16_static, dynamic, automatic}) {
+  for (const Recipe& recipe :
+       {recipes::fp32, recipes::fp16_static, dynamic, automatic, random_eight_bits()}) {
     INFO(describe(recipe));
     train::Plan plan = small_plan(data, recipe, 20);
     plan.log_every = 3;

@@ -26,9 +26,12 @@ std::vector<NamedOptimizer> optimizers() {
           {"adagrad", made<Adagrad>({.lr = 1e-2f})}};
 }
 std::vector<Recipe> all_recipes() {
-  return {recipes::fp32,   recipes::fp16_dynamic, bf16,        recipes::fp16_weights, recipes::fp16_static,
-          recipes::o1,     recipes::o2,           recipes::o3, recipes::bf16_sr,      recipes::bf16_kahan,
-          recipes::fp16_sr};
+  Recipe eight_bits = recipes::fp8_e5m2;  // whose random words go on
+  eight_bits.rounding.activations = eight_bits.rounding.errors = Rounding::stochastic;
+  return {recipes::fp32,         recipes::fp16_dynamic, bf16,
+          recipes::fp16_weights, recipes::fp16_static,  recipes::o1,
+          recipes::o2,           recipes::o3,           recipes::bf16_sr,
+          recipes::bf16_kahan,   recipes::fp16_sr,      eight_bits};
 }
 
 TEST_CASE("a resumed run has the bits of one that was never stopped: every optimizer and recipe") {

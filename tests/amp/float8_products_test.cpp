@@ -1,0 +1,194 @@
+#include <tinymp/amp/float8_products.h>
+
+#include <tests/base/says.h>
+#include <tests/catch.h>
+#include <tests/kernels/rig.h>
+#include <tinymp/nn/mlp.h>
+#include <tinymp/ops/ops.h>
+#include <functional>
+
+/// Products in FP8 against the plain op, in FP32, of operands that were rounded one by one.
+namespace tinymp::test {
+namespace {
+
+using enum DType;
+
+/// A model of weights alone.
+class Weights final : public nn::Module {
+ public:
+  explicit Weights(std::vector<nn::Parameter> all) : all_(std::move(all)) {}
+  std::vector<nn::Parameter> parameters() const override { return all_; }
+  std::string name() const override { return "weights"; }
+
+ private:
+  std::vector<nn::Parameter> all_;
+};
+
+Tensor weight(Shape shape, std::uint64_t seed) { return drawn(shape, f32, seed).set_requires_grad(true); }
+
+Tensor rounded(const Tensor& x, DType format) { return cast(cast(x, format), f32); }
+
+Recipe products_in(DType forward, DType backward, DType gradient = f32) {
+  return {.eight_bits = {.forward = forward, .backward = backward, .gradient = gradient}};
+}
+
+struct Gradients3 {
+  Tensor y, dx, dw, db;
+};
+using Op = std::function<Tensor(const Tensor& x, const Tensor& w, const Tensor& b)>;
+
+/// y = op(x, w, b), and the gradients of sum(y g).
+Gradients3 run(const Op& op, const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& g) {
+  for (const Tensor& t : {x, w, b}) t.clear_grad(), t.set_requires_grad(true);
+  Tape tape;
+  const Tensor y = op(x, w, b);
+  tape.backward(sum(multiply(y, g)));
+  return {y, x.grad(), w.grad(), b.grad()};
+}
+
+/// y and dw as the plain op makes them of rounded x and w, and of rounded g for dx and dw; db is not rounded.
+void check_op(const Op& op, const Shape& of_x, const Shape& of_w, std::int64_t outputs) {
+  for (const auto& [forward, backward] : {std::pair{e5m2, e5m2}, {e4m3, e5m2}, {e4m3, e4m3}}) {
+    for (const DType gradient : {f32, e5m2}) {
+      INFO(forward << ", " << backward << ", " << gradient);
+      const Tensor x = drawn(of_x, f32, 1, 2), w = weight(of_w, 2), b = weight({outputs}, 3);
+      const Weights model({{"layer 1 weight", w}, {"layer 1 bias", b}});
+      const Float8Products products(model, products_in(forward, backward, gradient));
+      Tensor g;
+      {
+        const Tensor y = op(x, w, b);
+        g = drawn(y.shape(), f32, 4, 1);
+      }
+      const Gradients3 expected =
+          run(op, rounded(x, forward), rounded(w, forward), drawn({outputs}, f32, 3), rounded(g, backward));
+      const Tensor db = run(op, drawn(of_x, f32, 1, 2), drawn(of_w, f32, 2), drawn({outputs}, f32, 3), g).db;
+      const Float8Products::Region region(products);
+      const Gradients3 found = run(op, x, w, b, g);
+      CHECK(bits_equal(found.y, expected.y));
+      CHECK(bits_equal(found.dx, expected.dx));
+      CHECK(bits_equal(found.dw, gradient == f32 ? expected.dw : rounded(expected.dw, gradient)));
+      CHECK(bits_equal(found.db, db));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("FP8 products: linear, matmul and conv2d round their operands, and nothing else") {
+  check_op([](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); }, {5, 37},
+           {37, 7}, 7);
+  check_op([](const Tensor& x, const Tensor& w, const Tensor& b) { return add_bias(matmul(x, w), b); },
+           {5, 37}, {37, 7}, 7);
+  check_op([](const Tensor& x, const Tensor& w, const Tensor& b) { return conv2d(x, w, b, {.padding = 1}); },
+           {2, 6, 6, 3}, {3, 3, 3, 5}, 5);
+}
+
+TEST_CASE("FP8 products: what a 16-bit model computes between its products stays in 16 bits") {
+  const Tensor w = drawn({8, 4}, f16, 1), b = drawn({4}, f16, 2), x = drawn({3, 8}, f16, 3);
+  Recipe recipe = products_in(e5m2, e5m2);
+  recipe.compute = f16;
+  const Float8Products products(Weights({{"layer 1 weight", w}, {"layer 1 bias", b}}), recipe);
+  const Float8Products::Region region(products);
+  const Tensor y = linear(x, w, b, {.activation = Activation::relu});
+  CHECK(y.dtype() == f16);
+  CHECK(linear(x, drawn({8, 4}, f16, 1), b).dtype() == f16);  // a weight of another model: not in FP8
+}
+
+TEST_CASE("FP8 products: the exempt layers, by name and by place") {
+  Rng rng(1);
+  const nn::Mlp model({784, 8, 8, 10}, recipes::fp32, rng);
+  const auto covered = [&](const char* exempt) {
+    Recipe recipe = products_in(e4m3, e5m2);
+    recipe.eight_bits.exempt = LayerNames::from(exempt);
+    const Float8Products products(model, recipe);
+    const Float8Products::Region region(products);
+    std::string names;
+    for (const nn::Parameter& p : model.parameters())
+      if (product_policy()->covers(p.value)) names += p.name + ";";
+    return names;
+  };
+  CHECK(covered("") == "layer 1 weight;layer 2 weight;layer 3 weight;");
+  CHECK(covered("first,last") == "layer 2 weight;");
+  CHECK(covered("layer 2") == "layer 1 weight;layer 3 weight;");
+  CHECK(covered("l*3,first") == "layer 2 weight;");
+  CHECK(covered("*").empty());
+  CHECK_SAYS("the model has no layer \"layer 4\"", covered("layer 4,last"));
+  CHECK(product_policy() == nullptr);
+}
+
+TEST_CASE("FP8 products: random words belong to a step, and a weight is rounded once in a region") {
+  const Tensor x = drawn({64, 32}, f32, 1), w = weight({32, 16}, 2);
+  Recipe recipe = products_in(e5m2, e5m2);
+  recipe.rounding = {.weights = Rounding::stochastic, .activations = Rounding::nearest_even};
+  const Weights model({{"layer 1 weight", w}});
+  const Float8Products products(model, recipe, 7), again(model, recipe, 7), other(model, recipe, 8);
+  const auto step = [&](const Float8Products& p) {
+    p.begin_step();
+    const Float8Products::Region region(p);
+    const Tensor y = matmul(x, w);
+    CHECK(bits_equal(y, matmul(x, w)));
+    return y;
+  };
+  const Tensor first = step(products), second = step(products);
+  CHECK_FALSE(bits_equal(first, second));
+  CHECK(bits_equal(step(again), first));
+  CHECK_FALSE(bits_equal(step(other), first));
+  again.set_step(1);
+  CHECK(bits_equal(step(again), second));
+  // The mean over many steps is the product of what was not rounded at random.
+  const std::vector<double> exact = matmul(rounded(x, e5m2), w).to_doubles();
+  std::vector<double> mean(exact.size());
+  constexpr int steps = 400;
+  for (int s = 0; s < steps; ++s) {
+    const std::vector<double> y = step(products).to_doubles();
+    for (std::size_t i = 0; i < y.size(); ++i) mean[i] += y[i] / steps;
+  }
+  double worst = 0;  // a product's deviation: |x| of about 1.2, steps of E5M2 of up to 0.5, 32 terms
+  for (std::size_t i = 0; i < mean.size(); ++i) worst = std::max(worst, std::abs(mean[i] - exact[i]));
+  CHECK(worst < 5.5 * std::sqrt(32.0) * 4 * 0.5 / std::sqrt(steps));
+}
+
+TEST_CASE("FP8 products: infinity beyond the largest number, or the largest number") {
+  const Tensor x = Tensor::from({1, 2}, std::vector<float>{1e6f, 0}), w = weight({2, 2}, 1);
+  const Weights model({{"layer 1 weight", w}});
+  for (const bool saturate : {false, true}) {
+    Recipe recipe = products_in(e5m2, e5m2);
+    recipe.eight_bits.saturate = saturate;
+    const Float8Products products(model, recipe);
+    const Float8Products::Region region(products);
+    CHECK(std::isfinite(matmul(x, w).to_floats()[0]) == saturate);
+  }
+}
+
+TEST_CASE("FP8 products: refuses recipes that no product can follow") {
+  const auto refused = [](const Recipe& recipe) { return [recipe] { expect_eight_bits(recipe); }; };
+  CHECK_SAYS("f16, which is not FP8", refused(products_in(f16, e5m2))());
+  CHECK_SAYS("choose e4m3 or e5m2 for both", refused(products_in(e4m3, f32))());
+  CHECK_SAYS("choose e4m3 or e5m2 for both", refused(products_in(f32, e5m2))());
+  CHECK_SAYS("no product is in FP8", refused(products_in(f32, f32, e5m2))());
+  Recipe recipe = products_in(e4m3, e5m2);
+  recipe.autocast = f16;
+  CHECK_SAYS("autocast gives products copies", refused(recipe)());
+  recipe = products_in(e4m3, e5m2);
+  recipe.accumulate = f16;
+  CHECK_SAYS("their sums are f32", refused(recipe)());
+  Recipe rounding;
+  rounding.rounding.errors = Rounding::stochastic;
+  CHECK_SAYS("no format of this recipe does so", expect_roundings(rounding));
+  rounding.eight_bits = {.forward = e4m3, .backward = e5m2};
+  CHECK_NOTHROW(expect_roundings(rounding));
+  rounding.rounding.gradients = Rounding::stochastic;
+  CHECK_SAYS("no format of this recipe does so", expect_roundings(rounding));
+}
+
+TEST_CASE("FP8 products: a recipe describes itself") {
+  CHECK(describe(recipes::fp8_e5m2) ==
+        "f16, no master, products e5m2, gradients through e5m2, but first,last, S dynamic from 65536");
+  Recipe hybrid{.compute = bf16, .gradient = bf16};
+  hybrid.eight_bits = {.forward = e4m3, .backward = e5m2, .saturate = true};
+  hybrid.rounding.errors = Rounding::stochastic;
+  CHECK(describe(hybrid) == "bf16, master f32, products e4m3/e5m2, saturating, errors rounded stochastic");
+  CHECK(recipe_from_name("fp8_e5m2") == recipes::fp8_e5m2);
+}
+
+}  // namespace tinymp::test
