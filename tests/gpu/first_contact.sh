@@ -22,11 +22,16 @@ TXT
 
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 out=$root/runs/first-contact build=$root/build/first-contact
+parts='machine configure build kernels bits launch gemm sweep memory speed profile counters sanitizer lessons archive'
+wrong() { # MESSAGE: of an argument
+  echo "first_contact: $1 (--help lists the options)" >&2
+  exit 2
+}
 packages='' fetch='' arch='' only='' again='' alone='' rehearse='' minutes=28
 while [ $# -gt 0 ]; do
   case $1 in
     --packages | --fetch | --out | --build | --arch | --minutes | --only)
-      [ $# -gt 1 ] || { usage >&2 && exit 2; }
+      [ $# -gt 1 ] || wrong "$1 needs a value"
       declare "${1#--}=$2"
       shift
       ;;
@@ -34,10 +39,16 @@ while [ $# -gt 0 ]; do
     --alone) alone=1 ;;
     --rehearse) rehearse=1 ;;
     --help) usage && exit 0 ;;
-    *) usage >&2 && exit 2 ;;
+    *) wrong "there is no option '$1'" ;;
   esac
   shift
 done
+case $minutes in '' | *[!0-9]*) wrong "--minutes takes a whole number, not '$minutes'" ;; esac
+minutes=$((10#$minutes))
+for name in ${only//,/ }; do
+  case " $parts " in *" $name "*) ;; *) wrong "there is no part '$name'; the parts are: $parts" ;; esac
+done
+[ -z "$packages" ] || [ -d "$packages/usr" ] || wrong "$packages holds no unpacked packages; --fetch makes such a folder"
 
 if [ -n "$fetch" ]; then
   mkdir -p "$fetch/debs" && fetch=$(cd "$fetch" && pwd) && cd "$fetch/debs" || exit 1
@@ -57,10 +68,19 @@ case $packages in '' | /*) ;; *) packages=$PWD/$packages ;; esac
 began=$SECONDS
 left() { echo $((60 * minutes - (SECONDS - began))); }
 
+gist() { # PART LOG: the line that tells most; CMake says what is wrong below the line "CMake Error"
+  local line
+  line=$(grep "^$1: " "$2" | tail -n 1)
+  [ -n "$line" ] || line=$(grep -A 2 '^CMake Error' "$2" | sed -n 's/^  *\([^ ].*\)/\1/p' | head -n 1)
+  [ -n "$line" ] || line=$(grep -v '^$' "$2" | tail -n 1)
+  cut -c 1-200 <<<"$line"
+}
+
 said() { # PART CODE SECONDS LOG: one line to read, one to keep
   local word=PASS
   case $2 in 0) ;; 124 | 137) word='TIME' ;; *) word=FAIL ;; esac
-  printf '%s  %-10s %4s s  %s\n' "$word" "$1" "$3" "$( (grep "^$1: " "$4" || grep -v '^$' "$4") | tail -n 1 | cut -c 1-200)"
+  printf '%s  %-10s %4s s  %s\n' "$word" "$1" "$3" "$(gist "$1" "$4")"
+  [ $word = PASS ] || echo "      all of it: $4"
   printf '{"part": "%s", "code": %s, "seconds": %s, "date": "%s"}\n' "$1" "$2" "$3" "$(date -u +%FT%TZ)" >>"$out/parts.jsonl"
 }
 
@@ -70,6 +90,17 @@ is_done() { # NAME: a part that found a fault is done; a build that failed is no
     *) [ -e "$out/done/$1" ] ;;
   esac
 }
+
+child=''
+interrupted() { # CODE: ends the part that runs, and does not count it as done
+  trap '' INT TERM
+  if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null && wait "$child"; fi
+  echo
+  echo 'Interrupted. The same command goes on with the parts that did not end.'
+  exit "$1"
+}
+trap 'interrupted 130' INT
+trap 'interrupted 143' TERM
 
 part() { # NAME SECONDS COMMAND...: at most so long; one that ends by itself is not run again
   local name=$1 seconds=$2 start=$SECONDS code
@@ -81,8 +112,12 @@ part() { # NAME SECONDS COMMAND...: at most so long; one that ends by itself is 
     return 1
   fi
   # gpu-check ends its part a little earlier, and writes down what it has.
-  part_seconds=$((seconds > 60 ? seconds - 20 : 0)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null
+  # In the background, so that an interrupt is heard at once.
+  part_seconds=$((seconds > 60 ? seconds - 20 : 0)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null &
+  child=$!
+  wait "$child"
   code=$?
+  child=''
   case $code in 124 | 137) rm -f "$out/done/$name" ;; *) echo $code >"$out/done/$name" ;; esac
   said "$name" $code $((SECONDS - start)) "$out/$name.log"
   return $code
@@ -170,7 +205,7 @@ verdict() { # 0 when each part has ended well
     case ",$only," in ,, | *",$name,"*) ;; *) continue ;; esac
     [ "$(cat "$out/done/$name" 2>/dev/null)" = 0 ] || bad="$bad $name"
   done
-  echo "Archive: $out.tar.gz"
+  [ ! -e "$out.tar.gz" ] || echo "Archive: $out.tar.gz"
   [ -z "$bad" ] && return 0
   echo "Not good, or not ended:$bad"
   return 1
