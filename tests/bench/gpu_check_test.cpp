@@ -183,4 +183,21 @@ TEST_CASE("gpu-check: good figures outlive a repetition that fails") {
   CHECK_FALSE(record(State::good, "fast again").contains("before"));
 }
 
+TEST_CASE("gpu-check: a damaged report is moved aside, not thrown away") {
+  const files::Folder folder;
+  const nlohmann::ordered_json head{{"device", "D"}, {"architecture", "sm_90"}, {"sources", "s"}};
+  const fs::path path = folder.path / "d.json", aside = folder.path / "d.json.damaged";
+  for (const char* const text : {"{\"device\": \"D\", \"par", "[]", "", "{\"device\":7,\"parts\":{}}",
+                                 "{\"device\":\"D\",\"parts\":[1]}"}) {
+    std::ofstream(path) << text;
+    CHECK(lab::gpu_check::read_report(path, head)["device"] == "D");
+    CHECK_FALSE(fs::exists(path));
+    std::ifstream kept(aside);
+    CHECK(std::string{std::istreambuf_iterator<char>(kept), {}} == text);
+    fs::remove(aside);
+  }
+  CHECK_FALSE(lab::gpu_check::read_report(path, head).contains("earlier"));  // nothing is there
+  CHECK_FALSE(fs::exists(aside));
+}
+
 }  // namespace tinymp::test

@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cerrno>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <map>
 
@@ -116,10 +117,33 @@ Json heading(const kernels::bench::Machine& machine) {
           {"sources", sources_hash()}};
 }
 
+namespace {
+
+/// A file that is no report may hold figures that somebody can still read.
+void move_aside(const fs::path& path) {
+  std::error_code none_is_there;
+  const fs::path aside = path.string() + ".damaged";
+  if (!fs::exists(path, none_is_there)) return;
+  fs::rename(path, aside, none_is_there);
+  if (!none_is_there)
+    std::cerr << "gpu-check: " << path.string() << " is damaged; it is now " << aside.string()
+              << ", and the report begins anew\n";
+}
+
+bool is_report(const Json& json) {
+  return json.is_object() && json.contains("parts") && json.at("parts").is_object() &&
+         json.contains("device") && json.at("device").is_string();
+}
+
+}  // namespace
+
 Json read_report(const fs::path& path, const Json& head) {
   std::ifstream in(path);
   Json report = Json::parse(in, nullptr, false);
-  if (!report.is_object() || !report.contains("parts")) report = head;
+  if (!is_report(report)) {
+    move_aside(path);
+    report = head;
+  }
   const auto same = [&](const char* name) {
     return report.value(name, "") == head.value(name, "") && head.value(name, "") != "unknown";
   };

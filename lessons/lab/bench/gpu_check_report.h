@@ -15,7 +15,8 @@ std::string file_name(const std::string& device);  ///< "NVIDIA H200" -> "nvidia
 nlohmann::ordered_json heading(const kernels::bench::Machine& machine);
 
 /// The report that lies at `path`, under this heading. One under another key becomes a part of "earlier": time on a GPU
-/// is dear. An unreadable one is begun anew.
+/// is dear. A damaged one is moved aside, to NAME.json.damaged, which a
+/// message says.
 nlohmann::ordered_json read_report(const std::filesystem::path& path, const nlohmann::ordered_json& head);
 
 /// Writes down what a part found, and returns that. Reads the report anew: the parts are processes of their own. Good

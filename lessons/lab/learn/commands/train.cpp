@@ -44,7 +44,10 @@ Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
   request.options.live = flags.options.live;
   if (app.count("--threads") > 0) request.options.threads = flags.options.threads;
   if (app.count("--device") > 0) request.options.device = flags.options.device;
-  if (app.count("--graph") > 0) request.options.graph = true;
+  if (app.count("--graph") > 0)
+    request.options.graph = flags.options.graph;
+  else if (app.count("--device") > 0 && flags.options.device == "cpu")
+    request.options.graph = false;  // the machine with the GPU may be gone; the bits are the same
   if (app.count("--save-every") > 0) request.plan.save_every = flags.resume.save_every;
   if (app.count("--keep") > 0) request.plan.keep = flags.resume.keep;
   request.plan.resume = flags.resume.resume;
