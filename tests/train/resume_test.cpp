@@ -248,6 +248,30 @@ TEST_CASE("a finished run stays as it is when it is resumed") {
   CHECK(bits_of(*again) == bits_of(*model));
 }
 
+TEST_CASE("a checkpoint from before roundings were in it goes on, and means rounding to nearest") {
+  const data::Split data = made_up_split();
+  for (const Recipe& recipe : {recipes::fp16_dynamic, recipes::bf16_kahan}) {
+    Plan plan = saving_plan(data, recipe, 6);
+    const OwnRun whole, run;
+    const Outcome expected = finish(plan, whole);
+    Plan stopped = plan;
+    stopped.stop = [&, t = 0]() mutable { return ++t == 4; };
+    static_cast<void>(train::run(stopped, run.log()));
+    train::Safetensors older = train::load_safetensors(run.newest());
+    auto known = nlohmann::json::parse(older.metadata.at("tinymp.plan"));
+    for (const RoundingField& field : rounding_fields) CHECK(known.erase(concat("recipe.", field.key)) == 1);
+    CHECK(known.erase("recipe.kahan") == 1);
+    older.metadata["tinymp.plan"] = known.dump();
+    older.metadata.erase(train::seal_key);
+    train::save_safetensors("the checkpoint", run.newest(), older);
+    plan.resume = run.folder.path.string();
+    if (recipe.kahan)
+      CHECK_SAYS("its \"recipe.kahan\" is nothing, and here it is true", train::run(plan, run.log()));
+    else
+      CHECK(finish(plan, run).weights == expected.weights);
+  }
+}
+
 TEST_CASE("a log that was cut in the midst of a line, or that lost its result, goes on") {
   const data::Split data = made_up_split();
   const Plan plan = saving_plan(data, recipes::fp16_dynamic, 6);
