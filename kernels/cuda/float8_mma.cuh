@@ -14,6 +14,7 @@
 /// a column of b: those of a transposed matrix, or the windows of a convolution. From sm_89 on the lines hold FP8.
 /// A GPU without FP8 takes FP16, which holds every number of both formats. Sums go along k in the order of
 /// formulas/conv.h, with zeros for what it leaves out.
+/// What nvcc makes of it for sm_90 is no faster than FP16 (ptx.h): FP8 saves memory there, not time.
 /// UNTESTED ON HARDWARE.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {

@@ -38,6 +38,14 @@ inline Tensor random_codes(Shape shape, DType dtype, std::uint64_t seed, double 
   return x;
 }
 
+/// The values of FP8, out of the tables of the formats alone.
+inline std::vector<double> values_of(const Tensor& x) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    values.push_back(value_of_code(spec_of(x.dtype()), codes_of(x)[i]));
+  return values;
+}
+
 /// All 256 codes of a format.
 inline Tensor all_codes(DType dtype) {
   const Tensor x(Shape{256}, dtype);

@@ -38,7 +38,7 @@ std::vector<Problem> all_of(std::int64_t M, std::int64_t N, std::int64_t K) {
 void check(const Problem& p) {
   const Tensor a = random_codes(p.product.a_shape(), p.mix.a, 1),
                b = random_codes(p.product.b_shape(), p.mix.b, 2);
-  const std::vector<double> expected = chain_oracle(p.product, a.to_doubles(), b.to_doubles());
+  const std::vector<double> expected = chain_oracle(p.product, values_of(a), values_of(b));
   for (const Gemm gemm : {plain_gemm, kernels::gemm_reference}) {
     INFO(p);
     REQUIRE(multiply(gemm, p.product, a, b).to_doubles() == expected);
@@ -148,7 +148,10 @@ void check_conv(const ConvProblem& p, const Mix& mix, DType dtype) {
   const DeviceValue<float> one(Device::cpu, 3), other(Device::cpu, 0.7f);
   const auto factor = static_cast<float>(1 / (3.0 * static_cast<double>(0.7f)));
   const kernels::Float8Product scales{cell(one), cell(other)};
-  const auto wide = [](const Tensor& t) { return Tensor::from(t.shape(), t.to_floats()); };
+  const auto wide = [](const Tensor& t) {
+    const std::vector<double> values = values_of(t);
+    return Tensor::from(t.shape(), std::vector<float>(values.begin(), values.end()));
+  };
   const Tensor fx = wide(x), fw = wide(w), fdy = wide(dy), bias = drawn({p.outputs}, dtype, 4, 1);
   const auto expect = [&](const Tensor& sums, const Tensor& with, std::optional<Unary> f) {
     return finished(sums, factor, with, f, dtype);

@@ -77,6 +77,27 @@ TEST_CASE("quantize is its definition, out of every format in every rounding") {
   }
 }
 
+TEST_CASE("quantize: a number goes up when its random number lies below its distance, not when it is equal") {
+  // Between 1 and 1.25 in E5M2 a float has 21 bits of distance: places whose random numbers have no more bits than that.
+  const Quantization how{.rounding = Rounding::stochastic, .seed = 2};
+  const std::uint64_t words = Rng(2).split(0).split(0).seed();
+  const Tensor x({1 << 17}), y(x.shape(), DType::e5m2);
+  std::vector<std::int64_t> equal, above;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    const auto random =
+        static_cast<std::uint32_t>(Rng(words, static_cast<std::uint64_t>(i)).next_u64() >> 32);
+    x.data<float>()[i] = 1;
+    if (random % 2048 != 0) continue;
+    const bool is_equal = equal.size() == above.size();
+    (is_equal ? equal : above).push_back(i);
+    x.data<float>()[i] = 1 + static_cast<float>(random / 2048 + (is_equal ? 0 : 1)) * 0x1p-23f;
+  }
+  REQUIRE(above.size() > 20);
+  kernels::quantize(x.view(), how, {}, {}, y.view());
+  for (const std::int64_t i : equal) CHECK(unsigned{codes_of(y)[i]} == 0x3c);  // 1
+  for (const std::int64_t i : above) CHECK(unsigned{codes_of(y)[i]} == 0x3d);  // 1.25
+}
+
 TEST_CASE("quantize: without a scale it is 1, without a step 0, and each step and tensor draws anew") {
   const Tensor x = drawn({5000}, DType::f32, 1, 3);
   const auto drawn_with = [&](const Quantization& how, const View& step) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/numeric/bfloat16.h>
+#include <tinymp/numeric/float8.h>
 #include <tinymp/numeric/half.h>
 #include <bit>
 #include <cstdint>
@@ -34,6 +35,12 @@ inline std::string show(double x) { return show(std::bit_cast<std::uint64_t>(x),
 inline std::string show(half x) { return show(x.bits(), 16, 5, static_cast<double>(static_cast<float>(x))); }
 inline std::string show(bfloat16 x) {
   return show(x.bits(), 16, 8, static_cast<double>(static_cast<float>(x)));
+}
+inline std::string show(float8_e4m3 x) {
+  return show(x.bits(), 8, 4, static_cast<double>(static_cast<float>(x)));
+}
+inline std::string show(float8_e5m2 x) {
+  return show(x.bits(), 8, 5, static_cast<double>(static_cast<float>(x)));
 }
 
 /// "float 0x... gave half 0x..., expected 0x...", each on its own line.
