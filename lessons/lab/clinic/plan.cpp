@@ -29,6 +29,15 @@ struct FromConfig {
     scaling = *named;
     train::fields(scaling, FromConfig{inner});
   }
+  void operator()(const char* key, Rounding& rounding) const {
+    const std::string name = value<std::string>(json, key, std::string(name_of(rounding)));
+    const std::optional<Rounding> named = rounding_named(name);
+    expect(named.has_value(), "a config has the rounding '", name, "'");
+    rounding = *named;
+  }
+  void operator()(const char* key, LayerNames& names) const {
+    names = LayerNames::from(value<std::string>(json, key, std::string(names.text())));
+  }
   void operator()(const char* key, ScaleFloors& floors) const {
     floors = scale_floors_from(value<std::string>(json, key, to_text(floors)));
   }
