@@ -18,7 +18,7 @@ TEST_CASE("recipe: names") {
 
 TEST_CASE("recipe: every name that is listed is a recipe, and the refusal of another lists them all") {
   const std::vector<std::string> names = recipe_names();
-  CHECK(names.size() == 14);
+  CHECK(names.size() == 15);
   std::string choices;
   for (const std::string& name : names) {
     CHECK_NOTHROW(recipe_from_name(name));
@@ -89,7 +89,7 @@ TEST_CASE("recipe: an unknown name is refused with the choices") {
   CHECK_THROWS_WITH(
       recipe_from_name("FP32"),
       "\"FP32\" is not a recipe; choose one of fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic, "
-      "fp16_sr, bf16, bf16_weights, bf16_sr, bf16_kahan, o0, o1, o2, o3");
+      "fp16_sr, bf16, bf16_weights, bf16_sr, bf16_kahan, fp8_e5m2, o0, o1, o2, o3");
 }
 
 TEST_CASE("recipe: described in one line") {

@@ -88,7 +88,9 @@ TEST_CASE("levels: a log that was written before they were is read as it was mea
   std::ifstream in(run.path);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   const std::string fields =
-      R"("autocast":"f32","round_weights":"nearest","round_activations":"nearest",)"
+      R"("autocast":"f32","fp8_forward":"f32","fp8_backward":"f32","fp8_gradient":"f32",)"
+      R"("fp8_saturates":false,"fp8_exempt":"",)"
+      R"("round_weights":"nearest","round_activations":"nearest",)"
       R"("round_errors":"nearest","round_gradients":"nearest","round_masters":"nearest","kahan":false,)"
       R"("fp32_norm":false,)";
   REQUIRE(text.find(fields) != std::string::npos);

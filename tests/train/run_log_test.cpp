@@ -188,6 +188,8 @@ TEST_CASE("the lines of a run log are what the format says") {
   CHECK(lines[0].rfind("{\"tinymp_run\":1,\"lesson\":\"06_loss_scaling\",", 0) == 0);
   check_says(lines[0], {"\"recipe\":{\"compute\":\"f16\",\"accumulate\":\"f32\",\"gradient\":\"f16\","
                         "\"master\":\"f32\",\"state\":\"f32\",\"autocast\":\"f32\","
+                        "\"fp8_forward\":\"f32\",\"fp8_backward\":\"f32\","
+                        "\"fp8_gradient\":\"f32\",\"fp8_saturates\":false,\"fp8_exempt\":\"\","
                         "\"round_weights\":\"nearest\",\"round_activations\":\"nearest\","
                         "\"round_errors\":\"nearest\",\"round_gradients\":\"nearest\","
                         "\"round_masters\":\"nearest\",\"kahan\":false,\"fp32_norm\":false,"
