@@ -85,7 +85,7 @@ exercises() {
   done
     sed 's/- 15/- 14/' mine/01_half/half_to_float.h >mine/saved && mv mine/saved mine/01_half/half_to_float.h) &
   learn 1 watch 1.2 --once && prints '^Watching mine/01_half/half_to_float.h' && prints '^1.2 A half becomes a float: not yet'
-  prints '^── ..:..:..  attempt 1 of 1.2  not yet ──' && prints '^Watching .* [0-9]* of 21 pass'
+  prints '^── ..:..:..  attempt 1 of 1.2  not yet ──' && prints '^Watching .* [0-9]* of 23 pass'
   grep -q '^checking 1.2 ...$' err || fail 'watch does not say that it checks'
   learn 0 reset 1.2 && prints '^Kept: ' && learn 1 check 1.2
 }
@@ -363,8 +363,11 @@ runs() {
     learn 0 train $few --recipe fp16_static --loss-scale 8 --skip-nonfinite --state f16 --optimizer adamw --weight-decay 0.01
     prints 'mlp 784-64-10 on fashion-mnist-cut' && prints 'fp16_static, state f16, S 8, skips'
     learn 0 train $few --model autoencoder --scaling dynamic --compute f16 --gradient f16 --growth-interval 2 --clip 1
-    learn 0 train $few --recipe fp16_dynamic --scaling enhanced --floor 1:32768,3:65536
-    prints 'S enhanced from 65536, at least 32768 from step 1, 65536 from step 3'
+    learn 0 train $few --recipe fp16_dynamic --scaling enhanced --floor 1:32768,3:65536 --out enhanced
+    prints 'at least 32768 from step 1, 65536 from step 3'
+    learn 0 train $few --recipe fp8_e5m2 --fp8-exempt last --round-errors stochastic --out eight
+    prints 'gradients through e5m2, but last, errors rounded stochastic'
+    rm -r enhanced eight
     learn 0 train $few --model residual --blocks 2 --width 16 --optimizer adagrad --name 'a curve'
     learn 0 train $few --model lenet --recipe fp16_dynamic && prints 'lenet on fashion-mnist-cut'
     learn 0 train $few --recipe o1 && prints 'f32, autocast f16, S dynamic'
