@@ -34,7 +34,7 @@ Arenas measured(const Recipe& recipe) {
 double say_bytes(Lab& lab, const std::string& name, const Recipe& recipe) {
   const Arenas a = measured(recipe);
   const auto each = [&](double bytes) { return bytes / a.parameters; };
-  lab.say(fmt::format("  {:<34} {:>7} {:>10} {:>7} {:>8} {:>13} {:>9}", name, each(a.weights),
+  lab.say(fmt::format("  {:<32} {:>7} {:>9} {:>6} {:>7} {:>5} {:>5}", name, each(a.weights),
                       each(a.gradients), each(a.master), each(a.moments), each(a.compensation), a.each()));
   lab.number(name + ": bytes a parameter", a.each());
   return a.each();
@@ -43,8 +43,7 @@ double say_bytes(Lab& lab, const std::string& name, const Recipe& recipe) {
 }  // namespace
 
 void show_bytes(Lab& lab) {
-  lab.say(
-      "\nBytes a parameter, of Adam's arenas   weights  gradients  master  moments  compensation  together");
+  lab.say("\nBytes a parameter, Adam's arenas   weights gradients master moments Kahan total");
   std::map<std::string, double> together;
   for (const Contender& c : ways_to_round()) together[c.name] = say_bytes(lab, c.name, c.recipe);
   for (const Contender& c : with_bf16_moments()) {
