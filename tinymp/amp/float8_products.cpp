@@ -43,7 +43,7 @@ class Float8Products::Policy final : public ProductPolicy {
     kernels::fill(step_.view(), 0);
     kernels::fill(one_.view(), 1);
     cover(parameters);
-    scales_.emplace(how_, layers_.size(), device);
+    scales_.emplace(how_, names_.size(), device);
   }
 
   void begin_step() {
@@ -63,11 +63,11 @@ class Float8Products::Policy final : public ProductPolicy {
   std::vector<Scale> all_scales() const {
     constexpr const char* roles[] = {"activations", "weights", "errors"};
     std::vector<Scale> all;
-    for (std::size_t i = 0; scales_->any() && i < layers_.size(); ++i)
+    for (std::size_t i = 0; scales_->any() && i < names_.size(); ++i)
       for (const TensorScales::Role role : {activations, of_weights, errors}) {
         const TensorScales::Newest newest = scales_->newest(i, role);
-        all.push_back({layers_[i], roles[role], role == errors ? how_.backward : how_.forward, newest.scale,
-                       newest.amax});
+        all.push_back({layer_of(names_[i]), names_[i], roles[role],
+                       role == errors ? how_.backward : how_.forward, newest.scale, newest.amax});
       }
     return all;
   }
@@ -113,8 +113,8 @@ class Float8Products::Policy final : public ProductPolicy {
       const bool is_exempt = how_.exempt.has(layer) || (not_first && layer == layer_of(first->name)) ||
                              (not_last && layer == layer_of(last->name));
       if (is_weight(p) && !is_exempt) {
-        weights_[p.value.id()].number = layers_.size();
-        layers_.push_back(layer);
+        weights_[p.value.id()].number = names_.size();
+        names_.push_back(p.name);
       }
       kept_.push_back(p.value);
     }
@@ -149,7 +149,7 @@ class Float8Products::Policy final : public ProductPolicy {
   std::uint64_t seed_;
   Tensor step_, one_;  ///< () f64, on the device
   std::map<const void*, Weight> weights_;
-  std::vector<std::string> layers_;  ///< of the covered weights, by number
+  std::vector<std::string> names_;  ///< of the covered weights, by number
   std::optional<TensorScales> scales_;
   std::vector<Tensor> kept_;  ///< so that no other tensor gets the id of a parameter
 };

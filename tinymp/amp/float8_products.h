@@ -59,6 +59,7 @@ class Float8Products {
   /// A tensor of the products, and its scale.
   struct Scale {
     std::string layer{};        ///< "layer 1"
+    std::string weight{};       ///< "layer 1 weight"; a layer may have several
     std::string role{};         ///< "activations", "weights" or "errors"
     DType format = DType::f32;  ///< e4m3 or e5m2
     /// With delayed scaling: the scale of the next step, and the amax of the newest step that used the tensor. With current
