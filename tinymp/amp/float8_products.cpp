@@ -1,5 +1,6 @@
 #include <kernels/kernels.h>
 #include <tinymp/amp/float8_products.h>
+#include <tinymp/autograd/tape.h>
 #include <map>
 
 namespace tinymp {
@@ -68,7 +69,7 @@ class Float8Products::Policy final : public ProductPolicy {
   }
 
  private:
-  enum Kind : std::uint64_t { activations, of_weights, errors, gradients, kinds };
+  enum Kind : std::uint64_t { activations, of_weights, errors, gradients, kinds };  // as Narrowed::Kind
 
   struct Weight {
     std::uint64_t number = 0;                 ///< among the covered weights
@@ -100,6 +101,8 @@ class Float8Products::Policy final : public ProductPolicy {
                        .seed = seed_,
                        .tensor = (use * (weights_.size() + 1) + weight.number) * kinds + kind},
                       {}, step_.view(), y.values.view());
+    if (Observer* observer = Tape::observer())
+      observer->narrowed({static_cast<Narrowed::Kind>(kind), w, x, y.values, rounding, y.scale});
     return y;
   }
 
