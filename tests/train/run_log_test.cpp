@@ -547,6 +547,31 @@ TEST_CASE("the sizes of a step have a line of their own, and read back as they w
   CHECK(run.result);
 }
 
+TEST_CASE("what FP8 lost is in the line of the sizes, reads back, and nonsense is refused") {
+  files::Folder folder;
+  StepSizes sizes = some_sizes()[0];
+  sizes.eight_bits = {{"activations", DType::e4m3, 1000, 12, 3}, {"errors", DType::e5m2, 7, 0, 0}};
+  {
+    RunLog log(folder / "run.jsonl", some_header());
+    log.write_sizes(sizes);
+  }
+  const std::string line = lines_of(folder / "run.jsonl")[1];
+  CHECK(line.ends_with(
+      R"~(],"fp8":[{"what":"activations","dtype":"e4m3","values":1000,"flushed":12,"saturated":3},)~"
+      R"~({"what":"errors","dtype":"e5m2","values":7,"flushed":0,"saturated":0}]}})~"));
+  const Run run = load_run(folder / "run.jsonl");
+  REQUIRE(run.sizes.size() == 1);
+  CHECK(run.sizes[0] == sizes);
+  const std::string header = lines_of(folder / "run.jsonl")[0] + "\n", path = folder / "bad.jsonl";
+  for (const auto& [what, with] : {std::pair{"\"e4m3\"", "\"e9m9\""},
+                                   {"\"flushed\":12", "\"flushed\":-12"},
+                                   {"\"what\":\"errors\"", "\"what\":7"}}) {
+    std::string text = header + line + "\n";
+    write_text(path, text.replace(text.find(what), std::string(what).size(), with));
+    check_says(files::message<Error>([&] { load_run(path); }), {path + ":2:", "\"sizes\""});
+  }
+}
+
 TEST_CASE("sizes that are none: the message names file and line") {
   files::Folder folder;
   std::string good = small_log(folder);

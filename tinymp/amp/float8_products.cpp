@@ -89,7 +89,7 @@ class Float8Products::Policy final : public ProductPolicy {
   }
   void round_gradient(const Tensor& dw, const Tensor& w) override {
     if (how_.gradient == DType::f32) return;
-    const Tensor y = rounded(dw, {}, how_.gradient, rounding_.gradients, weights_.at(w.id()), gradients);
+    const Tensor y = rounded(dw, {}, how_.gradient, rounding_.gradients, w, gradients);
     kernels::cast(y.view(), dw.view());
   }
 
@@ -97,6 +97,7 @@ class Float8Products::Policy final : public ProductPolicy {
   static constexpr auto activations = TensorScales::activations, of_weights = TensorScales::weights,
                         errors = TensorScales::errors;
   static constexpr std::size_t gradients = TensorScales::roles, kinds = gradients + 1;
+  static_assert(static_cast<std::size_t>(Narrowed::Kind::gradients) == gradients);
 
   struct Weight {
     std::size_t number = 0;                   ///< among the covered weights
@@ -125,12 +126,13 @@ class Float8Products::Policy final : public ProductPolicy {
     Weight& weight = weights_.at(w.id());
     const bool trains = role != activations || Tape::current() != nullptr;  // as batch norm knows it
     const Tensor scale = scales_->scale_for(x, weight.number, role, weight.uses[role], trains);
-    return {rounded(x, scale, format, rounding, weight, role), scale};
+    return {rounded(x, scale, format, rounding, w, role), scale};
   }
 
   /// Each use of a weight in a step has random words of its own: an LSTM has many.
-  Tensor rounded(const Tensor& x, const Tensor& scale, DType format, Rounding rounding, Weight& weight,
+  Tensor rounded(const Tensor& x, const Tensor& scale, DType format, Rounding rounding, const Tensor& w,
                  std::size_t kind) {
+    Weight& weight = weights_.at(w.id());
     const std::uint64_t use = weight.uses[kind]++;
     std::optional<Cell<const float>> by;
     if (scale) by.emplace(scale.view().data<float>(), scale.device());
@@ -141,6 +143,8 @@ class Float8Products::Policy final : public ProductPolicy {
                        .seed = seed_,
                        .tensor = (use * (weights_.size() + 1) + weight.number) * kinds + kind},
                       by, step_.view(), y.view());
+    if (Observer* observer = Tape::observer())
+      observer->narrowed({static_cast<Narrowed::Kind>(kind), w, x, y, rounding, scale});
     return y;
   }
 

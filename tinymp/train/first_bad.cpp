@@ -145,6 +145,14 @@ void FaultFinder::report(const char* kind, Finding finding) {
   report_(finding);
 }
 
+void FaultFinder::report_lost(const NarrowedTensor& worst, std::int64_t step) {
+  // An infinity is for the loss scaler, and a search begins at the loss.
+  const bool flushed = worst.sizes.flushed == worst.sizes.values;
+  if (memory_.lost_reported || (!flushed && !plan_.recipe.eight_bits.saturate)) return;
+  memory_.lost_reported = true;
+  report("lost in FP8", describe(worst, step));
+}
+
 void FaultFinder::report_first_bad(std::int64_t step) {
   report("first bad", replay(step, Seek::loss));
   memory_.past.reset();

@@ -142,6 +142,7 @@ struct Books {
         recorded.sizes.push_back(*done.step.sizes);
       }
     }
+    if (done.step.worst) finder.report_lost(*done.step.worst, record.step);
     if (finder.searching()) finder.check_step(record, done.recorded.found.nonfinite);
     if (on_step) on_step(plan, record);
   }
@@ -235,8 +236,13 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   std::int64_t unlogged = unlogged_steps(plan, begun.step);
   for (std::int64_t t = begun.step + 1; t <= plan.steps; ++t) {
     const bool logged = is_logged(plan, t);
-    const StepMeters meters{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every), logged,
-                            is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
+    const bool sizes = is_due(t, plan.histogram_every);
+    const StepMeters meters{.shadow = shadow ? &*shadow : nullptr,
+                            .counts_flushed = is_due(t, plan.shadow_every),
+                            .norm = logged,
+                            .histograms = sizes,
+                            .eight_bits = plan.recipe.eight_bits.any() && (sizes || t == 1),
+                            .tracer = t == 1 ? &finder.first_step() : nullptr};
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
     {
       const MemoryRegion counted(memory.account());

@@ -50,7 +50,8 @@ int explain_command(int argc, char** argv) {
     return train::loss_of(task_of(model_flags), *model, images);
   };
   std::cout << fitted(concat(model->name(), ", ", batch, " images, ", describe(recipe), "\n\n",
-                             ops_table(explain(step, names_in(*model)))));
+                             ops_table(recipe.eight_bits.any() ? explain_step(step, names_in(*model))
+                                                               : explain(step, names_in(*model)))));
   return 0;
 }
 
