@@ -180,7 +180,7 @@ std::vector<Unmoved> first_questions() {
     all.push_back(step(policy, 1, 0, {0, 0, 0}, 2));
     all.push_back(step(policy, 224, 1, {2, 0, 0}, 4));  // a larger one counts at once
     all.push_back(step(policy, 112, 2, {2, 4, 0}, 1));  // a smaller one later
-    all.push_back(step(policy, 112, 1, {2, 4, 1}, 1));  // the largest leaves
+    all.push_back(step(policy, 112, 1, {2, 4, 3}, 1));  // the largest leaves
     all.push_back(step(policy, 8, 0, {4, 2, 3}, 0));
     all.push_back(step(policy, 8, 0, {0, 0}, 0));  // nothing but zeros
     all.push_back(step(policy, 8, 0, {4, 2}, infinity));
