@@ -3,6 +3,7 @@
 #include <tinymp/numeric/convert.h>
 #include <tinymp/numeric/convert_f16c.h>
 #include <tinymp/numeric/drawn_code.h>
+#include <tinymp/numeric/e5m2_from_float.h>
 #include <tinymp/numeric/quantize.h>
 
 /// small_float_codec.h for the FP8 formats without a branch: compilers make 8 or 16 of them at a time.
@@ -11,8 +12,8 @@ namespace {
 
 using detail::drawn_code, detail::finished_code;
 
-/// The code of x, rounded to nearest even. In the last bits of `large` + |x| lies how many times the smallest
-/// subnormal goes into |x|: the addition rounds it.
+/// The code of x, rounded to nearest even: as e5m2_from_float(), for any format. In the last bits of `large` + |x| lies
+/// how many times the smallest subnormal goes into |x|: the addition rounds it.
 template <class Layout>
 TINYMP_INLINE std::uint8_t nearest_code(float x, bool saturates) {
   constexpr int drop = 23 - Layout::fraction_bits;
@@ -30,8 +31,12 @@ TINYMP_INLINE std::uint8_t nearest_code(float x, bool saturates) {
 
 template <Rounding mode, class Layout>
 TINYMP_INLINE std::uint8_t code_of(float x, std::uint32_t random, bool saturates) {
-  if constexpr (mode == Rounding::nearest_even) return nearest_code<Layout>(x, saturates);
-  return drawn_code<Layout, mode == Rounding::stochastic>(x, random, saturates);
+  if constexpr (mode == Rounding::nearest_even && std::is_same_v<Layout, float8_e5m2::Layout>)
+    return e5m2_from_float(x, saturates ? Overflow::saturate : Overflow::infinity);
+  else if constexpr (mode == Rounding::nearest_even)
+    return nearest_code<Layout>(x, saturates);
+  else
+    return drawn_code<Layout, mode == Rounding::stochastic>(x, random, saturates);
 }
 
 // The bits are the only member of a small_float, which is standard-layout, so these casts are valid.
