@@ -64,6 +64,7 @@ train::LogRecord take_step(const nn::LanguageModel& model, const Recipe& recipe,
     tape.backward(scaler.scale(loss));
     record.loss = loss.item();
   }
+  products.end_step();
   Gradients gradients = optimizer.gradients();
   UnscaleResult check = scaler.unscale(gradients);
   if (errors != nullptr && check.finite())

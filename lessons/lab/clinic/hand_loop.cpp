@@ -91,6 +91,7 @@ class Hand {
       tape.backward(scale(loss, s_.scale));
       record_.loss = loss.item();
     }
+    products_.end_step();
     if (program_.averages_move_in_forward) move_averages();
     gradients_.emplace(optimizer_->gradients());
     if (kept_) kernels::accumulate(kept_.view(), gradients_->view());
