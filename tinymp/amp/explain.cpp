@@ -35,7 +35,7 @@ class Writer final : public Observer {
                    .shape = t.before.shape(),
                    .bytes = t.after.size(),
                    .rounding = t.rounding});
-    if (t.scale) ops.back().scale = t.scale->read();
+    if (t.scale) ops.back().scale = static_cast<float>(t.scale.item());
     (is_weight ? weights_ : operands_)[t.before.id()] = t.after.dtype();
   }
   std::vector<ExplainedOp> ops;

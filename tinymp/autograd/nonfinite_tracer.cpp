@@ -154,7 +154,7 @@ void NonfiniteTracer::narrowed(const Narrowed& t) {
                   t.after.shape(),
                   contents_of(t.after),
                   {{"", t.before.dtype(), contents_of(t.before)}},
-                  t.scale ? static_cast<double>(t.scale->read()) : 1};
+                  t.scale ? t.scale.item() : 1};
   if (!t.is_forward()) {
     if (!first_) first_ = std::move(found);
     return;

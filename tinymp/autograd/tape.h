@@ -44,7 +44,7 @@ struct Narrowed {
   const Tensor& weight;          ///< that of the product
   const Tensor &before, &after;  ///< after = round(scale before)
   Rounding rounding;
-  std::optional<DeviceValue<float>> scale{};  ///< none: 1
+  Tensor scale{};  ///< () f32; empty: 1
 
   bool is_forward() const { return kind == Kind::activations || kind == Kind::weights; }
 };

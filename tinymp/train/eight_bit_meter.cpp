@@ -19,7 +19,7 @@ double lost_share(const NarrowedSizes& sizes) {
 
 NarrowedTensor counted(const Narrowed& t) {
   const std::vector<float> before = t.before.to_floats(), after = t.after.to_floats();
-  const float scale = t.scale ? t.scale->read() : 1;
+  const float scale = t.scale ? static_cast<float>(t.scale.item()) : 1;
   const float end = visit_any_dtype(t.after.dtype(),
                                     []<class T> { return converted<float>(std::numeric_limits<T>::max()); });
   NarrowedTensor found{.kind = t.kind,
