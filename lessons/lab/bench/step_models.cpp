@@ -111,6 +111,7 @@ void Training::step_on(const data::Batch& batch) {
     loss = train::loss_of(task_, *model_, batch);
     tape.backward(loss);
   }
+  products_.end_step();
   Gradients gradients = optimizer_->gradients();
   // A GPU finds the norm in the same pass.
   constexpr float no_limit = std::numeric_limits<float>::infinity();
