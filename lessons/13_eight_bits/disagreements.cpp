@@ -87,7 +87,7 @@ std::string shown(double x) { return std::isinf(x) ? "infinity" : fmt::format("{
 
 void show_disagreements(Lab& lab) {
   const auto row = [&](const std::string& what, const std::string& one, const std::string& other) {
-    lab.say(fmt::format("  {:<38} {:<28} {}", what, one, other));
+    lab.say(fmt::format("  {:<38} {:<20} {}", what, one, other));
   };
   const auto e4m3 = [](float x, Overflow overflow) {
     const auto y = static_cast<double>(static_cast<float>(float8_e4m3(x, overflow)));
@@ -95,14 +95,14 @@ void show_disagreements(Lab& lab) {
   };
   lab.say("\nThe same input, two answers");
   row("power of two below the largest float", "torchao " + shown(power_by_logarithm(largest_normal)),
-      "Transformer Engine " + shown(power_by_mask(largest_normal)));
+      "TE " + shown(power_by_mask(largest_normal)));
   row("scale of a tensor with an infinity",
       "torchao " + shown(static_cast<double>(torchao_current_scale(infinity, 448))),
-      "Transformer Engine " + shown(static_cast<double>(te_current_scale(infinity, 448))));
+      "TE " + shown(static_cast<double>(te_current_scale(infinity, 448))));
   row("scale of a tensor of zeros", "torchao " + shown(static_cast<double>(torchao_current_scale(0, 448))),
-      "Transformer Engine " + shown(static_cast<double>(te_current_scale(0, 448))));
-  row("E8M0 of infinity", "torchao 0xff (NaN)",
-      fmt::format("CUDA {:#04x} (2^127)", e8m0_rounded_up(infinity).bits()));
+      "TE " + shown(static_cast<double>(te_current_scale(0, 448))));
+  row("E8M0 of infinity", "torchao 0xff",
+      fmt::format("CUDA {:#04x}", e8m0_rounded_up(infinity).bits()));
   row("500 in E4M3", "ml_dtypes " + e4m3(500, Overflow::infinity), "CUDA " + e4m3(500, Overflow::saturate));
   row("infinity in E4M3", "ml_dtypes " + e4m3(infinity, Overflow::infinity),
       "CUDA " + e4m3(infinity, Overflow::saturate));
@@ -110,20 +110,23 @@ void show_disagreements(Lab& lab) {
       fmt::format("others {}", static_cast<float>(float8_e5m2(1.125f, Overflow::infinity))));
 
   const Conversions found = count_conversions();
-  lab.say(fmt::format("\nTies away from zero move {} FP16 numbers elsewhere on their way to E5M2.", found.ties));
+  lab.say(fmt::format("\nTies away from zero move {} of {} positive FP16 numbers elsewhere in E5M2.", found.ties, 0x7b00 - 0x0400));
   lab.say(fmt::format("The detour by FP16 moves {} of {} random floats elsewhere.", found.by_half, found.all));
   lab.number("floats moved by a detour (%)", 100.0 * found.by_half / found.all);
 
   const std::vector<float> gradient = small_gradient(lab);
   double amax = 0;
   for (const float x : gradient) amax = std::max(amax, std::abs(static_cast<double>(x)));
-  const double high = flushed(gradient, 1e-4), low = flushed(gradient, 1e-12);
-  lab.say(fmt::format("\nA gradient with amax {:.2g}, scaled into E4M3 as if amax were at least", amax));
-  lab.say(fmt::format("  1e-4 (DeepSeek-V3): {} % of its values become 0", fixed(high, 1)));
-  lab.say(fmt::format("  1e-12 (torchao): {} %", fixed(low, 1)));
-  lab.number("amax of the gradient", amax);
-  lab.number("flushed with a floor of 1e-4 (%)", high);
-  lab.number("flushed with a floor of 1e-12 (%)", low);
+  lab.say(fmt::format("\nA gradient in E4M3, its scale from an amax of at least 1e-4 or 1e-12"));
+  lab.say("         amax   becomes 0 with 1e-4 (%)   with 1e-12 (%)");
+  for (int divisor = 1; divisor <= 1000; divisor *= 10) {
+    std::vector<float> smaller;
+    for (const float x : gradient) smaller.push_back(x / static_cast<float>(divisor));
+    const double high = flushed(smaller, 1e-4), low = flushed(smaller, 1e-12);
+    lab.say(fmt::format("  {:>11.2g} {:>25} {:>16}", amax / divisor, fixed(high, 1), fixed(low, 1)));
+    lab.number(fmt::format("amax / {}: flushed with a floor of 1e-4 (%)", divisor), high);
+    lab.number(fmt::format("amax / {}: flushed with a floor of 1e-12 (%)", divisor), low);
+  }
 }
 
 }  // namespace tinymp::lab

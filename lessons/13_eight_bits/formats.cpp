@@ -19,7 +19,7 @@ void show_format(Lab& lab, const char* name, int fraction_bits) {
   }
   const auto number = [](T x) { return static_cast<double>(static_cast<float>(x)); };
   const double smallest = number(Limits::denorm_min());
-  lab.say(fmt::format("  {:<6} {:>8} {:>9g} {:>16} {:>14} {:>14} {:>12}", name, fraction_bits,
+  lab.say(fmt::format("  {:<6} {:>8} {:>9g} {:>16} {:>11} {:>9} {:>13}", name, fraction_bits,
                       number(Limits::max()), fmt::format("2^{}", std::ilogb(number(Limits::min()))),
                       fmt::format("2^{}", std::ilogb(smallest)), finite, above_one));
 }
@@ -50,7 +50,7 @@ double error_of_products(float (*rounded)(float), int terms) {
 }  // namespace
 
 void show_formats(Lab& lab) {
-  lab.say("\n         fraction   largest  smallest normal       smallest   finite codes   from 1 to 2");
+  lab.say("\n         fraction  largest  smallest normal  subnormal  numbers  from 1 to 2");
   show_format<half>(lab, "FP16", 10);
   show_format<float8_e5m2>(lab, "E5M2", 2);
   show_format<float8_e4m3>(lab, "E4M3", 3);

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 #include <lessons/13_eight_bits/eight_bits.h>
 #include <lessons/13_eight_bits/words.h>
+#include <tinymp/base/error.h>
 #include <tinymp/data/cifar.h>
+#include <tinymp/data/dataset.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
 #include <tinymp/optim/optimizers.h>
+#include <optional>
 
 // FP8 against FP32 by pairs of runs: the same first weights, the same batches, another recipe.
 namespace tinymp::lab {
@@ -37,28 +40,28 @@ train::Plan autoencoder_plan(const Lab& lab) {
           .task = train::Task::reconstruct,
           .model = train::model_of<nn::Autoencoder>({784, 64, 32, 64, 784}),
           .optimizer = train::optimizer_of<Adam>({.lr = 1e-2f}),
-          .optimizer_name = "adam lr=0.01 cosine",
-          .schedule = ScheduleKind::cosine,
+          .optimizer_name = "adam lr=0.01",
           .steps = lab.steps(400, 4),
           .batch = 128};
 }
 
 /// The schedule of lesson 10, shorter.
-train::Plan resnet_plan(Lab& lab) {
-  const data::ImageShape shape = lab.data().train.shape;
+train::Plan resnet_plan(const Lab& lab, const data::Split& pictures) {
+  const data::ImageShape shape = pictures.train.shape;
   const nn::ResNet::Images images{.size = shape.rows, .channels = shape.channels};
-  train::Plan plan{.question = resnet,
-                   .model = [images](const Recipe& recipe,
-                                     Rng& rng) { return std::make_unique<nn::ResNet>(3, images, recipe, rng); },
-                   .optimizer = train::optimizer_of<Sgd>({.lr = 0.1f, .momentum = 0.9f}),
-                   .optimizer_name = "sgd lr=0.1 momentum=0.9 cosine warmup=10",
-                   .schedule = ScheduleKind::cosine,
-                   .warmup = lab.steps(10, 1),
-                   .steps = lab.steps(120, 2),
-                   .batch = 64};
-  if (shape.channels == 3) plan.pixels.normalise = data::cifar10_statistics;
-  plan.pixels.crop_and_flip = true;
-  return plan;
+  const auto model = [images](const Recipe& recipe, Rng& rng) {
+    return std::make_unique<nn::ResNet>(3, images, recipe, rng);
+  };
+  return {.question = resnet,
+          .data = &pictures,
+          .pixels = {.normalise = data::cifar10_statistics, .crop_and_flip = true},
+          .model = model,
+          .optimizer = train::optimizer_of<Sgd>({.lr = 0.1f, .momentum = 0.9f}),
+          .optimizer_name = "sgd lr=0.1 momentum=0.9 cosine warmup=10",
+          .schedule = ScheduleKind::cosine,
+          .warmup = lab.steps(10, 1),
+          .steps = lab.steps(120, 2),
+          .batch = 64};
 }
 
 void train_pairs(Lab& lab, const train::Plan& plan) {
@@ -98,22 +101,33 @@ void judge(Lab& lab, const std::string& question, bool in_points) {
   lab.verdict(question, text);
 }
 
+/// CIFAR-10, or nothing where it is not here; with --verify that is a MissingError.
+std::optional<data::Split> pictures_of_resnet(Lab& lab) {
+  try {
+    return data::load_images("cifar10");
+  } catch (const MissingError&) {
+    if (lab.options().verify && !lab.options().smoke) throw;
+    lab.say("\nThe pictures for ResNet-20 are not here: ./learn data cifar10 fetches them.");
+    return {};
+  }
+}
+
 }  // namespace
 
 void compare_in_pairs(Lab& lab) {
-  if (lab.data().train.shape.channels == 3) {
-    train_pairs(lab, resnet_plan(lab));
-    return judge(lab, resnet, true);
-  }
   train_pairs(lab, lenet_plan(lab));
   judge(lab, lenet, true);
   train_pairs(lab, autoencoder_plan(lab));
   judge(lab, autoencoder, false);
-  const std::unique_ptr<data::Text> text = text_of_words(lab);
-  if (text == nullptr) return;
-  for (const std::uint64_t seed : lab.seeds())
-    for (const Contender& contender : contenders()) train_words(lab, *text, words, contender, seed);
-  judge(lab, words, false);
+  if (const std::unique_ptr<data::Text> text = text_of_words(lab)) {
+    for (const std::uint64_t seed : lab.seeds())
+      for (const Contender& contender : contenders()) train_words(lab, *text, words, contender, seed);
+    judge(lab, words, false);
+  }
+  if (const std::optional<data::Split> pictures = pictures_of_resnet(lab)) {
+    train_pairs(lab, resnet_plan(lab, *pictures));
+    judge(lab, resnet, true);
+  }
 }
 
 }  // namespace tinymp::lab

@@ -110,13 +110,13 @@ std::vector<Library> libraries() {
   const EnhancedScaling rising{.dynamic = moves,
                                .floor = {.at = {{1, static_cast<float>(least)}}, .count = 1}};
   return {{"dynamic (PyTorch)", [=] { return ours(moves); }},
-          {"enhanced, floor", [=] { return ours(rising); }},
-          {"Apex, min_loss_scale", [] { return apex(least); }},
+          {"enhanced, floor 1024", [=] { return ours(rising); }},
+          {"Apex, min_loss_scale 1024", [] { return apex(least); }},
           {"Apex, hysteresis 2", [] { return apex_kernel(); }},
-          {"Megatron, min_scale, hyst. 2", [] { return megatron(least); }},
-          {"fairseq, threshold", [] { return fairseq(least); }},
+          {"Megatron, both", [] { return megatron(least); }},
+          {"fairseq, threshold 1024", [] { return fairseq(least); }},
           {"fairseq", [] { return fairseq(0); }},
-          {"DeepSpeed, min_scale", [] { return deepspeed(least, 1); }},
+          {"DeepSpeed, min_scale 1024", [] { return deepspeed(least, 1); }},
           {"DeepSpeed, delayed_shift 2", [] { return deepspeed(least, hysteresis); }}};
 }
 
@@ -129,7 +129,7 @@ std::vector<std::string> traced(Scaler scaler, const std::function<bool(int)>& i
   for (int step = 1; step <= after.back(); ++step) {
     if (stopped == 0 && !scaler(scale, is_bad(step))) stopped = step;
     if (std::ranges::find(after, step) != after.end())
-      found.push_back(stopped > 0 ? fmt::format("ends at {}", stopped) : report::scale_text(scale));
+      found.push_back(stopped > 0 ? fmt::format("stop {}", stopped) : report::scale_text(scale));
   }
   return found;
 }
@@ -137,15 +137,15 @@ std::vector<std::string> traced(Scaler scaler, const std::function<bool(int)>& i
 }  // namespace
 
 void show_scalers(Lab& lab) {
-  lab.say(fmt::format("\nS begins at {}; floors are {}; S may grow after {} good steps", first, least, window));
-  lab.say("                                 an overflow every 10 steps    8 overflows   40 good");
-  lab.say("  after step                        100        200        400     in a row     steps");
+  lab.say(fmt::format("\nS begins at {} and may grow after {} good steps", first, window));
+  lab.say("                            an overflow every 10 steps  8 overflows  40 good");
+  lab.say("  S after                        100      200      400     in a row    steps");
   for (const Library& library : libraries()) {
     const std::vector<std::string> drip =
         traced(library.make(), [](int step) { return step % 10 == 0; }, {100, 200, 400});
     const std::vector<std::string> burst =
         traced(library.make(), [](int step) { return step <= 8; }, {8, 48});
-    lab.say(fmt::format("  {:<28} {:>10} {:>10} {:>10} {:>12} {:>9}", library.name, drip[0], drip[1], drip[2],
+    lab.say(fmt::format("  {:<26} {:>8} {:>8} {:>8} {:>12} {:>8}", library.name, drip[0], drip[1], drip[2],
                         burst[0], burst[1]));
   }
 }

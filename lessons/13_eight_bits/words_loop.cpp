@@ -6,6 +6,7 @@
 #include <tinymp/nn/language_model.h>
 #include <tinymp/numeric/exp_log.h>
 #include <tinymp/optim/optimizers.h>
+#include <chrono>
 #include <cmath>
 
 // The loop of lesson 11 with a region of products in FP8: train::run trains on images.
@@ -92,6 +93,7 @@ void train_words(Lab& lab, const data::Text& text, const std::string& question, 
   train::RunLog log(path, header);
   train::Run run{path, log.header(), {}, train::RunResult{}};
   RunProgress progress(header, path, lab.options(), lab.live());
+  const auto start = std::chrono::steady_clock::now();
   for (std::int64_t t = 1; t <= header.steps; ++t) {
     train::LogRecord record = take_step(model, optimizer, scaler, products, loader.next());
     record.step = t;
@@ -105,6 +107,7 @@ void train_words(Lab& lab, const data::Text& text, const std::string& question, 
     run.steps.push_back(record);
   }
   progress.finish();
+  run.result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.result->value = perplexity(lab, model, products, text);
   log.finish(*run.result);
   progress.tell(run);
