@@ -367,7 +367,14 @@ runs() {
     prints 'at least 32768 from step 1, 65536 from step 3'
     learn 0 train $few --recipe fp8_e5m2 --fp8-exempt last --round-errors stochastic --out eight
     prints 'gradients through e5m2, but last, errors rounded stochastic'
-    rm -r enhanced eight
+    learn 0 train $few --recipe fp8_hybrid --fp8-history 3 --fp8-margin -1 --fp8-amax most_recent --out hybrid
+    prints 'saturating, delayed scales with margin -1 of 3 steps by most_recent, but last'
+    learn 2 train $few --recipe fp8_hybrid --fp8-scaling current --fp8-margin 1
+    complains '--fp8-margin has no meaning for --fp8-scaling current'
+    learn 2 train $few --recipe fp8_hybrid --fp8-margin 101 && complains '--fp8-margin'
+    learn 2 train $few --recipe fp8_hybrid --fp8-history 0 && complains '--fp8-history'
+    learn 2 train $few --fp8-scaling current && complains 'no product is in FP8'
+    rm -r enhanced eight hybrid
     learn 0 train $few --model residual --blocks 2 --width 16 --optimizer adagrad --name 'a curve'
     learn 0 train $few --model lenet --recipe fp16_dynamic && prints 'lenet on fashion-mnist-cut'
     learn 0 train $few --recipe o1 && prints 'f32, autocast f16, S dynamic'

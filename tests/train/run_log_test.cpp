@@ -141,8 +141,11 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
   Recipe floored = odd;
   floored.scaling = EnhancedScaling{.dynamic = {.initial = 8, .growth_interval = 7},
                                     .floor = scale_floors_from("1:0.1,150000:32768")};
+  Recipe scaled = recipes::fp8_hybrid;
+  scaled.eight_bits.margin = -7, scaled.eight_bits.history = 31;
+  scaled.eight_bits.amax = AmaxAlgorithm::most_recent;
   for (const Recipe& recipe :
-       {recipes::fp32, recipes::fp16_weights, recipes::fp16_dynamic, skipping, odd, floored}) {
+       {recipes::fp32, recipes::fp16_weights, recipes::fp16_dynamic, skipping, odd, floored, scaled}) {
     files::Folder folder;
     RunHeader header = some_header();
     header.recipe = recipe;
@@ -190,6 +193,7 @@ TEST_CASE("the lines of a run log are what the format says") {
                         "\"master\":\"f32\",\"state\":\"f32\",\"autocast\":\"f32\","
                         "\"fp8_forward\":\"f32\",\"fp8_backward\":\"f32\","
                         "\"fp8_gradient\":\"f32\",\"fp8_saturates\":false,\"fp8_exempt\":\"\","
+                        "\"fp8_scaling\":\"none\",\"fp8_margin\":0,\"fp8_history\":1024,\"fp8_amax\":\"max\","
                         "\"round_weights\":\"nearest\",\"round_activations\":\"nearest\","
                         "\"round_errors\":\"nearest\",\"round_gradients\":\"nearest\","
                         "\"round_masters\":\"nearest\",\"kahan\":false,\"fp32_norm\":false,"

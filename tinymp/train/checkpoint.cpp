@@ -28,7 +28,7 @@ Json moment_json(const Moment& moment, const CheckpointOwner& owner) {
 
 /// The numbers of a moment; take_tensors() adds its tensors.
 Moment moment_from(const MetadataReader& json, const CheckpointOwner& owner) {
-  Moment moment{json.count("step"), {}, {}, {}, make_loader(owner.plan)};
+  Moment moment{.step = json.count("step"), .loader = make_loader(owner.plan)};
   moment.optimizer.steps = json.count("optimizer_steps");
   moment.optimizer.learning_rate = json.number("learning_rate");
   if (moment.step > owner.plan.steps || moment.optimizer.steps > moment.step) json.fail("has too many steps");

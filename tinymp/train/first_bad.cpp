@@ -25,7 +25,7 @@ class Replay {
         products_(make_products(plan, *model_)),
         loader_(from.loader),
         schedule_(schedule_of(plan, optimizer_->learning_rate())) {
-    restore(from, *model_, *optimizer_, scaler_, loader_);
+    restore(from, *model_, *optimizer_, scaler_, products_, loader_);
     for (const Tensor& moment : optimizer_->moments())
       if (!all_finite(moment)) bad_before_.insert(moment.id());
   }

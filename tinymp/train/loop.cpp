@@ -204,14 +204,14 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
     shadow.emplace(make_model(plan, recipes::fp32));
 
   const float first_lr = optimizer->learning_rate();
-  RunStart begun = begin_run(plan, path, *model, *optimizer, scaler, loader);
+  RunStart begun = begin_run(plan, path, *model, *optimizer, scaler, products, loader);
   Run& recorded = begun.recorded;
   if (!begun.log) {  // finished before
     if (keep != nullptr) *keep = std::move(model);
     return std::move(recorded);
   }
   RunLog& log = *begun.log;
-  const RunningParts running{*model, *optimizer, scaler, loader};
+  const RunningParts running{*model, *optimizer, scaler, products, loader};
   FaultFinder finder(
       plan, running, [&] { return make_model(plan, plan.recipe); },
       [&](const Finding& finding) {
@@ -225,7 +225,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   const Books books{plan, log, recorded, result, finder, curves, on_step};
   const auto save = [&](std::int64_t t) {
     log.sync();
-    save_run(path, {plan, *model, *optimizer, first_lr},
+    save_run(path, {plan, *model, *optimizer, products, first_lr},
              {result, log.lines(), moment_of(running, t), finder.memory()});
   };
   const MemoryMeter memory(*model, *optimizer);

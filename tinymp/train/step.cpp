@@ -23,6 +23,7 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     loss = plan.loss ? plan.loss(model(batch.images), batch.labels) : loss_of(plan.task, model, batch);
     tape.backward(loss);
   }
+  products.end_step();
   Gradients gradients = optimizer.gradients();
   // No norm is above infinity: that limit clips nothing.
   const float max_norm = plan.clip > 0 ? plan.clip : std::numeric_limits<float>::infinity();
