@@ -19,7 +19,7 @@ const std::string of_paper = "fp8_e5m2", of_hybrid = "fp8_hybrid";
 std::vector<Contender> contenders() {
   Recipe paper = recipes::fp8_e5m2;
   paper.scaling = moving_scale;
-  return {{in_fp32, recipes::fp32}, {of_paper, paper}};
+  return {{in_fp32, recipes::fp32}, {of_paper, paper}, {of_hybrid, recipes::fp8_hybrid}};
 }
 
 const std::string lenet = "Parity: LeNet", resnet = "Parity: ResNet-20", autoencoder = "Parity: autoencoder",

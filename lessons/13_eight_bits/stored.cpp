@@ -26,7 +26,7 @@ train::Plan stored_plan(Lab& lab, const Way& way, std::uint64_t seed) {
                    .model = train::model_of<nn::Mlp>({784, 128, 128, 128, 10}),
                    .optimizer = train::optimizer_of<Adam>({.lr = 1e-3f}),
                    .optimizer_name = "adam lr=0.001",
-                   .steps = lab.steps(600, 10),
+                   .steps = lab.steps(500, 10),
                    .batch = 64};
   if (way.format == DType::f32) return plan;
   plan.model = [way, seed, inner = plan.model](const Recipe& recipe, Rng& rng) {
@@ -62,8 +62,10 @@ void ask_stored(Lab& lab) {
               fmt::format("E5M2 weights rounded to nearest end {} points below FP32 or more, stochastically "
                           "rounded {} or less.",
                           fixed(nearest, 1), fixed(random, 1)));
-  lab.claim(nearest >= 3, fmt::format("E5M2 weights, to nearest: at least {} points below FP32 (3 asked)",
+  lab.claim(nearest >= 5, fmt::format("E5M2 weights, to nearest: at least {} points below FP32 (5 asked)",
                                       fixed(nearest, 1)));
+  lab.claim(random <= 2,
+            fmt::format("... rounded stochastically: at most {} points (2 allowed)", fixed(random, 2)));
 }
 
 }  // namespace tinymp::lab

@@ -7,7 +7,7 @@
 /// The word model of lesson 11 in a smaller size, with products in FP8.
 namespace tinymp::lab {
 
-inline constexpr std::int64_t vocabulary = 2048, words_rows = 32, words_length = 16, words_width = 64;
+inline constexpr std::int64_t vocabulary = 2048, words_rows = 32, words_length = 16, words_width = 32;
 
 /// The text of the chapter, or nothing where it is not here; with --verify that is a MissingError.
 std::unique_ptr<data::Text> text_of_words(Lab& lab);

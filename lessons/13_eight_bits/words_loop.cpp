@@ -22,7 +22,7 @@ train::RunHeader header_of(Lab& lab, const data::Text& text, const std::string& 
                                          .recipe = contender.recipe,
                                          .seed = seed,
                                          .optimizer_name = "adam lr=0.005",
-                                         .steps = lab.steps(200, 4),
+                                         .steps = lab.steps(150, 4),
                                          .batch = words_rows});
   train::RunHeader header = train::header_of(plan, model);
   header.data = data::describe(text);
@@ -43,6 +43,7 @@ train::LogRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer,
     tape.backward(scaler.scale(loss));
     record.loss = loss.item();
   }
+  products.end_step();
   Gradients gradients = optimizer.gradients();
   UnscaleResult check = scaler.unscale(gradients);
   const kernels::GradientCounts found = check.counts();
