@@ -67,8 +67,8 @@ void compare_with_hardware(Lab& lab) {
     lab.say(fmt::format("  {:>20} {:>34}", bits, wrong));
     lab.number(fmt::format("H100: wrong blocks with {} bits", bits), wrong);
     if (bits == 13)
-      lab.claim(wrong == 0, fmt::format("13 bits after the point: {} of {} recorded blocks differ", wrong,
-                                        blocks.size()),
+      lab.claim(wrong == 0,
+                fmt::format("13 bits after the point: {} of {} recorded blocks differ", wrong, blocks.size()),
                 Lab::Judged::in_smoke_too);
   }
 }
@@ -78,7 +78,8 @@ double on_hopper(const std::vector<float>& a, const std::vector<float>& b, std::
   const std::size_t part = promote_every == 0 ? a.size() : promote_every;
   float sum = 0;
   for (std::size_t k = 0; k < a.size(); k += part)
-    sum += kernels::tensor_core_dot(hopper(13), a.data() + k, b.data() + k, static_cast<std::int64_t>(part), 0);
+    sum +=
+        kernels::tensor_core_dot(hopper(13), a.data() + k, b.data() + k, static_cast<std::int64_t>(part), 0);
   return static_cast<double>(sum);
 }
 
@@ -114,16 +115,17 @@ void show_accumulators(Lab& lab) {
   compare_with_hardware(lab);
   lab.say("\nSums of E4M3 products from 0 to 1, relative error (%)");
   lab.say("       K    13 bits   moved to FP32 every 128       FP32");
-  for (const std::size_t terms : {std::size_t{128}, std::size_t{1024}, std::size_t{4096}, std::size_t{16384}}) {
+  for (const std::size_t terms :
+       {std::size_t{128}, std::size_t{1024}, std::size_t{4096}, std::size_t{16384}}) {
     const Errors found = errors_of_sums(terms);
-    lab.say(fmt::format("  {:>6} {:>10} {:>25} {:>10}", terms, fixed(found.never, 3), fixed(found.promoted, 3),
-                        fixed(found.f32, 5)));
+    lab.say(fmt::format("  {:>6} {:>10} {:>25} {:>10}", terms, fixed(found.never, 3),
+                        fixed(found.promoted, 3), fixed(found.f32, 5)));
     lab.number(fmt::format("13 bits, K = {}: error (%)", terms), found.never);
     lab.number(fmt::format("promoted every 128, K = {}: error (%)", terms), found.promoted);
     if (terms < 16384) continue;
     lab.claim(found.never >= 10 * found.promoted,
-              fmt::format("a sum of {} on Hopper is off by {} %, moved to FP32 every 128 terms by {} %", terms,
-                          fixed(found.never, 2), fixed(found.promoted, 3)),
+              fmt::format("a sum of {} on Hopper is off by {} %, moved to FP32 every 128 terms by {} %",
+                          terms, fixed(found.never, 2), fixed(found.promoted, 3)),
               Lab::Judged::in_smoke_too);
   }
 }

@@ -18,9 +18,8 @@ std::vector<Contender> easy_contenders() {
   of_text.scaling = moving_scale;
   Recipe of_code = of_text;
   of_text.rounding = {.activations = Rounding::stochastic, .gradients = Rounding::stochastic};
-  of_code.rounding = {.errors = Rounding::stochastic,
-                      .gradients = Rounding::stochastic,
-                      .masters = Rounding::stochastic};
+  of_code.rounding = {
+      .errors = Rounding::stochastic, .gradients = Rounding::stochastic, .masters = Rounding::stochastic};
   Recipe nearest = recipes::fp8_e5m2;
   nearest.scaling = moving_scale;
   return {{in_fp32, recipes::fp32},
@@ -31,8 +30,8 @@ std::vector<Contender> easy_contenders() {
 }
 
 const std::string e4m3_one = "errors in E4M3, S = 1", e4m3_8 = "errors in E4M3, S = 8",
-                  e4m3_64 = "errors in E4M3, S = 64",
-                  e4m3_moving = "errors in E4M3, dynamic S", errors_e5m2 = "errors in E5M2, S = 1";
+                  e4m3_64 = "errors in E4M3, S = 64", e4m3_moving = "errors in E4M3, dynamic S",
+                  errors_e5m2 = "errors in E5M2, S = 1";
 
 Recipe with_errors_in_e4m3(LossScaling scaling) {
   Recipe recipe = e5m2_everywhere(scaling);
@@ -106,8 +105,7 @@ void ask_errors(Lab& lab) {
   lab.claim(std::max(scaled, in_e5m2) <= 2,
             fmt::format("... S = 64 at most {} points, E5M2 at S = 1 {} (2 allowed)", fixed(scaled, 2),
                         fixed(in_e5m2, 2)));
-  lab.claim(moving <= 4,
-            fmt::format("... a dynamic S at most {} points (4 allowed)", fixed(moving, 2)));
+  lab.claim(moving <= 4, fmt::format("... a dynamic S at most {} points (4 allowed)", fixed(moving, 2)));
 }
 
 }  // namespace tinymp::lab

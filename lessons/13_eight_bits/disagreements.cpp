@@ -49,8 +49,7 @@ Conversions count_conversions() {
   Rng rng(5);
   for (; found.all < 1'000'000; ++found.all) {
     const float x = std::ldexp(rng.uniform(1, 2), static_cast<int>(rng.below(30)) - 14);
-    const float8_e5m2 direct(x, Overflow::infinity),
-        twice(static_cast<float>(half(x)), Overflow::infinity);
+    const float8_e5m2 direct(x, Overflow::infinity), twice(static_cast<float>(half(x)), Overflow::infinity);
     found.by_half += direct.bits() != twice.bits();
   }
   return found;
@@ -101,8 +100,7 @@ void show_disagreements(Lab& lab) {
       "TE " + shown(static_cast<double>(te_current_scale(infinity, 448))));
   row("scale of a tensor of zeros", "torchao " + shown(static_cast<double>(torchao_current_scale(0, 448))),
       "TE " + shown(static_cast<double>(te_current_scale(0, 448))));
-  row("E8M0 of infinity", "torchao 0xff",
-      fmt::format("CUDA {:#04x}", e8m0_rounded_up(infinity).bits()));
+  row("E8M0 of infinity", "torchao 0xff", fmt::format("CUDA {:#04x}", e8m0_rounded_up(infinity).bits()));
   row("500 in E4M3", "ml_dtypes " + e4m3(500, Overflow::infinity), "CUDA " + e4m3(500, Overflow::saturate));
   row("infinity in E4M3", "ml_dtypes " + e4m3(infinity, Overflow::infinity),
       "CUDA " + e4m3(infinity, Overflow::saturate));
@@ -110,8 +108,10 @@ void show_disagreements(Lab& lab) {
       fmt::format("others {}", static_cast<float>(float8_e5m2(1.125f, Overflow::infinity))));
 
   const Conversions found = count_conversions();
-  lab.say(fmt::format("\nTies away from zero move {} of {} positive FP16 numbers elsewhere in E5M2.", found.ties, 0x7b00 - 0x0400));
-  lab.say(fmt::format("The detour by FP16 moves {} of {} random floats elsewhere.", found.by_half, found.all));
+  lab.say(fmt::format("\nTies away from zero move {} of {} positive FP16 numbers elsewhere in E5M2.",
+                      found.ties, 0x7b00 - 0x0400));
+  lab.say(
+      fmt::format("The detour by FP16 moves {} of {} random floats elsewhere.", found.by_half, found.all));
   lab.number("floats moved by a detour (%)", 100.0 * found.by_half / found.all);
 
   const std::vector<float> gradient = small_gradient(lab);

@@ -56,8 +56,8 @@ void show_formats(Lab& lab) {
   show_format<float8_e4m3>(lab, "E4M3", 3);
 
   lab.say("\nOperands are rounded, sums are exact   FP16    E4M3    E5M2");
-  lab.say(fmt::format("  0.3 becomes {:>31.5g} {:>7.5g} {:>7.5g}", in_f16(0.3f), in_e4m3(0.3f),
-                      in_e5m2(0.3f)));
+  lab.say(
+      fmt::format("  0.3 becomes {:>31.5g} {:>7.5g} {:>7.5g}", in_f16(0.3f), in_e4m3(0.3f), in_e5m2(0.3f)));
   lab.say(fmt::format("  0.003 becomes {:>29.4g} {:>7.4g} {:>7.4g}", in_f16(0.003f), in_e4m3(0.003f),
                       in_e5m2(0.003f)));
   for (const int terms : {1, 1024}) {

@@ -9,8 +9,8 @@ namespace tinymp::lab {
 namespace {
 
 const std::string one = "E5M2, S = 1", thousand = "E5M2, S = 1024", dynamic_s = "E5M2, dynamic S",
-                  exempt = "fp8_e5m2, S = 1", random_errors = "E5M2, S = 1, stochastic errors", in_fp16 = "FP16, S = 1", plain = "dynamic S",
-                  enhanced = "enhanced S";
+                  exempt = "fp8_e5m2, S = 1", random_errors = "E5M2, S = 1, stochastic errors",
+                  in_fp16 = "FP16, S = 1", plain = "dynamic S", enhanced = "enhanced S";
 constexpr float least = 1024;  ///< the floor
 constexpr int often = 12;
 
@@ -61,9 +61,10 @@ void ask_small(Lab& lab) {
   const double unscaled = smallest(times_fp32(lab, small_in_e5m2, one)),
                scaled = largest(times_fp32(lab, small_in_e5m2, thousand)),
                moving = largest(times_fp32(lab, small_in_e5m2, dynamic_s));
-  lab.verdict(small_in_e5m2, fmt::format("At S = 1 E5M2 ends at {} times FP32's error or more, at S = 1024 at "
-                                         "{} or less.",
-                                         fixed(unscaled, 2), fixed(scaled, 2)));
+  lab.verdict(small_in_e5m2,
+              fmt::format("At S = 1 E5M2 ends at {} times FP32's error or more, at S = 1024 at "
+                          "{} or less.",
+                          fixed(unscaled, 2), fixed(scaled, 2)));
   lab.claim(unscaled >= 1.2, fmt::format("autoencoder in E5M2, S = 1: at least {} times FP32's error (1.2 "
                                          "asked)",
                                          fixed(unscaled, 2)));
@@ -84,14 +85,14 @@ void ask_spurious(Lab& lab) {
   }
   const double pushed = smallest(times_fp32(lab, spurious, plain)),
                held = largest(times_fp32(lab, spurious, enhanced));
-  lab.verdict(spurious, fmt::format("The dynamic S ends at {} times FP32's error or more, the enhanced one at "
-                                    "{} or less.",
-                                    fixed(pushed, 2), fixed(held, 2)));
+  lab.verdict(spurious,
+              fmt::format("The dynamic S ends at {} times FP32's error or more, the enhanced one at "
+                          "{} or less.",
+                          fixed(pushed, 2), fixed(held, 2)));
   lab.claim(pushed >= 1.2, fmt::format("overflows without a cause, dynamic S: at least {} times FP32's error "
                                        "(1.2 asked)",
                                        fixed(pushed, 2)));
-  lab.claim(held <= 1.15,
-            fmt::format("... enhanced S: at most {} times (1.15 allowed)", fixed(held, 2)));
+  lab.claim(held <= 1.15, fmt::format("... enhanced S: at most {} times (1.15 allowed)", fixed(held, 2)));
 }
 
 }  // namespace tinymp::lab

@@ -91,8 +91,8 @@ void judge(Lab& lab, const std::string& question, bool in_points) {
     const double widest = in_points ? 2 : 4;
     const bool decided = found.high - found.low <= widest;
     text += fmt::format("{}{} minus FP32: {} {} on average, {} to {}{}.", text.empty() ? "" : " ",
-                        contender.name, fixed(found.mean, 2), in_points ? "points" : "%",
-                        fixed(found.low, 2), fixed(found.high, 2), decided ? "" : ": undecided");
+                        contender.name, fixed(found.mean, 2), in_points ? "points" : "%", fixed(found.low, 2),
+                        fixed(found.high, 2), decided ? "" : ": undecided");
     const std::string name = fmt::format("{}, {}", question, contender.name);
     lab.number(name + ": mean", found.mean);
     lab.number(name + ": low", found.low);

@@ -95,11 +95,12 @@ void show_outlier(Lab& lab) {
   }
   const auto at = static_cast<std::size_t>(outlier_step - 1);
   const double reached = history[at].images, after = history[at + 2].images, soon = newest[at + 2].images;
-  lab.claim(reached > 10 && after < 0.1 && soon > 0.9,
-            fmt::format("delayed scales: an outlier reaches {} times 448; two steps later the images reach {} "
-                        "of it, and {} where the newest amax counts alone",
-                        fixed(reached, 1), fixed(after, 2), fixed(soon, 2)),
-            Lab::Judged::in_smoke_too);
+  lab.claim(
+      reached > 10 && after < 0.1 && soon > 0.9,
+      fmt::format("delayed scales: an outlier reaches {} times 448; two steps later the images reach {} "
+                  "of it, and {} where the newest amax counts alone",
+                  fixed(reached, 1), fixed(after, 2), fixed(soon, 2)),
+      Lab::Judged::in_smoke_too);
 }
 
 }  // namespace
@@ -108,24 +109,26 @@ void ask_growing(Lab& lab) {
   show_outlier(lab);
   for (const std::uint64_t seed : lab.seeds()) {
     for (const Contender& contender : contenders()) {
-      lab.train({.question = growing,
-                 .name = contender.name,
-                 .recipe = contender.recipe,
-                 .seed = seed,
-                 .model = [](const Recipe& recipe,
-                             Rng& rng) { return std::make_unique<nn::ResidualMlp>(width, blocks, recipe, rng); },
-                 .optimizer = train::optimizer_of<Adam>({.lr = 1e-3f}),
-                 .optimizer_name = "adam lr=0.001",
-                 .steps = lab.steps(250, 5),
-                 .batch = 64});
+      lab.train(
+          {.question = growing,
+           .name = contender.name,
+           .recipe = contender.recipe,
+           .seed = seed,
+           .model = [](const Recipe& recipe,
+                       Rng& rng) { return std::make_unique<nn::ResidualMlp>(width, blocks, recipe, rng); },
+           .optimizer = train::optimizer_of<Adam>({.lr = 1e-3f}),
+           .optimizer_name = "adam lr=0.001",
+           .steps = lab.steps(250, 5),
+           .batch = 64});
     }
   }
   const std::vector<double> fp32 = lab.results(growing, in_fp32);
   const auto below = [&](const std::string& name) { return differences(fp32, lab.results(growing, name)); };
-  lab.verdict(growing, fmt::format("Without scales it ends {} points below FP32 on average, with delayed ones "
-                                   "{}, with current ones {}.",
-                                   fixed(mean(below(none)), 1), fixed(mean(below(delayed)), 1),
-                                   fixed(mean(below(current)), 1)));
+  lab.verdict(growing,
+              fmt::format("Without scales it ends {} points below FP32 on average, with delayed ones "
+                          "{}, with current ones {}.",
+                          fixed(mean(below(none)), 1), fixed(mean(below(delayed)), 1),
+                          fixed(mean(below(current)), 1)));
   for (const std::string& name : {delayed, current})
     lab.claim(mean(below(name)) <= 5, fmt::format("{}: on average {} points below FP32 (5 allowed)", name,
                                                   fixed(mean(below(name)), 1)));

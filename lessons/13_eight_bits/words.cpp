@@ -36,8 +36,8 @@ void ask_words(Lab& lab) {
             fmt::format("word model in E5M2, S = 1: at least {} times FP32's perplexity (1.1 asked)",
                         fixed(smallest(times(one)), 2)));
   for (const std::string& name : {constant, moving, rising})
-    lab.claim(largest(times(name)) <= 1.1, fmt::format("... {}: at most {} times (1.1 allowed)", name,
-                                                       fixed(largest(times(name)), 3)));
+    lab.claim(largest(times(name)) <= 1.1,
+              fmt::format("... {}: at most {} times (1.1 allowed)", name, fixed(largest(times(name)), 3)));
 }
 
 }  // namespace tinymp::lab

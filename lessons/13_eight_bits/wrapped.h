@@ -40,7 +40,7 @@ class Stored final : public Wrapped {
   DType format_;
   Rounding rounding_;
   std::uint64_t seed_;
-  Tensor uses_;                        ///< () f64: each rounding has random words of its own
+  Tensor uses_;                         ///< () f64: each rounding has random words of its own
   mutable std::vector<Tensor> before_;  ///< the parameters as they were stored last
   mutable std::int64_t lost_ = 0, updates_ = 0;
 };
