@@ -48,7 +48,8 @@ Conversions count_conversions() {
   }
   Rng rng(5);
   for (; found.all < 1'000'000; ++found.all) {
-    const float x = std::ldexp(rng.uniform(1, 2), static_cast<int>(rng.below(30)) - 14);
+    const int exponent = static_cast<int>(rng.below(30)) - 14;
+    const float x = std::ldexp(rng.uniform(1, 2), exponent);
     const float8_e5m2 direct(x, Overflow::infinity), twice(static_cast<float>(half(x)), Overflow::infinity);
     found.by_half += direct.bits() != twice.bits();
   }
