@@ -143,7 +143,7 @@ prints '^Emulated: the times are those of a CPU'
 prints '^(32,32) = (32,32) (32,32), f16 with sums in f32$'
 [ "$(grep -c '"products": 82' "$work/all.json")" = 6 ] || fail 'wanted 82 products a rung'
 for text in '"bench": "gemm"' '"emulated": true' '"name": "emulated GPU"' '"rung": "wmma-stages"' '"commit": "' \
-  '"date": "20' '"driver": ""' '"command": "./learn bench gemm --size 32 --out'; do
+  '"date": "20' '"driver": ""' '"command": "TINYMP_EMULATE=1 ./learn bench gemm --size 32 --out'; do
   grep -q -- "$text" "$work/all.json" || fail "wanted in the JSON: $text"
 done
 [ "$(grep -c '"milliseconds": null' "$work/all.json")" = 7 ] || fail 'no time of an emulation is a result'
