@@ -100,7 +100,7 @@ class Delayed {
     float amax = slots_[0];
     if (how_.amax == AmaxAlgorithm::max)
       for (const float slot : slots_) amax = std::fmax(amax, slot);
-    std::ranges::rotate(slots_, slots_.begin() + 1);
+    std::rotate(slots_.begin(), slots_.begin() + 1, slots_.end());
     // The amax of the step goes to the end, and slot 0, the oldest, is free. Of one slot nothing is kept.
     slots_[0] = 0;
     const float most = largest_ * std::ldexp(1.0f, -how_.margin);

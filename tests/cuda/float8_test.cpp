@@ -128,7 +128,7 @@ TEST_CASE("FP8 on the GPU: delayed scales move together, each by its rule") {
       }
       for (int step = 0; step < 12; ++step) {
         std::vector<float> now = amaxes;  // each tensor meets each kind of amax
-        std::ranges::rotate(now, now.begin() + step % count);
+        std::rotate(now.begin(), now.begin() + step % count, now.end());
         for (std::size_t i = 0; i < count; ++i)
           if (now[i] >= 0) move_delayed_scale(policy, histories[i].data(), now[i], expected[i]);
         for (const Device device : both) {

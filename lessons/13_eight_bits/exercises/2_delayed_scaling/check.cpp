@@ -66,7 +66,7 @@ Moved moved(const Unmoved& of, const Way& way = {}) {
     line.push_back(of.history.amax[static_cast<std::size_t>((of.next + i) % length)]);
   std::vector<float> after = line;
   if (way.writes) after[way.place_moves_first && length > 1 ? 1 : 0] = of.amax;
-  std::ranges::rotate(after, after.begin() + 1);
+  std::rotate(after.begin(), after.begin() + 1, after.end());
 
   const std::vector<float>& seen = way.reads_after ? after : line;
   const bool most_recent = (of.policy.algorithm == AmaxAlgorithm::most_recent && way.newest) || !way.largest;
