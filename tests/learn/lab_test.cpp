@@ -181,10 +181,11 @@ TEST_CASE("a command line repeats a run that was emulated") {
   const char* const arguments[] = {"learn", "--device", "cuda"};
   const char* const before = std::getenv("TINYMP_EMULATE");
   const std::string kept = before == nullptr ? "" : before;
-  const std::pair<const char*, const char*> cases[] = {{"h200", "TINYMP_EMULATE=h200 ./learn train --device cuda"},
-                                                       {"1", "TINYMP_EMULATE=1 ./learn train --device cuda"},
-                                                       {"0", "./learn train --device cuda"},
-                                                       {"", "./learn train --device cuda"}};
+  const std::pair<const char*, const char*> cases[] = {
+      {"h200", "TINYMP_EMULATE=h200 ./learn train --device cuda"},
+      {"1", "TINYMP_EMULATE=1 ./learn train --device cuda"},
+      {"0", "./learn train --device cuda"},
+      {"", "./learn train --device cuda"}};
   for (const auto& [set, expected] : cases) {
     setenv("TINYMP_EMULATE", set, 1);
     CHECK(typed("./learn train", 3, arguments) == expected);
