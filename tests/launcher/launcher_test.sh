@@ -372,6 +372,7 @@ for command in '' quickstart run 'run 6' train verify-all compare test; do
   check "$command --help: exit code 0" ends_with 0
   check "$command --help: usage" says "usage: ./learn${command:+ ${command% *}}"
   check "$command --help: builds nothing" not_called 'cmake -'
+  case $command in '' | test) ;; *) check "$command --help: what is built first" says 'builds its program first' ;; esac
 done
 mkdir "$tree/lessons/42_answer"
 learn run --help

@@ -28,7 +28,7 @@ TEST_CASE("a run that goes back to a moment takes the same steps: delayed scales
     return scales;
   };
   take(1, 4);
-  const train::Moment moment = moment_of({*model, *optimizer, scaler, products, loader}, 4);
+  const train::Moment moment = train::moment_of({*model, *optimizer, scaler, products, loader}, 4);
   const std::vector<double> first = take(5, 10), weights = values_of(*model);
   restore(moment, *model, *optimizer, scaler, products, loader);
   products.set_step(4);

@@ -69,12 +69,17 @@ std::uint8_t ties_away(const Asked& of) {
 }
 std::uint8_t flushed(const Asked& of) { return of.size() < 0x1p-14 ? of.with_sign(0) : right(of); }
 std::uint8_t cut_off_below(const Asked& of) { return of.size() < 0x1p-14 ? cut_off(of) : right(of); }
+double to_even(double n) {
+  const double below = std::floor(n), over = n - below;
+  const bool odd = std::fmod(below, 2) != 0;
+  return below + (over > 0.5 || (over == 0.5 && odd) ? 1 : 0);
+}
 /// Rounded to a half, and then to E5M2.
 std::uint8_t through_half(const Asked& of) {
   if (!(of.size() < 65536)) return right(of);
   const double size = of.size();
   const int exponent = size == 0 ? -14 : std::max(std::ilogb(size), -14);
-  return finished(of, nearest_to(std::ldexp(std::nearbyint(std::ldexp(size, 10 - exponent)), exponent - 10)));
+  return finished(of, nearest_to(std::ldexp(to_even(std::ldexp(size, 10 - exponent)), exponent - 10)));
 }
 std::uint8_t always_saturates(const Asked& of) { return right({of.x, true}); }
 std::uint8_t never_saturates(const Asked& of) { return right({of.x, false}); }
