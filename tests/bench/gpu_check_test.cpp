@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 // What ./learn gpu-check does when something on the GPU fails or hangs. Shell scripts stand for the programs.
 namespace tinymp::test {
@@ -86,6 +88,32 @@ esac
   CHECK(finding.table == expected);
 }
 
+TEST_CASE("gpu-check: each tool of compute-sanitizer sees ops, the ladder, an eager step and a graph") {
+  const files::Folder folder;
+  const Setting setting{
+      .programs = folder.path, .tests = folder.path, .scratch = folder.path, .part = "sanitizer"};
+  write_script(folder.path / "compute-sanitizer", R"(
+[ "$1" = --version ] && exit 0
+case "$2 $*" in
+  'racecheck '*'--sums f16'*) echo 'RACECHECK SUMMARY: 1 hazard'; exit 9 ;;
+  *) echo "$5 $6 $7" ;;
+esac
+)");
+  const std::string path = folder.path.string() + ":" + std::getenv("PATH");
+  const files::Environment first("PATH", path.c_str());
+  const Finding finding = lab::gpu_check::check_sanitizer(setting);
+  CHECK(finding.state == State::bad);
+  CHECK(finding.summary.starts_with("1 of 20 runs under a tool end badly"));
+  REQUIRE(finding.table.size() == 21);
+  CHECK(finding.table[1] == std::vector<std::string>{"memcheck", "every op in FP16",
+                                                     folder / "test_cuda" + " every op in f16: gradients* "});
+  CHECK(finding.table[2][2] == folder / "measure" + " bench gemm");
+  CHECK(finding.table[4][2] == folder / "test_cuda" + " rungs* ");
+  CHECK(finding.table[5][2] == folder / "test_cuda" + " a run of LeNet* ");
+  CHECK(finding.table[8] ==
+        std::vector<std::string>{"racecheck", "the ladder, sums in FP16", "RACECHECK SUMMARY: 1 hazard"});
+}
+
 TEST_CASE("gpu-check: what is left of a part's time is the most that a program gets") {
   Setting setting{.patience = 20};
   CHECK(setting.deadline(30) == 600);
@@ -124,11 +152,72 @@ esac
 )");
   const Finding finding = lab::gpu_check::check_gemm(setting);
   CHECK(finding.state == State::bad);
-  REQUIRE(finding.table.size() == 13);  // six rungs with each of two kinds of sums
+  REQUIRE(finding.table.size() == 15);  // six rungs with each of two kinds of sums, and the two claims
   CHECK(finding.table[1] == std::vector<std::string>{"f16", "f32", "naive", "2.000", "-", "50.0 %", "-"});
   CHECK(finding.table[6] == std::vector<std::string>{"f16", "f32", "mma", "FAILED",
                                                      "exit code 1: an illegal memory access", "-", "-"});
   CHECK(finding.summary == "2 of 12 measured rungs fail or are wrong");
+  CHECK(finding.table[13][3] == "-");  // FP32 was not measured
+}
+
+TEST_CASE("gpu-check: what FP16 gains on a product comes from the fastest right rungs, and from cuBLAS") {
+  const files::Folder folder;
+  const Setting setting{.emulated = true,
+                        .programs = folder.path,
+                        .tests = folder.path,
+                        .scratch = folder.path,
+                        .part = "gemm"};
+  // The fastest row in FP32 is wrong; FP16 with FP16 sums is not what is asked.
+  write_script(folder.path / "measure", R"(
+while [ $# -gt 1 ]; do
+  case $1 in --out) out=$2 ;; --rung) rung=$2 ;; --format) format=$2 ;; --sums) sums=$2 ;; esac
+  shift
+done
+right=true cublas=4
+case $format-$sums-$rung in
+  f16-f16-*) ms=0.001 ;;
+  f16-f32-mma) ms=2 cublas=1 ;;
+  f16-f32-*) ms=50 cublas=1.5 ;;
+  f32-f32-naive) ms=100 ;;
+  f32-f32-tiled) ms=9 ;;
+  f32-f32-*) ms=1 right=false ;;
+  *) exit 2 ;;
+esac
+echo '{"cublas":{"why_not":"","milliseconds":'$cublas'},"rows":[{"right":'$right',"milliseconds":'$ms',"tflops":null,"share_of_cublas":null,"share_of_limit":null}]}' >"$out"
+)");
+  const Finding finding = lab::gpu_check::check_gemm(setting);
+  const auto& rows = finding.table;
+  CHECK(rows[rows.size() - 2] == std::vector<std::string>{"FP16 beside FP32", "math-bound, 64", "the ladder",
+                                                          "4.50 times", "-", "-", "-"});
+  CHECK(rows.back()[3] == "4.00 times");
+  CHECK(finding.data.back()["gain"] == 4);
+}
+
+TEST_CASE("gpu-check: each kernel that moves data has a row at two sizes, and FP16's gain is of these rows") {
+  const files::Environment emulated("TINYMP_EMULATE", "1");
+  const files::Folder folder;
+  const Finding finding =
+      lab::gpu_check::check_memory({.emulated = true, .scratch = folder.path, .part = "memory"});
+  CHECK(finding.state == State::good);
+  std::map<std::string, std::vector<double>> seconds;
+  std::vector<double> gains;
+  for (const auto& row : finding.data) {
+    if (row.contains("claim")) {
+      gains.push_back(row["gain"]);
+    } else {
+      seconds[row["kernel"]].push_back(row["seconds"]);
+    }
+  }
+  for (const char* const name :
+       {"copy f32", "add f32", "add f16", "softmax f16", "softmax, dx f16", "layer norm f16",
+        "layer norm, dx f16", "batch norm f16", "batch norm, dx f16", "max pool f16", "max pool, dx f16",
+        "dropout f16", "embedding f16", "embedding, dtable f16", "cross-entropy and gradient f16",
+        "quantize f16 to e4m3", "amax f16"}) {
+    INFO(name);
+    CHECK(seconds[name].size() == 2);
+  }
+  REQUIRE(gains.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(gains[i] == seconds["add f32"][i] / seconds["add f16"][i]);
 }
 
 TEST_CASE("gpu-check: the sweep takes the highest rung that a product has, and keeps each row at once") {
@@ -149,18 +238,64 @@ case $rung-$format-$m-$t in
   *) echo '{"rows":[{"right":true,"milliseconds":0.5,"tflops":7,"share_of_cublas":0.25}]}' >"$out" ;;
 esac
 )");
+  const files::Environment emulated("TINYMP_EMULATE", "1");
   lab::gpu_check::forget_rows(setting);
   const Finding finding = lab::gpu_check::check_sweep(setting);
   CHECK(finding.state == State::bad);
-  REQUIRE(finding.table.size() == 13);  // two sizes, three layouts, two formats
+  const std::size_t rows = 12 + 22 + 2;  // two sizes, three layouts, two formats; 8 convolutions; FP8
+  REQUIRE(finding.table.size() == 1 + rows);
   CHECK(finding.table[1] ==
         std::vector<std::string>{"square", "64,64,64", "none", "f16", "mma", "500.0", "7.0", "25.0 %"});
   CHECK(finding.table[2][4] == "wmma-stages");
   CHECK(finding.table[11][5] == "FAILED");
   CHECK(lab::gpu_check::kept_rows(setting) == finding.data);
   std::ofstream(folder.path / "sweep.jsonl", std::ios::app) << "{\"cut off\": ";
-  CHECK(lab::gpu_check::kept_rows(setting).size() == 12);
+  CHECK(lab::gpu_check::kept_rows(setting).size() == rows);
+  for (std::size_t i = 13; i < finding.table.size(); ++i) CHECK(finding.table[i][4].starts_with("mma"));
+  CHECK(finding.table.back()[3] == "e5m2, e4m3");
   lab::gpu_check::forget_rows(setting);
+  CHECK(lab::gpu_check::kept_rows(setting).empty());
+}
+
+TEST_CASE("gpu-check: a sweep that was interrupted measures only what is missing or failed") {
+  const files::Folder folder;
+  const files::Environment emulated("TINYMP_EMULATE", "1");
+  const Setting setting{.emulated = true,
+                        .programs = folder.path,
+                        .tests = folder.path,
+                        .scratch = folder.path,
+                        .part = "sweep"};
+  lab::gpu_check::forget_rows_of_others(setting, "device and sources");
+  write_script(folder.path / "measure", R"(
+while [ $# -gt 1 ]; do
+  case $1 in --out) out=$2 ;; --m) m=$2 ;; esac
+  shift
+done
+echo "$m" >>"$(dirname "$0")/calls"
+[ "$m" = 64 ] || exit 1
+echo '{"rows":[{"right":true,"milliseconds":0.5,"tflops":7,"share_of_cublas":0.25}]}' >"$out"
+)");
+  const auto calls = [&] {
+    std::ifstream in(folder.path / "calls");
+    return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+  };
+  CHECK(lab::gpu_check::check_sweep(setting).state == State::bad);
+  CHECK(calls() == 12);
+  write_script(folder.path / "measure", R"(
+while [ $# -gt 1 ]; do
+  case $1 in --out) out=$2 ;; esac
+  shift
+done
+echo again >>"$(dirname "$0")/calls"
+echo '{"rows":[{"right":true,"milliseconds":0.1,"tflops":9,"share_of_cublas":0.5}]}' >"$out"
+)");
+  lab::gpu_check::forget_rows_of_others(setting, "device and sources");
+  const Finding finding = lab::gpu_check::check_sweep(setting);
+  CHECK(finding.state == State::good);
+  CHECK(calls() == 18);  // the six of size 128
+  CHECK(finding.table[1][5] == "500.0");
+  CHECK(finding.table[12][5] == "100.0");
+  lab::gpu_check::forget_rows_of_others(setting, "other sources");
   CHECK(lab::gpu_check::kept_rows(setting).empty());
 }
 

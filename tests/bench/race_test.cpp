@@ -2,6 +2,7 @@
 #include <lessons/lab/bench/race.h>
 #include <lessons/lab/bench/step_models.h>
 #include <tests/catch.h>
+#include <tests/data/files.h>
 #include <set>
 #include <sstream>
 
@@ -104,6 +105,28 @@ TEST_CASE("bench steps: a step trains, under every recipe") {
     }
   }
   CHECK(names.size() == step_models().size());
+}
+
+TEST_CASE("bench steps: a language model trains, and as a graph too") {
+  const files::Environment emulated("TINYMP_EMULATE", "1");
+  StepModel model = language_step_model();
+  CHECK(model.words * model.width * 2 + model.words ==
+        532480);  // table, last layer and its bias, of lesson 11
+  model.batch = 2, model.values = 3, model.words = 40, model.width = 8;
+  for (const StepRecipe& recipe : step_recipes()) {
+    INFO(recipe.name);
+    Training training(model, recipe.recipe, Device::cuda);
+    // PyTorch's Embedding(40, 8), LSTM(8, 8) with one bias, Linear(8, 40).
+    CHECK(training.parameters() == 40 * 8 + (8 + 8) * 32 + 32 + 8 * 40 + 40);
+    const double before = training.loss();
+    CHECK(before > 2.5);
+    for (int i = 0; i < 16; ++i) training.step();
+    const double eager = training.loss();
+    CHECK(eager < before);
+    training.record();
+    for (int i = 0; i < 16; ++i) training.graph_step();
+    CHECK(training.loss() < eager);
+  }
 }
 
 }  // namespace

@@ -211,11 +211,11 @@ everything() {
   part launch 30 bash -c 'checked launch'
   part gemm 240 bash -c 'checked gemm'
   part sweep "${sweep_seconds:-420}" bash -c 'checked sweep'
-  part memory 60 bash -c 'checked memory'
+  part memory 90 bash -c 'checked memory'
   part speed 420 bash -c 'checked speed'
   part profile 90 bash -c profile
   if [ -z "$rehearse" ]; then part counters 150 bash -c counters; fi
-  part sanitizer 300 bash -c 'checked sanitizer'
+  part sanitizer 420 bash -c 'checked sanitizer'
   part lessons 400 bash -c 'checked lessons'
   rm -f "$out/done/archive"
   part archive 60 bash -c archive

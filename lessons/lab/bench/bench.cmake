@@ -1,7 +1,7 @@
 # ./learn bench and ./learn gpu-check: the program measure. It looks for cuBLAS, OpenBLAS and PyTorch when it
 # runs, so nothing here links them.
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
-set(starting measure_main bench bench_count bench_cpu bench_micro check_bits check_gemm check_kernels check_launch check_lessons check_memory check_speed
+set(starting measure_main bits_blocks memory_kernels sweep_kernels gpu_check_time bench bench_count bench_cpu bench_micro check_bits check_gemm check_kernels check_launch check_lessons check_memory check_speed
              check_sweep gpu_check gpu_check_report gpu_check_rows run_program cpu_gemm cpu_gemm_report cpu_machine cuda_libraries pytorch steps steps_report step_models telemetry)
 list(TRANSFORM starting PREPEND bench/)
 list(TRANSFORM starting APPEND .cpp)

@@ -1,22 +1,19 @@
 #include <fmt/format.h>
 #include <kernels/emu/chip.h>
-#include <kernels/numerics/tensor_core.h>
+#include <lessons/lab/bench/bits_blocks.h>
+#include <lessons/lab/bench/check_bits.h>
 #include <lessons/lab/bench/executor.h>
-#include <lessons/lab/bench/gpu_check.h>
-#include <tinymp/base/rng.h>
-#include <tinymp/numeric/bfloat16.h>
-#include <tinymp/numeric/half.h>
-#include <bit>
+#include <tinymp/base/error.h>
 #include <cctype>
 #include <cmath>
-#include <optional>
+#include <fstream>
 
-// Compares the tensor core of this GPU with its model in kernels/numerics.
+// Compares the tensor core of this GPU with its model in kernels/numerics, instruction by instruction.
 namespace tinymp::lab::gpu_check {
 namespace {
 
 using namespace kernels;
-constexpr int side = 16, tile = side * side;
+using Json = nlohmann::ordered_json;
 
 /// The model of this GPU's tensor core; empty when there is none.
 std::optional<Gpu> model_of(const bench::Machine& machine) {
@@ -40,94 +37,200 @@ std::optional<Gpu> model_of(const bench::Machine& machine) {
   }
 }
 
-/// Draws numbers of the operand's format. Their exponents lie so far apart that sums lose bits.
-std::vector<float> draw(Rng& rng, int count, Operand operand) {
-  std::vector<float> values;
-  for (int i = 0; i < count; ++i) {
-    const float power = std::bit_cast<float>(static_cast<std::uint32_t>(127 - 8 + rng.below(17)) << 23);
-    const float value = rng.uniform(-2, 2);
-    const bool zero = rng.below(16) == 0;
-    values.push_back(zero ? 0 : round_to(operand, value * power));
+using enum TileInstruction;
+using enum Operand;
+constexpr TileBatch all[] = {
+    {wmma, fp16, fp16, Sums::f32},    {wmma, fp16, fp16, Sums::f16},    {wmma, bf16, bf16, Sums::f32},
+    {mma_k8, fp16, fp16, Sums::f32},  {mma_k8, fp16, fp16, Sums::f16},  {mma_k16, fp16, fp16, Sums::f32},
+    {mma_k16, fp16, fp16, Sums::f16}, {mma_k16, bf16, bf16, Sums::f32}, {mma_k32, e4m3, e4m3, Sums::f32},
+    {mma_k32, e4m3, e5m2, Sums::f32}, {mma_k32, e5m2, e4m3, Sums::f32}, {mma_k32, e5m2, e5m2, Sums::f32}};
+
+std::string text_of(TileInstruction instruction) {
+  const TileSize size = size_of(instruction);
+  return instruction == wmma ? "wmma 16x16x16" : fmt::format("mma.sync m16n8k{}", size.K);
+}
+
+/// Empty, with the reason, when the model of the GPU has no such unit.
+std::optional<TensorCore> core_of(std::optional<Gpu> gpu, const TileBatch& tiles, bool emulated,
+                                  std::string& why_not) {
+  why_not = "no model of this chip";
+  if (!gpu) return std::nullopt;
+  try {
+    if (tiles.instruction == mma_k32)
+      return tensor_core_of_mix(*gpu, tiles.a_format, tiles.b_format,
+                                emulated ? emu::machine::float8_instruction() : Instruction::mma_sync);
+    return tensor_core(*gpu, tiles.a_format, tiles.sums == Sums::f16 ? Accumulator::f16 : Accumulator::f32);
+  } catch (const UsageError& error) {
+    why_not = error.what();
+    return std::nullopt;
   }
-  return values;
 }
 
-template <class T>
-std::vector<T> narrow(const std::vector<float>& values) {
-  std::vector<T> result;
-  for (const float v : values) result.push_back(static_cast<T>(v));
-  return result;
-}
+/// What goes into an instruction, and what came out.
+struct Tiles {
+  Numbers a, b, c;
+  std::vector<std::uint32_t> d{};
+};
 
-template <class T>
-bench::Memory uploaded(bench::Executor& executor, const std::vector<T>& values) {
-  bench::Memory memory(executor, values.size() * sizeof(T));
-  executor.upload(memory.data(), values.data(), values.size() * sizeof(T));
+bench::Memory uploaded(bench::Executor& executor, const std::vector<unsigned char>& bytes) {
+  bench::Memory memory(executor, bytes.size());
+  executor.upload(memory.data(), bytes.data(), bytes.size());
   return memory;
 }
 
-/// The number of elements of d that differ in bits from the model's.
-template <class T>
-std::int64_t mismatches(bench::Executor& executor, const TensorCore& core, Operand operand, Format format,
-                        int tiles) {
+Tiles computed(bench::Executor& executor, TileBatch batch, Kind kind) {
   Rng rng(2021);
-  const std::vector<float> a = draw(rng, tiles * tile, operand), b = draw(rng, tiles * tile, operand);
-  std::vector<float> c(a.size()), d(a.size());
-  for (float& x : c) x = rng.uniform(-64, 64);
-  const bench::Memory a_there = uploaded(executor, narrow<T>(a)), b_there = uploaded(executor, narrow<T>(b)),
-                      c_there = uploaded(executor, c), d_there = uploaded(executor, d);
-  executor.tiles({.format = format,
-                  .count = tiles,
-                  .a = a_there.data(),
-                  .b = b_there.data(),
-                  .c = static_cast<const float*>(c_there.data()),
-                  .d = static_cast<float*>(d_there.data())});
-  executor.download(d.data(), d_there.data(), d.size() * sizeof(float));
-
-  std::int64_t wrong = 0;
-  for (std::size_t e = 0; e < d.size(); ++e) {
-    const std::size_t first = e / tile * tile, row = e % tile / side, col = e % side;
-    float column[side];
-    for (std::size_t k = 0; k < side; ++k) column[k] = b[first + k * side + col];
-    const float expected = tensor_core_dot(core, &a[first + row * side], column, side, c[e]);
-    const bool both_nan = std::isnan(expected) && std::isnan(d[e]);
-    wrong += !both_nan && std::bit_cast<std::uint32_t>(expected) != std::bit_cast<std::uint32_t>(d[e]);
+  const TileSize size = size_of(batch.instruction);
+  const auto count = [&](int rows, int cols) { return static_cast<std::size_t>(batch.count * rows * cols); };
+  Tiles tiles{.a = draw(rng, count(size.M, size.K), batch.a_format, kind, true),
+              .b = draw(rng, count(size.K, size.N), batch.b_format, kind, false),
+              .c = draw_sums(rng, count(size.M, size.N), batch.sums, batch.a_format, kind)};
+  const int width = bytes_of(batch.sums);
+  std::vector<unsigned char> d = tiles.c.bytes(width);
+  const bench::Memory a = uploaded(executor, tiles.a.bytes(bytes_of(batch.a_format))),
+                      b = uploaded(executor, tiles.b.bytes(bytes_of(batch.b_format))),
+                      c = uploaded(executor, d), there = uploaded(executor, d);
+  batch.a = a.data(), batch.b = b.data(), batch.c = c.data(), batch.d = there.data();
+  executor.tiles(batch);
+  executor.download(d.data(), there.data(), d.size());
+  for (std::size_t i = 0; i < d.size();) {
+    std::uint32_t bits = 0;
+    for (int byte = 0; byte < width; ++byte) bits |= std::uint32_t{d[i++]} << (8 * byte);
+    tiles.d.push_back(bits);
   }
-  return wrong;
+  return tiles;
+}
+
+std::string hex(std::uint32_t bits, int bytes) { return fmt::format("{:0{}x}", bits, 2 * bytes); }
+
+/// One element of a tile: a row of a, a column of b, and what is added.
+struct Element {
+  std::vector<std::size_t> a, b;  // places
+  std::size_t c;
+};
+Element element_of(const TileSize& size, std::size_t e) {
+  const auto M = static_cast<std::size_t>(size.M), N = static_cast<std::size_t>(size.N),
+             K = static_cast<std::size_t>(size.K);
+  const std::size_t tile = e / (M * N), row = e % (M * N) / N, col = e % N;
+  Element element{.a = {}, .b = {}, .c = e};
+  for (std::size_t k = 0; k < K; ++k) {
+    element.a.push_back(tile * M * K + row * K + k);
+    element.b.push_back(tile * K * N + k * N + col);
+  }
+  return element;
+}
+
+/// An element as a line of the file of blocks; `model` is "" without one.
+Json block_of(const TileBatch& batch, Kind kind, const Tiles& tiles, const Element& at,
+              const std::string& model) {
+  Json a = Json::array(), b = Json::array();
+  for (const std::size_t i : at.a) a.push_back(hex(tiles.a.bits[i], bytes_of(batch.a_format)));
+  for (const std::size_t i : at.b) b.push_back(hex(tiles.b.bits[i], bytes_of(batch.b_format)));
+  return {{"instruction", text_of(batch.instruction)},
+          {"a_format", name_of(batch.a_format)},
+          {"b_format", name_of(batch.b_format)},
+          {"sums", kernels::name_of(batch.sums)},
+          {"kind", name_of(kind)},
+          {"a", a},
+          {"b", b},
+          {"c", hex(tiles.c.bits[at.c], bytes_of(batch.sums))},
+          {"d", hex(tiles.d[at.c], bytes_of(batch.sums))},
+          {"model", model}};
+}
+
+struct Compared {
+  std::int64_t elements = 0, wrong = 0;
+  std::int64_t other_nans = 0;  ///< NaN here and in the model, with other bits
+};
+
+/// Writes down the first elements that differ from the model; without one, the first of all.
+Compared compare(const TileBatch& batch, Kind kind, const Tiles& tiles, const std::optional<TensorCore>& core,
+                 std::ostream& blocks) {
+  Compared result{.elements = static_cast<std::int64_t>(tiles.d.size())};
+  std::vector<float> a, b;
+  int kept = 0;
+  for (std::size_t e = 0; e < tiles.d.size(); ++e) {
+    if (!core && kept == most_blocks) break;
+    const Element at = element_of(size_of(batch.instruction), e);
+    std::string model;
+    if (core) {
+      a.clear(), b.clear();
+      for (const std::size_t i : at.a) a.push_back(tiles.a.values[i]);
+      for (const std::size_t i : at.b) b.push_back(tiles.b.values[i]);
+      const float expected =
+          tensor_core_dot(*core, a.data(), b.data(), static_cast<std::int64_t>(a.size()), tiles.c.values[e]);
+      const std::uint32_t bits = bits_of(batch.sums, expected);
+      if (bits == tiles.d[e]) continue;
+      if (std::isnan(expected) && std::isnan(value_of(batch.sums, tiles.d[e]))) {
+        ++result.other_nans;
+        continue;
+      }
+      ++result.wrong;
+      model = hex(bits, bytes_of(batch.sums));
+    }
+    if (kept++ < most_blocks) blocks << block_of(batch, kind, tiles, at, model).dump() << "\n";
+  }
+  return result;
 }
 
 }  // namespace
 
+Finding compare_bits(bench::Executor& executor, std::optional<Gpu> model, const Setting& setting) {
+  const bench::Machine machine = executor.machine();
+  const std::filesystem::path path = setting.scratch / "bits_blocks.jsonl";
+  std::ofstream blocks(path);
+  expect(blocks.is_open(), "cannot write ", path.string());
+  Finding finding{.table = {{"instruction", "operands", "sums", "numbers", "elements", "mismatches"}}};
+  std::int64_t all_wrong = 0;
+  int compared = 0;
+  for (TileBatch batch : all) {
+    batch.count = machine.emulated ? 4 : 1024;
+    const std::string a(name_of(batch.a_format)), b(name_of(batch.b_format));
+    for (const Kind kind : kinds) {
+      Json row{{"instruction", text_of(batch.instruction)},
+               {"a", a},
+               {"b", b},
+               {"sums", kernels::name_of(batch.sums)},
+               {"numbers", name_of(kind)}};
+      std::vector<std::string> cells{text_of(batch.instruction), a == b ? a : concat(a, ", ", b),
+                                     std::string(kernels::name_of(batch.sums)), name_of(kind)};
+      if (machine.architecture < first_architecture(batch)) {
+        row["refused"] = fmt::format("sm_{} and newer have it", first_architecture(batch));
+        cells.insert(cells.end(), {"-", row["refused"].get<std::string>()});
+      } else {
+        std::string why_not;
+        const std::optional<TensorCore> core = core_of(model, batch, machine.emulated, why_not);
+        const Compared found = compare(batch, kind, computed(executor, batch, kind), core, blocks);
+        all_wrong += found.wrong;
+        compared += core.has_value();
+        row["elements"] = found.elements;
+        if (core) {
+          row.update(
+              {{"model", name_of(*model)}, {"mismatches", found.wrong}, {"other_nans", found.other_nans}});
+        } else {
+          row["no_model"] = why_not;
+        }
+        cells.insert(cells.end(), {concat(found.elements), core ? concat(found.wrong) : why_not});
+      }
+      keep(finding, setting, row);
+      finding.table.push_back(std::move(cells));
+    }
+  }
+  finding.state = all_wrong > 0 ? State::bad : compared > 0 ? State::good : State::left_out;
+  finding.summary =
+      compared == 0 ? fmt::format(
+                          "there is no model of the tensor cores of {} (sm_{}); {} holds what they "
+                          "computed, {} elements a row",
+                          machine.name, machine.architecture, path.string(), most_blocks)
+      : all_wrong == 0 ? fmt::format("the model of {} has every bit", name_of(*model))
+                       : fmt::format("{} elements differ from the model of {}; {} holds {} of each row",
+                                     all_wrong, name_of(*model), path.string(), most_blocks);
+  return finding;
+}
+
 Finding check_bits(const Setting& setting) {
   const std::unique_ptr<bench::Executor> executor = bench::executor();
-  const bench::Machine machine = executor->machine();
-  const std::optional<Gpu> gpu = model_of(machine);
-  if (!gpu) {
-    return {.state = State::left_out,
-            .summary = fmt::format("there is no model of the tensor cores of {} (sm_{})", machine.name,
-                                   machine.architecture)};
-  }
-  const int tiles = setting.emulated ? 8 : 4096;
-  Finding finding{.table = {{"operands", "model", "elements", "mismatches"}}};
-  std::int64_t all_wrong = 0;
-  const auto compare = [&]<class T>(Operand operand, Format format, T) {
-    const std::int64_t wrong = mismatches<T>(*executor, tensor_core(*gpu, operand), operand, format, tiles);
-    all_wrong += wrong;
-    finding.table.push_back({std::string(name_of(operand)), std::string(name_of(*gpu)),
-                             std::to_string(tiles * tile), std::to_string(wrong)});
-    keep(finding, setting,
-         {{"operands", name_of(operand)},
-          {"model", name_of(*gpu)},
-          {"elements", tiles * tile},
-          {"mismatches", wrong}});
-  };
-  compare(Operand::fp16, Format::f16, half(0.0f));
-  if (machine.architecture >= 80) compare(Operand::bf16, Format::bf16, bfloat16(0.0f));
-  finding.state = all_wrong == 0 ? State::good : State::bad;
-  finding.summary = all_wrong == 0
-                        ? fmt::format("the model of {} has every bit", name_of(*gpu))
-                        : fmt::format("{} elements differ from the model of {}", all_wrong, name_of(*gpu));
-  return finding;
+  return compare_bits(*executor, model_of(executor->machine()), setting);
 }
 
 }  // namespace tinymp::lab::gpu_check

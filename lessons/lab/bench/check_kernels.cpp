@@ -93,8 +93,30 @@ Finding check_kernels(const Setting& setting) {
   return finding;
 }
 
+namespace {
+
+/// What runs under compute-sanitizer, in small.
+struct Watched {
+  const char* what;
+  std::vector<std::string> command;
+  double seconds;  ///< for each tool
+};
+std::vector<Watched> watched_by(const Setting& setting) {
+  const std::string tests = (setting.tests / "test_cuda").string(),
+                    measure = (setting.programs / "measure").string();
+  return {{"every op in FP16", {tests, "every op in f16: gradients*"}, 90},
+          {"the ladder, FP16", {measure, "bench", "gemm", "--size", "128", "--format", "f16", "--plain"}, 60},
+          {"the ladder, sums in FP16",
+           {measure, "bench", "gemm", "--size", "128", "--format", "f16", "--sums", "f16", "--plain"},
+           60},
+          {"an eager step of each model", {tests, "rungs*"}, 60},
+          {"steps of three models as graphs", {tests, "a run of LeNet*"}, 90}};
+}
+
+}  // namespace
+
 Finding check_sanitizer(const Setting& setting) {
-  Finding finding{.table = {{"tool", "outcome"}}};
+  Finding finding{.table = {{"tool", "program", "outcome"}}};
   const auto left_out = [&](std::string why) {
     return Finding{.state = State::left_out, .summary = std::move(why)};
   };
@@ -107,22 +129,30 @@ Finding check_sanitizer(const Setting& setting) {
   std::string tool = "compute-sanitizer";
   if (!is_there(tool)) tool = "/usr/local/cuda/bin/compute-sanitizer";
   if (!is_there(tool)) return left_out("compute-sanitizer is not installed");
-  int failed = 0;
+  int failed = 0, run = 0;
+  const std::vector<Watched> programs = watched_by(setting);
   for (const char* check : {"memcheck", "racecheck", "synccheck", "initcheck"}) {
-    const std::filesystem::path said = setting.scratch / fmt::format("{}.log", check);
-    const Outcome outcome =
-        run_program({tool, "--tool", check, "--error-exitcode", "9", (setting.tests / "test_cuda").string(),
-                     "every op in f16: gradients*"},
-                    setting.deadline(90), said);
-    const std::string text = outcome.said_something() ? last_line_of(said) : outcome.text();
-    failed += !outcome.good();
-    finding.table.push_back({check, text});
-    keep(finding, setting, {{"tool", check}, {"exit_code", outcome.code}, {"outcome", text}});
+    for (const Watched& watched : programs) {
+      const std::filesystem::path said = setting.scratch / fmt::format("sanitizer_{}.log", ++run);
+      std::vector<std::string> command{tool, "--tool", check, "--error-exitcode", "9"};
+      command.insert(command.end(), watched.command.begin(), watched.command.end());
+      const Outcome outcome = run_program(command, setting.deadline(watched.seconds), said);
+      const std::string text = outcome.said_something() ? last_line_of(said) : outcome.text();
+      failed += !outcome.good();
+      finding.table.push_back({check, watched.what, text});
+      keep(finding, setting,
+           {{"tool", check},
+            {"program", watched.what},
+            {"exit_code", outcome.code},
+            {"outcome", text},
+            {"log", said.filename().string()}});
+    }
   }
   finding.state = failed == 0 ? State::good : State::bad;
   finding.summary = failed == 0
-                        ? "memcheck, racecheck, synccheck and initcheck find nothing"
-                        : fmt::format("{} of 4 tools complain; see {}", failed, setting.scratch.string());
+                        ? "memcheck, racecheck, synccheck and initcheck find nothing in ops, ladder and steps"
+                        : fmt::format("{} of {} runs under a tool end badly; see {}", failed, run,
+                                      setting.scratch.string());
   return finding;
 }
 

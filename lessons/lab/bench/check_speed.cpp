@@ -13,13 +13,19 @@ namespace bench = kernels::bench;
 
 constexpr double least_seconds = 120;  ///< for a model: torch.compile takes its time
 
-/// Under emulation one model in small batches, and one sample each.
+/// Under emulation an MLP and a language model in small, and one sample each.
 std::vector<bench::StepModel> models_of(const Setting& setting) {
   std::vector<bench::StepModel> models(bench::step_models().begin(), bench::step_models().end());
   if (setting.emulated) {
     models.resize(1);
     models[0].batch = 2;
+    models.push_back(bench::language_step_model());
+    models[1].batch = models[1].values = 2;
+    models[1].words = 64;
+    models[1].width = 8;
+    models[1].what = "LSTM of 64 words, 8 wide";
   } else {
+    models.push_back(bench::language_step_model());
     models.push_back(bench::wide_step_model());
   }
   return models;

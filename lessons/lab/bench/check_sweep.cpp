@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <kernels/cuda/gemm/ladder.h>
+#include <kernels/profile.h>
 #include <lessons/lab/bench/gpu_check.h>
+#include <lessons/lab/bench/sweep_kernels.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
+#include <functional>
 
 // The best rung beside cuBLAS over sizes and layouts, and on the products of the course's models.
 namespace tinymp::lab::gpu_check {
@@ -31,6 +34,12 @@ std::vector<Product> products_of(bool emulated) {
                                {"wide MLP, forward", 2048, 4096, 4096, "none"},
                                {"wide MLP, gradient", 2048, 4096, 4096, "b"},
                                {"wide MLP, weight gradient", 4096, 4096, 2048, "a"},
+                               {"LeNet, first layer", 64, 120, 400, "none"},
+                               {"LeNet, second layer", 64, 84, 120, "none"},
+                               {"LeNet, head", 64, 10, 84, "none"},
+                               {"LeNet, first weight gradient", 400, 120, 64, "a"},
+                               {"ResNet-20, head", 128, 10, 64, "none"},
+                               {"ResNet-20, head's gradient", 128, 64, 10, "b"},
                                {"word model, logits", 8192, 8192, 32, "none"},
                                {"word model, gradient", 8192, 32, 8192, "b"},
                                {"word model, weight gradient", 32, 8192, 8192, "a"}};
@@ -55,52 +64,108 @@ Json of_best_rung(const Setting& setting, const Product& product, const char* fo
   return nullptr;
 }
 
+/// The rows of this part, each measured once: those of a run that was interrupted are there already.
+class Rows {
+ public:
+  Rows(Finding& finding, const Setting& setting)
+      : finding_(&finding), setting_(&setting), before_(kept_rows(setting)) {}
+
+  /// `measure` returns {"right": ..., "rung": ..., "milliseconds": ..., "tflops": ..., "share_of_cublas": ...}, or
+  /// {"fault": ...}; null where it is not known.
+  void add(const std::string& what, const std::string& sizes, const std::string& transposed,
+           const std::string& format, const std::function<Json()>& measure) {
+    const std::string name = fmt::format("{} {} {} {}", what, sizes, transposed, format);
+    Json row = measured_before(name);
+    if (row.is_null()) {
+      row = {
+          {"row", name}, {"product", what}, {"sizes", sizes}, {"transposed", transposed}, {"format", format}};
+      row.update(measure());
+      keep(*finding_, *setting_, row);
+    } else {
+      finding_->data.push_back(row);
+    }
+    std::vector<std::string> cells{what, sizes, transposed, format, row.value("rung", "-")};
+    const bool right = row.value("right", false);
+    wrong += !right;
+    if (row.contains("fault")) {
+      cells.insert(cells.end(), {"FAILED", row["fault"].get<std::string>(), "-"});
+    } else {
+      const Json& share = row["share_of_cublas"];
+      cells.insert(cells.end(), {right ? number(row["milliseconds"], "{:.1f}", 1e3) : "WRONG",
+                                 number(row["tflops"], "{:.1f}"), number(share, "{:.1f} %", 100)});
+      if (share.is_number()) least = least > 0 ? std::min(least, share.get<double>()) : share.get<double>();
+    }
+    finding_->table.push_back(std::move(cells));
+  }
+  int wrong = 0;
+  double least = 0;  ///< share of cuBLAS
+
+ private:
+  Json measured_before(const std::string& name) const {
+    for (const Json& row : before_)
+      if (row.value("row", "") == name && row.value("right", false)) return row;
+    return nullptr;
+  }
+
+  Finding* finding_;
+  const Setting* setting_;
+  Json before_;
+};
+
+Json by_bench_gemm(const Setting& setting, const Product& product, const char* format) {
+  std::string rung, fault;
+  const Json report = of_best_rung(setting, product, format, rung, fault);
+  if (report.is_null()) return {{"rung", rung}, {"fault", fault}};
+  const Json& figures = report["rows"][0];
+  Json row{{"rung", rung}, {"right", figures.value("right", false)}};
+  for (const char* const name : {"milliseconds", "tflops", "share_of_cublas"})
+    row[name] = figures.value(name, Json(nullptr));
+  row["report"] = report;
+  return row;
+}
+
+/// The tests compare what these kernels compute; here they are only timed.
+Json timed(const Setting& setting, const SweepKernel& kernel) {
+  try {
+    const std::function<void()> run = kernel.prepare();
+    std::string rung;
+    {
+      const kernels::Profile profile;
+      run();
+      for (const kernels::ProfileLine& line : profile.lines())
+        if (!line.way.empty()) rung = line.way;
+    }
+    const double seconds = seconds_on_gpu(run, setting.emulated ? 1 : 20);
+    return {{"rung", rung.empty() ? "by definition" : rung},
+            {"right", true},
+            {"milliseconds", 1e3 * seconds},
+            {"tflops", 2e-12 * kernel.multiplications / seconds},
+            {"share_of_cublas", nullptr}};
+  } catch (const std::exception& error) {
+    return {{"fault", error.what()}};
+  }
+}
+
 }  // namespace
 
 Finding check_sweep(const Setting& setting) {
   Finding finding{
       .table = {{"product", "M,N,K", "transposed", "format", "rung", "us", "TFLOP/s", "of cuBLAS"}}};
-  int wrong = 0;
-  double least = 0;
+  Rows rows(finding, setting);
   for (const Product& product : products_of(setting.emulated)) {
-    for (const char* const format : {"f16", "bf16"}) {
-      std::string rung, fault;
-      const Json report = of_best_rung(setting, product, format, rung, fault);
-      std::vector<std::string> row{product.what, fmt::format("{},{},{}", product.M, product.N, product.K),
-                                   product.transposed, format, rung};
-      if (report.is_null()) {
-        ++wrong;
-        row.insert(row.end(), {"FAILED", fault, "-"});
-        keep(finding, setting,
-             {{"product", product.what},
-              {"M", product.M},
-              {"N", product.N},
-              {"K", product.K},
-              {"transposed", product.transposed},
-              {"format", format},
-              {"rung", rung},
-              {"fault", fault}});
-      } else {
-        const Json& figures = report["rows"][0];
-        const bool right = figures.value("right", false);
-        wrong += !right;
-        row.insert(row.end(), {right ? number(figures["milliseconds"], "{:.1f}", 1e3) : "WRONG",
-                               number(figures["tflops"], "{:.1f}"),
-                               number(figures["share_of_cublas"], "{:.1f} %", 100)});
-        if (figures["share_of_cublas"].is_number()) {
-          const auto share = figures["share_of_cublas"].get<double>();
-          least = least > 0 ? std::min(least, share) : share;
-        }
-        keep(finding, setting, report);
-      }
-      finding.table.push_back(std::move(row));
-    }
+    for (const char* const format : {"f16", "bf16"})
+      rows.add(product.what, fmt::format("{},{},{}", product.M, product.N, product.K), product.transposed,
+               format, [&] { return by_bench_gemm(setting, product, format); });
   }
-  finding.state = wrong == 0 ? State::good : State::bad;
+  // In this process, so last: after a fault a process has lost its GPU.
+  for (const SweepKernel& kernel : sweep_kernels(setting.emulated))
+    rows.add(kernel.what, kernel.sizes, kernel.format == "f16" ? "-" : "b", kernel.format,
+             [&] { return timed(setting, kernel); });
+  finding.state = rows.wrong == 0 ? State::good : State::bad;
   finding.summary =
-      wrong > 0 ? fmt::format("{} products fail or are wrong", wrong)
-      : least > 0
-          ? fmt::format("every product is right, and reaches at least {:.0f} % of cuBLAS", 100 * least)
+      rows.wrong > 0 ? fmt::format("{} products fail or are wrong", rows.wrong)
+      : rows.least > 0
+          ? fmt::format("every product is right, and reaches at least {:.0f} % of cuBLAS", 100 * rows.least)
           : std::string("every product is right; cuBLAS was not beside it");
   return finding;
 }

@@ -76,7 +76,7 @@ class Real : public Executor {
   void fill(void* to, int byte, std::size_t bytes) override { check(cudaMemset(to, byte, bytes), "a fill"); }
 
   Rung gemm(Rung wanted, const GemmProblem& problem) override { return cuda::gemm(wanted, problem, nullptr); }
-  void tiles(const TileBatch& tiles) override { cuda::wmma_tiles(tiles, nullptr); }
+  void tiles(const TileBatch& tiles) override { cuda::tensor_tiles(tiles, nullptr); }
   void cublas(const GemmProblem& problem) override { cublas_.gemm(problem); }
   std::string why_no_cublas() const override { return cublas_.why_not(); }
   std::string cublas_version() const override { return cublas_.version(); }

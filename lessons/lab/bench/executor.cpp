@@ -23,7 +23,7 @@ class Emulated : public Executor {
   void download(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void fill(void* to, int byte, std::size_t bytes) override { std::memset(to, byte, bytes); }
   Rung gemm(Rung wanted, const GemmProblem& problem) override { return emu::gemm(wanted, problem, nullptr); }
-  void tiles(const TileBatch& tiles) override { emu::wmma_tiles(tiles, nullptr); }
+  void tiles(const TileBatch& tiles) override { emu::tensor_tiles(tiles, nullptr); }
   void cublas(const GemmProblem&) override { throw Error("cuBLAS runs on a GPU only"); }
   std::string why_no_cublas() const override { return "it runs on a GPU only"; }
   std::string cublas_version() const override { return ""; }

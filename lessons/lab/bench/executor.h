@@ -1,7 +1,7 @@
 #pragma once
 
 #include <kernels/cuda/gemm/ladder.h>
-#include <kernels/cuda/gemm/wmma_tiles.h>
+#include <kernels/cuda/gemm/tensor_tiles.h>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -38,7 +38,7 @@ class Executor {
 
   /// gemm() of ladder.h. Does not wait.
   virtual Rung gemm(Rung wanted, const GemmProblem& problem) = 0;
-  virtual void tiles(const TileBatch& tiles) = 0;  ///< wmma_tiles()
+  virtual void tiles(const TileBatch& tiles) = 0;  ///< tensor_tiles(), of this chip
   /// The same with cuBLAS; throws Error when it refuses. Call it only when why_no_cublas() is empty.
   virtual void cublas(const GemmProblem& problem) = 0;
   virtual std::string why_no_cublas() const = 0;

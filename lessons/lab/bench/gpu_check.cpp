@@ -26,10 +26,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<Part, 9> parts = {{
     {"kernels", "Every kernel against its oracle", gpu_check::check_kernels, 600},
-    {"sanitizer", "Kernels under compute-sanitizer", gpu_check::check_sanitizer, 420},
+    {"sanitizer", "Ops, ladder and steps under compute-sanitizer", gpu_check::check_sanitizer, 900},
     {"bits", "Tensor cores against the simulator, bit for bit", gpu_check::check_bits, 120},
     {"gemm", "The GEMM ladder beside cuBLAS", gpu_check::check_gemm, 600},
-    {"sweep", "The best rung beside cuBLAS, by size, layout and model", gpu_check::check_sweep, 900},
+    {"sweep", "The best rung beside cuBLAS, by size, layout and model", gpu_check::check_sweep, 900, true},
     {"launch", "Launches, nodes of a graph, values read back", gpu_check::check_launch, 60},
     {"memory", "Kernels that only move data, beside a copy", gpu_check::check_memory, 180},
     {"lessons", "Each lesson on the GPU and on the CPU", gpu_check::check_lessons, 1800},
@@ -105,7 +105,9 @@ int run_part(const Part& part, const Session& session, const Flags& flags,
                                                                : setting.deadline(part.deadline));
     setting.end = start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(most);
     setting.part = part.name;
-    gpu_check::forget_rows(setting);
+    if (flags.again || !part.resumes) gpu_check::forget_rows(setting);
+    gpu_check::forget_rows_of_others(
+        setting, concat(session.head.value("device", ""), " ", session.head.value("sources", "")));
     const Finding finding = finding_of(part, setting);
     done = gpu_check::record(session.json, session.head, parts, part, finding,
                              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -43,12 +44,15 @@ void keep(Finding& finding, const Setting& setting, nlohmann::ordered_json row);
 /// The rows that keep() has written for this part since forget_rows(), oldest first.
 nlohmann::ordered_json kept_rows(const Setting& setting);
 void forget_rows(const Setting& setting);
+/// Forgets them when they belong to another `key` than that of the last call: another device, or other kernels.
+void forget_rows_of_others(const Setting& setting, const std::string& key);
 
 struct Part {
   const char* name;
   const char* title;
   Finding (*run)(const Setting&);
-  double deadline;  ///< seconds on a GPU
+  double deadline;       ///< seconds on a GPU
+  bool resumes = false;  ///< after an interruption it measures only the rows that are missing or not good
 };
 
 // The parts, in check_*.cpp; gpu_check.cpp has their table.
@@ -84,6 +88,9 @@ std::string last_line_of(const std::filesystem::path& log);
 /// take the request; null with the fault when the process ends without a report.
 nlohmann::ordered_json bench_gemm(const Setting& setting, const std::vector<std::string>& flags,
                                   std::string& fault);
+/// Seconds of one call of a kernel on Device::cuda: the median of five rounds of launches, at most `most` and a tenth of a
+/// second each. Each round is waited for once.
+double seconds_on_gpu(const std::function<void()>& run, int most);
 /// A figure of such a report: "12.3 %"; "-" when it is null.
 std::string number(const nlohmann::ordered_json& value, const char* format, double unit = 1);
 

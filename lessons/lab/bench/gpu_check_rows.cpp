@@ -34,4 +34,12 @@ void forget_rows(const Setting& setting) {
   fs::remove(rows_of(setting), none_is_there);
 }
 
+void forget_rows_of_others(const Setting& setting, const std::string& key) {
+  const fs::path path = setting.scratch / concat(setting.part, ".key");
+  std::string before;
+  std::getline(std::ifstream(path), before);
+  if (before != key) forget_rows(setting);
+  std::ofstream(path) << key << std::endl;
+}
+
 }  // namespace tinymp::lab::gpu_check

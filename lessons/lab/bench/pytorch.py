@@ -130,6 +130,20 @@ def resnet20():
     return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
 
 
+class Words(nn.Module):
+    """Ours has one bias in the LSTM; the second of PyTorch's stays 0."""
+
+    def __init__(self, words, width):
+        super().__init__()
+        self.embedding = nn.Embedding(words, width)
+        self.lstm = nn.LSTM(width, width, batch_first=True)
+        nn.init.zeros_(self.lstm.bias_hh_l0).requires_grad_(False)
+        self.out = nn.Linear(width, words)
+
+    def forward(self, texts):
+        return self.out(self.lstm(self.embedding(texts))[0]).flatten(0, 1)
+
+
 # A fused optimizer takes the scale of the GradScaler on the device; a graph cannot hold the question to the CPU.
 def sgd(parameters, fused):
     return torch.optim.SGD(parameters, lr=0.01, momentum=0.9, **({"fused": True} if fused else {}))
@@ -139,6 +153,8 @@ def adam(parameters, fused):
     return torch.optim.Adam(parameters, lr=1e-3, **({"fused": True, "capturable": True} if fused else {}))
 
 
+WORDS = 8192
+
 MODELS = {  # model, batch, shape of an image, optimizer; without labels the image is the target
     "mlp": (lambda: nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10)), 64, (784,), sgd),
     "wide": (lambda: nn.Sequential(nn.Linear(784, 4096), nn.ReLU(), nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 10)),
@@ -146,6 +162,7 @@ MODELS = {  # model, batch, shape of an image, optimizer; without labels the ima
     "autoencoder": (lambda: autoencoder((784, 64, 32, 64, 784)), 1024, (784,), adam),
     "lenet": (lenet, 64, (1, 28, 28), sgd),
     "resnet20": (resnet20, 128, (3, 32, 32), sgd),
+    "words": (lambda: Words(WORDS, 32), 512, (16,), adam),  # texts of 16 words
 }
 
 
@@ -161,9 +178,13 @@ class Training:
         make, batch, shape, optimizer = MODELS[name]
         self.model = make().to(device)
         self.optimizer = optimizer(self.model.parameters(), fused=way == "graph")
-        self.batches = [torch.rand(batch, *shape).to(device) for _ in range(BATCHES)]
+        if name == "words":
+            self.batches = [torch.randint(WORDS, (batch, *shape)).to(device) for _ in range(BATCHES)]
+        else:
+            self.batches = [torch.rand(batch, *shape).to(device) for _ in range(BATCHES)]
         self.taken = 0
-        self.labels = None if name == "autoencoder" else (torch.arange(batch) % 10).to(device)
+        labels = torch.randint(WORDS, (batch * shape[0],)) if name == "words" else torch.arange(batch) % 10
+        self.labels = None if name == "autoencoder" else labels.to(device)
         self.cast = contextlib.nullcontext
         if mode != "f32":
             self.cast = lambda: torch.autocast(device, dtype=FORMATS[mode])
@@ -252,7 +273,7 @@ def answer(request, *words):
     if request == "gemm":
         return {"seconds": seconds_of(product_of(words).multiply, int(words[6]))}
     if request == "model":
-        return {"parameters": sum(p.numel() for p in MODELS[words[0]][0]().parameters())}
+        return {"parameters": sum(p.numel() for p in MODELS[words[0]][0]().parameters() if p.requires_grad)}
     if request == "step":
         training = keep(words[:2], lambda: Training(*words[:2]))
         return {"seconds": seconds_of(training.step, int(words[2]))}

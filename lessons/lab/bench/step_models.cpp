@@ -1,7 +1,9 @@
 #include <lessons/lab/bench/step_models.h>
+#include <tinymp/nn/language_model.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
+#include <tinymp/ops/ops.h>
 #include <tinymp/optim/optimizers.h>
 #include <array>
 #include <limits>
@@ -44,6 +46,9 @@ constexpr std::array models = {
 
 constexpr StepModel wide{"wide", "MLP 784-4096-4096-10", 2048, 784, Task::classify, wide_mlp, sgd};
 
+constexpr StepModel language{
+    "words", "LSTM of 8192 words, 32 wide", 512, 16, Task::classify, nullptr, adam, 8192, 32};
+
 /// The recipe fp8_e5m2, but all products are in FP8: those of the first and the last layer, too.
 constexpr Recipe all_in_fp8(Rounding rounding) {
   Recipe recipe = tinymp::recipes::fp8_e5m2;
@@ -60,24 +65,14 @@ constexpr std::array recipes = {
     StepRecipe{"fp8 sr", all_in_fp8(Rounding::stochastic)},
 };
 
-/// Makes 16 batches that take turns. A model learns a single batch by heart. Units that this batch then never
-/// wakes again leave subnormal numbers in their momentum, and processors are slow with those.
-std::vector<data::Batch> batches_of(const StepModel& model, Device device) {
-  Rng rng(1);
-  std::vector<data::Batch> batches;
-  for (int k = 0; k < 16; ++k) {
-    data::Batch batch{Tensor({model.batch, model.values}), {}};
-    for (std::int64_t i = 0; i < batch.images.size(); ++i) batch.images.data<float>()[i] = rng.uniform(0, 1);
-    for (std::int64_t i = 0; i < model.batch; ++i) batch.labels.push_back(static_cast<std::int32_t>(i % 10));
-    batch.there = Indices(batch.labels, device);
-    batches.push_back(data::to(std::move(batch), device));
-  }
-  return batches;
-}
-
-std::unique_ptr<nn::Model> made(const StepModel& model, const Recipe& recipe, Device device) {
+std::unique_ptr<nn::Module> made(const StepModel& model, const Recipe& recipe, Device device) {
   Rng rng(0);
-  std::unique_ptr<nn::Model> made = model.model(recipe, rng);
+  std::unique_ptr<nn::Module> made;
+  if (model.words > 0) {
+    made = std::make_unique<nn::LanguageModel>(model.words, model.width, recipe, rng);
+  } else {
+    made = model.model(recipe, rng);
+  }
   nn::move_to(*made, device);
   return made;
 }
@@ -86,29 +81,69 @@ std::unique_ptr<nn::Model> made(const StepModel& model, const Recipe& recipe, De
 
 std::span<const StepModel> step_models() { return models; }
 const StepModel& wide_step_model() { return wide; }
+const StepModel& language_step_model() { return language; }
 std::span<const StepRecipe> step_recipes() { return recipes; }
+
+/// Makes 16 batches that take turns. A model learns a single batch by heart. Units that this batch then never
+/// wakes again leave subnormal numbers in their momentum, and processors are slow with those.
+std::vector<Training::Shown> Training::batches_of(const StepModel& model, Device device) {
+  Rng rng(1);
+  std::vector<Shown> batches;
+  const std::int64_t values = model.words > 0 ? 1 : model.values;
+  const std::int64_t labels = model.words > 0 ? model.batch * model.values : model.batch;
+  for (int k = 0; k < 16; ++k) {
+    data::Batch batch{Tensor({model.batch, values}), {}};
+    for (std::int64_t i = 0; i < batch.images.size(); ++i) batch.images.data<float>()[i] = rng.uniform(0, 1);
+    const auto word = [&] {
+      return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(model.words)));
+    };
+    std::vector<std::int32_t> text;
+    for (std::int64_t i = 0; i < labels; ++i) {
+      if (model.words > 0) text.push_back(word());
+      batch.labels.push_back(model.words > 0 ? word() : static_cast<std::int32_t>(i % 10));
+    }
+    batch.there = Indices(batch.labels, device);
+    batches.push_back({data::to(std::move(batch), device), {}});
+    if (model.words > 0) batches.back().words = Indices(text, device);
+  }
+  return batches;
+}
 
 Training::Training(const StepModel& model, const Recipe& recipe, Device device)
     : task_(model.task),
+      length_(model.words > 0 ? model.values : 0),
       device_(device),
       model_(made(model, recipe, device)),
       optimizer_(model.optimizer(tensors(model_->parameters()), recipe)),
       scaler_(recipe.scaling),
       products_(*model_, recipe),
       batches_(batches_of(model, device)),
-      shown_{Tensor::like(batches_[0].images), {}, Indices(batches_[0].labels, device)},
-      records_(device, StepRecords()) {}
+      shown_{{Tensor::like(batches_[0].batch.images), {}, Indices(batches_[0].batch.labels, device)}, {}},
+      records_(device, StepRecords()) {
+  if (model.words == 0) return;
+  const auto any_words = [&] {
+    return Indices(model.batch * model.values, 0, static_cast<std::int32_t>(model.words - 1), device);
+  };
+  shown_.words = any_words();
+  shown_.batch.there = any_words();
+}
 
 void Training::step() { step_on(batches_[taken_++ % batches_.size()]); }
 
+Tensor Training::loss_of(const Shown& shown) const {
+  if (!shown.words) return train::loss_of(task_, static_cast<const nn::Model&>(*model_), shown.batch);
+  return resident::cross_entropy(static_cast<const nn::LanguageModel&>(*model_)(*shown.words, length_),
+                                 *shown.batch.there);
+}
+
 /// As train::start_step() takes it, without its meters.
-void Training::step_on(const data::Batch& batch) {
+void Training::step_on(const Shown& shown) {
   Tensor loss;
   {
     products_.begin_step();
     const Float8Products::Region in_eight_bits(products_);
     Tape tape(nullptr, scaler_.seed(device_));
-    loss = train::loss_of(task_, *model_, batch);
+    loss = loss_of(shown);
     tape.backward(loss);
   }
   products_.end_step();
@@ -122,9 +157,22 @@ void Training::step_on(const data::Batch& batch) {
   optimizer_->zero_grad();
 }
 
+void Training::show(const Shown& next) {
+  const auto copy = [&](const Indices& from, const Indices& to) {
+    const std::span<std::int32_t> there = to.written();
+    allocator(device_).copy_within(there.data(), from.view().data(), there.size_bytes());
+  };
+  copy(*next.batch.there, *shown_.batch.there);
+  if (next.words) {
+    copy(*next.words, *shown_.words);
+  } else {
+    cast(next.batch.images.view(), shown_.batch.images.view());
+  }
+}
+
 void Training::record() {
   const PrivatePool::Region region(pool_);
-  cast(batches_[0].images.view(), shown_.images.view());
+  show(batches_[0]);
   const auto step = [this] { step_on(shown_); };
   step(), step();  // take the memory that the graph keeps
   graph_.emplace(step);
@@ -132,10 +180,7 @@ void Training::record() {
 
 void Training::graph_step() {
   expect(graph_.has_value(), "Training::graph_step: no graph was recorded");
-  const data::Batch& batch = batches_[taken_++ % batches_.size()];
-  cast(batch.images.view(), shown_.images.view());
-  const std::span<std::int32_t> labels = shown_.there->written();
-  allocator(device_).copy_within(labels.data(), batch.there->view().data(), labels.size_bytes());
+  show(batches_[taken_++ % batches_.size()]);
   graph_->launch();
 }
 
@@ -150,6 +195,6 @@ std::int64_t Training::parameters() const {
   return count;
 }
 
-double Training::loss() { return train::loss_of(task_, *model_, batches_[0]).item(); }
+double Training::loss() { return loss_of(batches_[0]).item(); }
 
 }  // namespace tinymp::kernels::bench

@@ -27,9 +27,12 @@ struct StepModel {
   train::Task task;
   ModelMaker model;
   OptimizerMaker optimizer;
+  /// Above 0: no images. A language model of so many words, `width` wide, reads `batch` texts of `values` words.
+  std::int64_t words = 0, width = 0;
 };
 std::span<const StepModel> step_models();
-const StepModel& wide_step_model();  ///< for GPUs: large products, which a CPU takes seconds for
+const StepModel& wide_step_model();      ///< for GPUs: large products, which a CPU takes seconds for
+const StepModel& language_step_model();  ///< for GPUs: that of lesson 11
 
 struct StepRecipe {
   const char* name;  ///< "f16", as pytorch.py calls it; it has no FP8
@@ -53,17 +56,26 @@ class Training {
   double loss();  ///< loss of the first batch with the present weights
 
  private:
-  void step_on(const data::Batch& batch);
+  /// Images and labels, or the words of texts and those that come next.
+  struct Shown {
+    data::Batch batch;
+    std::optional<Indices> words{};
+  };
+  static std::vector<Shown> batches_of(const StepModel& model, Device device);
+  Tensor loss_of(const Shown& shown) const;
+  void show(const Shown& next);  ///< copies it to where the graph reads it
+  void step_on(const Shown& shown);
 
   train::Task task_;
+  std::int64_t length_;  ///< words a text
   Device device_;
-  std::unique_ptr<nn::Model> model_;
+  std::unique_ptr<nn::Module> model_;
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;
   Float8Products products_;
-  std::vector<data::Batch> batches_;
+  std::vector<Shown> batches_;
   std::size_t taken_ = 0;
-  data::Batch shown_;  ///< what the graph reads
+  Shown shown_;  ///< what the graph reads
   train::StepRecords records_;
   PrivatePool pool_;
   std::optional<Graph> graph_;

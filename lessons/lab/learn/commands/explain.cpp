@@ -1,13 +1,18 @@
+#include <kernels/cuda/executor.h>
+#include <kernels/profile.h>
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/commands.h>
 #include <lessons/lab/learn/commands/model_flags.h>
 #include <lessons/lab/learn/commands/recipe_flags.h>
 #include <lessons/lab/learn/words.h>
+#include <lessons/lab/report/table.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/amp/explain.h>
 #include <tinymp/amp/float8_products.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
+#include <limits>
 
 // ./learn explain: what one step of a model computes in which format.
 namespace tinymp::lab {
@@ -22,12 +27,46 @@ data::Batch grey(std::int64_t count) {
           std::vector<std::int32_t>(static_cast<std::size_t>(count), 0)};
 }
 
+/// What each product of a step, forward and backward, ran on: a rung of the GEMM ladder, or the definition.
+std::string products_table(const kernels::Profile& profile) {
+  constexpr report::Align left = report::Align::left, right = report::Align::right;
+  report::Table table{{}, {left, left, right, left}, {{"product", "runs on", "calls", "operands"}}};
+  std::vector<kernels::ProfileLine> lines = profile.lines();
+  std::ranges::stable_sort(lines, {},
+                           [](const kernels::ProfileLine& line) { return line.kernel + line.operands; });
+  for (const kernels::ProfileLine& line : lines) {
+    if (line.kernel.starts_with("gemm") || line.kernel.starts_with("conv2d"))
+      table.rows.push_back(
+          {line.kernel, line.way.empty() ? "-" : line.way, concat(line.calls), line.operands});
+  }
+  return report::format_table(table, {.width = std::numeric_limits<int>::max()});
+}
+
+/// On Device::cuda, and backward too.
+std::string products_there(const train::ModelMaker& make, const Recipe& recipe, train::Task task,
+                           const data::Batch& images) {
+  Rng rng(0);
+  const std::unique_ptr<nn::Model> made = make(recipe, rng);
+  const nn::Model& model = *made;
+  nn::move_to(model, Device::cuda);
+  const Float8Products products(model, recipe);
+  const data::Batch there = data::to(images, Device::cuda);
+  const kernels::Profile profile;
+  explain_step([&] {
+    const Autocast region(recipe);
+    const Float8Products::Region in_eight_bits(products);
+    return train::loss_of(task, model, there);
+  });
+  return concat("\nThe products of a step on ", kernels::executor_name(), ":\n\n", products_table(profile));
+}
+
 }  // namespace
 
 int explain_command(int argc, char** argv) {
   RecipeFlags recipe_flags;
   ModelFlags model_flags;
   std::int64_t batch = 64;
+  std::string device = "cpu";
   CLI::App app("Every op of a model and its loss, with the formats in, out and of the sums.",
                "./learn explain");
   add_model_flags(app, model_flags);
@@ -35,6 +74,10 @@ int explain_command(int argc, char** argv) {
   app.add_option("--batch", batch, "Images a step")
       ->type_name("N")
       ->check(whole(2, 4096))
+      ->capture_default_str();
+  app.add_option("--device", device, "cpu or cuda; of cuda also which kernel each product runs on")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
       ->capture_default_str();
   app.footer("Recipes:\n" + recipe_list() + "\nExample:\n  ./learn explain --model resnet20 --recipe o1");
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
@@ -52,6 +95,9 @@ int explain_command(int argc, char** argv) {
   std::cout << fitted(concat(model->name(), ", ", batch, " images, ", describe(recipe), "\n\n",
                              ops_table(recipe.eight_bits.any() ? explain_step(step, names_in(*model))
                                                                : explain(step, names_in(*model)))));
+  if (device == "cuda")
+    std::cout << fitted(
+        products_there(model_maker(app, model_flags, shape), recipe, task_of(model_flags), images));
   return 0;
 }
 
