@@ -73,9 +73,9 @@ learn 0 gpu-check --out report --part gemm --plain && prints '^gemm: good' && pr
 echo '{' >report/emulated-gpu.json
 learn 0 gpu-check --out report --part bits --plain && prints '^bits: left out. there is no model'
 TINYMP_EMULATE=h100 learn 0 gpu-check --out report --part bits --plain
-prints '^bits: good. the model of h100 has every bit' && prints '^bf16 .* 0$'
+prints '^bits: good. the model of h100 has every bit' && prints '^wmma 16x16x16  *bf16 .* 0$'
 holds report/emulated-h100.json '"commit": "'
-holds report/emulated-h100.md '^| fp16 | h100 | 2048 | 0 |$'
+holds report/emulated-h100.md '^| wmma 16x16x16 | fp16 | f32 | spread | 1024 | 0 |$'
 : >file
 learn 1 gpu-check --out file --part bits && complains 'file'
 
