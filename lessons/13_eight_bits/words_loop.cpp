@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cmath>
 
-// The loop of lesson 11 with a region of products in FP8: train::run trains on images.
+// The loop of lesson 11 without its look at the errors: train::run trains on images.
 namespace tinymp::lab {
 namespace {
 

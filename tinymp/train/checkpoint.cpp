@@ -65,7 +65,7 @@ FaultFinder::Memory finder_from(const MetadataReader& json) {
   finder.passed_first_step = json.flag("passed_first_step");
   finder.passed_to_state = json.flag("passed_to_state");
   finder.alarmed = json.flag("alarmed");
-  // Checkpoints before 2026-11-27 lack it.
+  // Older checkpoints lack it.
   finder.lost_reported = json.json().contains("lost_reported") && json.flag("lost_reported");
   if (!json.at("known").is_array()) json.fail("has a 'known' that is no list");
   for (const Json& made : json.at("known")) {

@@ -21,8 +21,8 @@ struct NarrowedTensor {
   NarrowedSizes sizes{};
 };
 
-/// Observes one step, on any device. It copies each tensor to the CPU, so use it every so many steps only. What it hears of
-/// it tells `also`, another observer.
+/// Observes one step, on any device. It copies each tensor to the CPU, so use it every so many steps only. It passes all
+/// calls on to `also`, another observer.
 class EightBitMeter final : public Observer {
  public:
   /// Returns the name of a tensor, or "": "layer 2 weight".
