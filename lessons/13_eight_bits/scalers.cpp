@@ -105,10 +105,10 @@ struct Library {
   std::function<Scaler()> make;
 };
 
-std::vector<Library> libraries() {
+std::vector<Library> libraries(bool with_floor) {
   const DynamicScaling moves{.growth_interval = window};
-  const EnhancedScaling rising{.dynamic = moves,
-                               .floor = {.at = {{1, static_cast<float>(least)}}, .count = 1}};
+  EnhancedScaling rising{.dynamic = moves};
+  if (with_floor) rising.floor = {.at = {{1, static_cast<float>(least)}}, .count = 1};
   return {{"dynamic (PyTorch)", [=] { return ours(moves); }},
           {"enhanced, floor 1024", [=] { return ours(rising); }},
           {"Apex, min_loss_scale 1024", [] { return apex(least); }},
@@ -140,14 +140,20 @@ void show_scalers(Lab& lab) {
   lab.say(fmt::format("\nS begins at {} and may grow after {} good steps", first, window));
   lab.say("                            an overflow every 10 steps  8 overflows  40 good");
   lab.say("  S after                        100      200      400     in a row    steps");
-  for (const Library& library : libraries()) {
+  std::vector<std::string> ends;
+  for (const Library& library : libraries(!lab.sabotaged())) {
     const std::vector<std::string> drip =
         traced(library.make(), [](int step) { return step % 10 == 0; }, {100, 200, 400});
+    ends.push_back(drip[2]);
     const std::vector<std::string> burst =
         traced(library.make(), [](int step) { return step <= 8; }, {8, 48});
     lab.say(fmt::format("  {:<26} {:>8} {:>8} {:>8} {:>12} {:>8}", library.name, drip[0], drip[1], drip[2],
                         burst[0], burst[1]));
   }
+  lab.claim(ends[0] == "2^-24" && ends[1] == report::scale_text(least),
+            fmt::format("400 steps, each tenth overflows: a dynamic S ends at {}, an enhanced one at {}",
+                        ends[0], ends[1]),
+            Lab::Judged::in_smoke_too);
 }
 
 }  // namespace tinymp::lab

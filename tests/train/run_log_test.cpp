@@ -454,7 +454,8 @@ TEST_CASE("a full disk is noticed at the line that does not fit") {
     });
     check_says(message, is_clear);
     const Run run = load_run(log.path());
-    CHECK(run.steps.size() == static_cast<std::size_t>(written));
+    const auto whole = static_cast<std::int64_t>(run.steps.size());
+    CHECK((whole == written || whole == written + 1));  // one more where its line break alone did not fit
     CHECK_FALSE(run.result);
     check_says(files::message<Error>([&] { log.write({.step = 200000}); }), {"closed"});
   }

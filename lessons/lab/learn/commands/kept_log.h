@@ -2,6 +2,7 @@
 
 #include <tinymp/base/error.h>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -14,6 +15,7 @@ class KeptLog {
   /// An empty path: printed alone. Throws Error where nothing can be written.
   explicit KeptLog(const std::string& path) : path_(path), part_(path + ".part") {
     if (path_.empty()) return;
+    expect(!std::filesystem::is_directory(path_), "cannot write ", path_, ": it is a folder; name a file");
     file_.open(part_);
     expect(file_.good(), "cannot write ", path_, ": is the folder there, and the disk not full?");
   }
