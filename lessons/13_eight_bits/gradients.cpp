@@ -9,7 +9,7 @@ namespace tinymp::lab {
 namespace {
 
 const std::string one = "E5M2, S = 1", thousand = "E5M2, S = 1024", dynamic_s = "E5M2, dynamic S",
-                  exempt = "fp8_e5m2, S = 1", random_errors = "E5M2, S = 1, stochastic errors",
+                  exempt = "fp8_e5m2, S = 1", at_random = "E5M2, S = 1, stochastic",
                   in_fp16 = "FP16, S = 1", plain = "dynamic S", enhanced = "enhanced S";
 constexpr float least = 1024;  ///< the floor
 constexpr int often = 12;
@@ -22,7 +22,7 @@ std::vector<Contender> small_contenders() {
   return {{in_fp32, recipes::fp32},
           {in_fp16, recipes::fp16_master},
           {one, e5m2_everywhere(NoScaling{})},
-          {random_errors, random},
+          {at_random, random},
           {exempt, of_paper},
           {thousand, e5m2_everywhere(StaticScaling{1024})},
           {dynamic_s, e5m2_everywhere(moving_scale)}};
