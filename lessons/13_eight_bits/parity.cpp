@@ -5,7 +5,6 @@
 #include <tinymp/data/cifar.h>
 #include <tinymp/data/dataset.h>
 #include <tinymp/nn/lenet.h>
-#include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
 #include <tinymp/optim/optimizers.h>
 #include <optional>
@@ -33,16 +32,6 @@ train::Plan lenet_plan(const Lab& lab) {
           .schedule = ScheduleKind::cosine,
           .steps = lab.steps(400, 4),
           .batch = 64};
-}
-
-train::Plan autoencoder_plan(const Lab& lab) {
-  return {.question = autoencoder,
-          .task = train::Task::reconstruct,
-          .model = train::model_of<nn::Autoencoder>({784, 64, 32, 64, 784}),
-          .optimizer = train::optimizer_of<Adam>({.lr = 1e-2f}),
-          .optimizer_name = "adam lr=0.01",
-          .steps = lab.steps(400, 4),
-          .batch = 128};
 }
 
 /// The schedule of lesson 10, shorter.
@@ -119,7 +108,7 @@ std::optional<data::Split> pictures_of_resnet(Lab& lab) {
 void compare_in_pairs(Lab& lab) {
   train_pairs(lab, lenet_plan(lab));
   judge(lab, lenet, true);
-  train_pairs(lab, autoencoder_plan(lab), 3);  // its pairs scatter most, and take least time
+  train_pairs(lab, autoencoder_plan(lab, autoencoder), 3);  // its pairs scatter most, and take least time
   judge(lab, autoencoder, false);
   if (const std::unique_ptr<data::Text> text = text_of_words(lab)) {
     for (const std::uint64_t seed : lab.seeds())
