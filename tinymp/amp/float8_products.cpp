@@ -15,17 +15,29 @@ std::string layer_of(const std::string& parameter) { return parameter.substr(0, 
 /// Whether a product may have this parameter as its weight.
 bool is_weight(const nn::Parameter& p) { return p.value.shape().rank() >= 2; }
 
+std::vector<std::string_view> split(const LayerNames& list) {
+  std::vector<std::string_view> names;
+  for (std::string_view rest = list.text(); !rest.empty();) {
+    names.push_back(rest.substr(0, rest.find(',')));
+    rest.remove_prefix(std::min(rest.size(), names.back().size() + 1));
+  }
+  return names;
+}
+
+/// "first" and "last" are words: no pattern stands for them.
+bool has_word(const LayerNames& list, std::string_view word) {
+  return std::ranges::count(split(list), word) > 0;
+}
+
 /// The layers of the model, those of the first and the last weight among them.
 void expect_layers(const LayerNames& exempt, const std::vector<nn::Parameter>& parameters) {
-  for (std::string_view rest = exempt.text(); !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(','));
+  for (const std::string_view one : split(exempt)) {
     const LayerNames alone = LayerNames::from(one);
     const bool known =
         one == "first" || one == "last" ||
         std::ranges::any_of(parameters, [&](const nn::Parameter& p) { return alone.has(layer_of(p.name)); });
     expect(known, "the model has no layer \"", one, "\" to be exempt from FP8; its first parameter is \"",
            parameters.front().name, "\", and * stands for any text");
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
   }
 }
 
@@ -108,7 +120,7 @@ class Float8Products::Policy final : public ProductPolicy {
   void cover(const std::vector<nn::Parameter>& parameters) {
     const auto first = std::ranges::find_if(parameters, is_weight);
     const auto last = std::ranges::find_if(parameters.rbegin(), parameters.rend(), is_weight);
-    const bool not_first = how_.exempt.has("first"), not_last = how_.exempt.has("last");
+    const bool not_first = has_word(how_.exempt, "first"), not_last = has_word(how_.exempt, "last");
     for (const nn::Parameter& p : parameters) {
       const std::string layer = layer_of(p.name);
       const bool is_exempt = how_.exempt.has(layer) || (not_first && layer == layer_of(first->name)) ||

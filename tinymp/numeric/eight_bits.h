@@ -11,9 +11,9 @@
 /// Matrix products whose operands are FP8.
 namespace tinymp {
 
-/// A list of layers, "first,last,block 1*": names as nn::Parameter has them, where * stands for any text. "first" and
-/// "last" are also the layers of the first and of the last weight of a model. A fixed text, so that a recipe stays a plain
-/// value.
+/// A list of layers, "first,last,block 1*": names as nn::Parameter has them, where * stands for any text. The words "first"
+/// and "last", written out, are also the layers of the first and of the last weight of a model: "*t" names neither. A fixed
+/// text, so that a recipe stays a plain value.
 class LayerNames {
  public:
   static constexpr std::size_t longest = 95;
