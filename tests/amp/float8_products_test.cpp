@@ -83,6 +83,49 @@ TEST_CASE("FP8 products: linear, matmul and conv2d round their operands, and not
            {2, 6, 6, 3}, {3, 3, 3, 5}, 5);
 }
 
+namespace {
+
+/// dw of a model in 16 bits: the FP32 sums of the plain op on rounded operands, rounded once to `gradient`.
+void check_rounded_once(const Op& op, const Shape& of_x, const Shape& of_w, DType compute, DType gradient) {
+  INFO(compute << ", " << gradient);
+  const Tensor x = drawn(of_x, compute, 1, 2), w = drawn(of_w, compute, 2), none = drawn({1}, f32, 1);
+  Recipe recipe = products_in(e5m2, e5m2, gradient);
+  recipe.compute = compute;
+  const Float8Products products(Weights({{"layer 1 weight", w}}), recipe);
+  const Tensor g = drawn(op(x, w, none).shape(), compute, 4, 1);
+  const Tensor sums =
+      run(op, rounded(cast(x, f32), e5m2), rounded(cast(w, f32), e5m2), none, rounded(cast(g, f32), e5m2)).dw;
+  const Float8Products::Region region(products);
+  const Tensor dw = run(op, x, w, none, g).dw;
+  CHECK(dw.dtype() == compute);
+  CHECK(bits_equal(dw, cast(rounded(sums, gradient), compute)));
+  CHECK_FALSE(bits_equal(dw, cast(rounded(rounded(sums, compute), gradient), compute)));
+}
+
+}  // namespace
+
+TEST_CASE("FP8 products: gradients of weights are rounded once, out of FP32 sums") {
+  for (const DType compute : {f16, bf16}) {
+    for (const DType gradient : {e5m2, e4m3}) {
+      check_rounded_once([](const Tensor& x, const Tensor& w, const Tensor&) { return matmul(x, w); },
+                         {40, 150}, {150, 70}, compute, gradient);
+      check_rounded_once(
+          [](const Tensor& x, const Tensor& w, const Tensor&) { return conv2d(x, w, {.padding = 1}); },
+          {2, 5, 5, 30}, {3, 3, 30, 40}, compute, gradient);
+    }
+  }
+  // 1.125 + 2^-12 lies above the middle of 1 and 1.25. FP16 has no such number, and 1.125 goes to the even 1.
+  const Tensor x = Tensor::from({3, 1}, std::vector<float>{1, 0.125f, 0x1p-12f}, f16),
+               w = Tensor::from({1, 1}, std::vector<float>{1}, f16).set_requires_grad(true);
+  Recipe recipe = products_in(e5m2, e5m2, e5m2);
+  recipe.compute = f16;
+  const Float8Products products(Weights({{"layer 1 weight", w}}), recipe);
+  const Float8Products::Region region(products);
+  Tape tape;
+  tape.backward(sum(matmul(x, w)));
+  CHECK(w.grad().item() == 1.25);
+}
+
 TEST_CASE("FP8 products: what a 16-bit model computes between its products stays in 16 bits") {
   const Tensor w = drawn({8, 4}, f16, 1), b = drawn({4}, f16, 2), x = drawn({3, 8}, f16, 3);
   Recipe recipe = products_in(e5m2, e5m2);

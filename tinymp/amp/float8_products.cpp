@@ -99,9 +99,9 @@ class Float8Products::Policy final : public ProductPolicy {
   Float8Tensor error(const Tensor& dy, const Tensor& w) override {
     return quantized(dy, how_.backward, rounding_.errors, w, errors);
   }
-  void round_gradient(const Tensor& dw, const Tensor& w) override {
-    if (how_.gradient == DType::f32) return;
-    const Tensor y = rounded(dw, {}, how_.gradient, rounding_.gradients, w, gradients);
+  bool rounds_gradients() const override { return how_.gradient != DType::f32; }
+  void round_gradient(const Tensor& sums, const Tensor& dw, const Tensor& w) override {
+    const Tensor y = rounded(sums, {}, how_.gradient, rounding_.gradients, w, gradients);
     kernels::cast(y.view(), dw.view());
   }
 

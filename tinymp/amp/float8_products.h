@@ -15,7 +15,8 @@
 ///   dx = dy . w^T              errors and weights, backward
 ///   dw = x^T . dy              activations and errors, backward
 ///
-/// Sums are FP32, and the results have the format of x. All else runs as without a region: biases, norms, losses. Where the
+/// Sums are FP32, and the results have the format of x. Where the recipe rounds gradients, the FP32 sums of dw are rounded to
+/// FP8, and then go as they are into the format of w. All else runs as without a region: biases, norms, losses. Where the
 /// recipe has scales for tensors, a tensor is multiplied by its scale before it is rounded, and the product is divided by
 /// both (tensor_scales.h).
 ///

@@ -67,7 +67,7 @@ struct EightBits {
   DType backward =
       DType::f32;  ///< errors, the gradients of activations: the same, or f32 together with `forward`
   DType gradient =
-      DType::f32;  ///< gradients of weights are rounded to it, and stay in the format Recipe::gradient
+      DType::f32;  ///< the FP32 sums of weight gradients are rounded to it, and kept in Recipe::gradient
   /// Numbers beyond the largest become the largest. Else infinity (E4M3: NaN), which a loss scaler sees in the gradients.
   bool saturate = false;
   LayerNames exempt{};  ///< the products of these layers stay as they are
