@@ -147,7 +147,7 @@ TEST_CASE("FP8 products: the exempt layers, by name and by place") {
     }
     Recipe recipe = products_in(e4m3, e5m2);
     recipe.eight_bits.exempt = LayerNames::from(exempt);
-    const Float8Products products(model, recipe);
+    const Float8Products products(Weights(parameters), recipe);
     const Float8Products::Region region(products);
     std::string names;
     for (const nn::Parameter& p : parameters)
@@ -158,6 +158,14 @@ TEST_CASE("FP8 products: the exempt layers, by name and by place") {
   CHECK(covered("first,last") == "layer 2 weight;");
   CHECK(covered("layer 2") == "layer 1 weight;layer 3 weight;");
   CHECK(covered("l*3,first") == "layer 2 weight;");
+  // A pattern may look like a word: "first" and "last" count only where they are written out.
+  CHECK(covered("*2") == "layer 1 weight;layer 3 weight;");
+  CHECK(covered("f*,layer 2", {"fourth", "layer 2", "out"}) == "out weight;");
+  CHECK(covered("*t", {"in", "middle", "out"}) == "in weight;middle weight;");
+  CHECK(covered("l*", {"lstm", "middle", "out"}) == "middle weight;out weight;");
+  CHECK(covered("*t,first", {"in", "middle", "out"}) == "middle weight;");
+  CHECK(covered("last,l*", {"lstm", "middle", "out"}) == "middle weight;");
+  CHECK_SAYS("the model has no layer \"firs*\"", covered("firs*"));
   CHECK(covered("*").empty());
   CHECK_SAYS("the model has no layer \"layer 4\"", covered("layer 4,last"));
   CHECK(product_policy() == nullptr);
@@ -195,21 +203,62 @@ TEST_CASE("FP8 products: random words belong to a step, and a weight is rounded 
   CHECK(worst < 5.5 * std::sqrt(32.0) * 4 * 0.5 / std::sqrt(steps));
 }
 
+TEST_CASE("FP8 products: evaluation has random words of its own, and takes none of training") {
+  const Tensor x = drawn({64, 32}, f32, 1), w = weight({32, 16}, 2);
+  Recipe recipe = products_in(e5m2, e5m2, e5m2);
+  recipe.rounding = {.weights = Rounding::stochastic,
+                     .activations = Rounding::stochastic,
+                     .errors = Rounding::stochastic,
+                     .gradients = Rounding::stochastic};
+  const Weights model({{"layer 1 weight", w}});
+  const auto train = [&](const Float8Products& p, const std::function<void()>& between) {
+    p.begin_step();
+    {
+      const Float8Products::Region region(p);
+      between();
+      w.clear_grad();
+      Tape tape;
+      const Tensor y = matmul(x, w);
+      tape.backward(sum(y));
+      p.end_step();
+      return std::pair{y, w.grad()};
+    }
+  };
+  const auto evaluate = [&](const Float8Products& p, int uses) {
+    const Float8Products::Region region(p);
+    Tensor y;
+    for (int i = 0; i < uses; ++i) {
+      const Float8Products::Region inner(p);  // the outermost one counts
+      y = matmul(x, w);
+    }
+    return y;
+  };
+  const Float8Products alone(model, recipe, 7), measured(model, recipe, 7), resumed(model, recipe, 7);
+  std::vector<Tensor> after;
+  for (int step = 1; step <= 3; ++step) {
+    const auto plain = train(alone, [] {});
+    const auto other = train(measured, [&] { static_cast<void>(matmul(x, w)); });
+    CHECK(bits_equal(plain.first, other.first));
+    CHECK(bits_equal(plain.second, other.second));
+    static_cast<void>(evaluate(measured, step));
+    after.push_back(evaluate(alone, 2));
+    CHECK(bits_equal(evaluate(measured, 2), after.back()));
+    resumed.set_step(step);  // no step since then
+    CHECK(bits_equal(evaluate(resumed, 2), after.back()));
+    CHECK_FALSE(bits_equal(evaluate(resumed, 1), after.back()));
+    CHECK_FALSE(bits_equal(plain.first, evaluate(alone, 1)));
+  }
+  CHECK_FALSE(bits_equal(after[0], after[1]));
+  CHECK_FALSE(bits_equal(after[1], after[2]));
+}
+
 TEST_CASE("FP8 products: infinity beyond the largest number, or the largest number") {
   const Tensor x = Tensor::from({1, 2}, std::vector<float>{1e6f, 0}), w = weight({2, 2}, 1);
   const Weights model({{"layer 1 weight", w}});
   for (const bool saturate : {false, true}) {
     Recipe recipe = products_in(e5m2, e5m2);
     recipe.eight_bits.saturate = saturate;
-  // A pattern may look like a word: "first" and "last" count only where they are written out.
-  CHECK(covered("*2") == "layer 1 weight;layer 3 weight;");
-  CHECK(covered("f*,layer 2", {"fourth", "layer 2", "out"}) == "out weight;");
-  CHECK(covered("*t", {"in", "middle", "out"}) == "in weight;middle weight;");
-  CHECK(covered("l*", {"lstm", "middle", "out"}) == "middle weight;out weight;");
-  CHECK(covered("*t,first", {"in", "middle", "out"}) == "middle weight;");
-  CHECK(covered("last,l*", {"lstm", "middle", "out"}) == "middle weight;");
-  CHECK_SAYS("the model has no layer \"firs*\"", covered("firs*"));
-    const Float8Products products(Weights(parameters), recipe);
+    const Float8Products products(model, recipe);
     const Float8Products::Region region(products);
     CHECK(std::isfinite(matmul(x, w).to_floats()[0]) == saturate);
   }
