@@ -112,13 +112,13 @@ struct Finish {
 
   template <int count>
   __device__ void at(std::int64_t pack) const {
-    const float factor = product_factor(scale_a, scale_b);
+    const ProductFactor factor = product_factor(scale_a, scale_b);
     const Pack<float, count> in = load_pack<count>(sums, pack);
     Pack<T, count> by, out;
     if (bias != nullptr) by = load_pack<count>(bias, pack % (columns / count));
     TINYMP_UNROLL
     for (int k = 0; k < count; ++k) {
-      float value = factor * in.at[k];
+      float value = factor.times(in.at[k]);
       if (bias != nullptr) value += device_converted<float>(by.at[k]);
       out.at[k] = device_converted<T>(relu ? Relu::forward(value) : value);
     }

@@ -349,6 +349,7 @@ TEST_CASE("delayed scales: nothing outside of training moves them, and micro-bat
   step_of(products, small, w);
   products.end_step();
   CHECK(products.scales()[0].amax == amax_by_hand(small));
+  CHECK(products.scales()[1].amax == amax_by_hand(w));
 
   products.begin_step();
   step_of(products, drawn({2, 8}, f32, 9, 1e4f), w);
@@ -358,6 +359,36 @@ TEST_CASE("delayed scales: nothing outside of training moves them, and micro-bat
   products.begin_step();
   products.end_step();
   CHECK(texts() == after);
+}
+
+TEST_CASE("delayed scales: a pass without a tape measures no weight, and hides none from training") {
+  const Tensor w = parameter({8, 6}, 1), x = drawn({2, 8}, f32, 2, 1);
+  Recipe recipe = scaled_products(TensorScaling::delayed);
+  recipe.eight_bits.history = 2;
+  const Float8Products products(Layers({{"layer weight", w}}), recipe);
+  const auto step = [&](bool trains) {
+    products.begin_step();
+    {
+      const Float8Products::Region region(products);
+      static_cast<void>(matmul(x, w));
+      if (trains) {
+        Tape tape;
+        tape.backward(sum(matmul(x, w)));
+      }
+      static_cast<void>(matmul(x, w));
+    }
+    products.end_step();
+    return products.scales();
+  };
+  for (const Float8Products::Scale& s : step(false)) {
+    INFO(s.role);
+    CHECK(s.scale == 1);
+    CHECK(s.amax == 0);
+  }
+  const std::vector<Float8Products::Scale> after = step(true);
+  CHECK(after[0].scale == 448 / amax_by_hand(x));
+  CHECK(after[1].scale == 448 / amax_by_hand(w));
+  CHECK(after[2].scale == 57344);
 }
 
 TEST_CASE("delayed scales: a state goes on with the same scales, and that of another model is refused") {

@@ -227,6 +227,21 @@ TEST_CASE("FP8 on the GPU: gemm in every size, mix, transposition and format of 
   }
 }
 
+TEST_CASE("FP8 on the GPU: scales of any size give a product the bits of the CPU") {
+  NEEDS_CUDA();
+  const std::vector<TwoScales> all = scales_of_all_sizes();
+  for (std::size_t i = 0; i < all.size(); i += sanitized ? 97 : 3) {
+    INFO(all[i].a << " and " << all[i].b);
+    for (const float x : {0.0f, 0x1p-16f, -57344.0f})
+      REQUIRE(scaled_product(x, 1.75f, all[i], Device::cuda) ==
+              scaled_product(x, 1.75f, all[i], Device::cpu));
+  }
+  for (const float a : {57344 / 1e-22f, 3.7e-30f})
+    for (const float b : {448 / 1e-15f, 4.1e-25f})
+      CHECK(scaled_product(57344, 448, {a, b}, Device::cuda) ==
+            scaled_product(57344, 448, {a, b}, Device::cpu));
+}
+
 TEST_CASE("FP8 on the GPU: gemm_reference has the bits of the CPU") {
   NEEDS_CUDA();
   const Product p{.M = 5, .N = 7, .K = 300, .dtype = DType::f16};

@@ -151,6 +151,8 @@ void expect_same_run(const train::Run& a, const train::Run& b) {
     CHECK(equal(one.grad_norm, other.grad_norm));
     CHECK(equal(one.absorbed, other.absorbed));
     CHECK(equal(one.flushed, other.flushed));
+    CHECK(equal(one.validation_loss, other.validation_loss));
+    CHECK(equal(one.metric, other.metric));
   }
   CHECK(a.result->value == b.result->value);
   CHECK(a.result->weights == b.result->weights);
@@ -187,6 +189,14 @@ TEST_CASE("a run as a graph has the bits of the run kernel by kernel") {
     plan.pixels.crop_and_flip = recipe == recipes::fp32;
     check_run(plan);
   }
+}
+
+TEST_CASE("validation between the steps of a graph draws the random words of the run kernel by kernel") {
+  NEEDS_CUDA();
+  const data::Split data = made_up_split();
+  train::Plan plan = small_plan(data, random_eight_bits(), 12);
+  plan.validate_every = 4;
+  check_run(plan);
 }
 
 TEST_CASE("steps kernel by kernel between those of a graph take none of its memory") {

@@ -11,9 +11,9 @@
 /// Matrix products whose operands are FP8.
 namespace tinymp {
 
-/// A list of layers, "first,last,block 1*": names as nn::Parameter has them, where * stands for any text. "first" and
-/// "last" are also the layers of the first and of the last weight of a model. A fixed text, so that a recipe stays a plain
-/// value.
+/// A list of layers, "first,last,block 1*": names as nn::Parameter has them, where * stands for any text. The words "first"
+/// and "last", written out, are also the layers of the first and of the last weight of a model: "*t" names neither. A fixed
+/// text, so that a recipe stays a plain value.
 class LayerNames {
  public:
   static constexpr std::size_t longest = 95;
@@ -67,7 +67,7 @@ struct EightBits {
   DType backward =
       DType::f32;  ///< errors, the gradients of activations: the same, or f32 together with `forward`
   DType gradient =
-      DType::f32;  ///< gradients of weights are rounded to it, and stay in the format Recipe::gradient
+      DType::f32;  ///< the FP32 sums of weight gradients are rounded to it, and kept in Recipe::gradient
   /// Numbers beyond the largest become the largest. Else infinity (E4M3: NaN), which a loss scaler sees in the gradients.
   bool saturate = false;
   LayerNames exempt{};  ///< the products of these layers stay as they are
