@@ -18,6 +18,9 @@ TINYMP_HD inline float product_factor(const float* scale_a, const float* scale_b
   return static_cast<float>(factor > largest ? largest : factor);
 }
 
+/// Of positive floats: the bits of infinity, and the highest ones of a NaN.
+constexpr std::uint32_t bits_of_infinity = 0x7f80'0000, bits_of_nan = 0x7fff'ffff;
+
 /// The scale of a tensor with this amax, by either rule for current scales.
 TINYMP_HD inline float current_scale_of(TensorScaling how, float largest, float amax) {
   return how == TensorScaling::torchao ? torchao_current_scale(amax, largest)
