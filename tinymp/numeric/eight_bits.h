@@ -39,7 +39,7 @@ class LayerNames {
 
 /// Where the scale of a tensor comes from. The rules are in tensor_scaling.h.
 enum class TensorScaling : std::uint8_t {
-  none,     ///< every scale is 1
+  none,  ///< every scale is 1
   current,  ///< from the tensor itself, as Transformer Engine computes it; a NaN in the tensor counts for nothing
   torchao,  ///< from the tensor itself, as torchao computes it; a NaN in the tensor makes the scale NaN
   delayed,  ///< from the tensor of earlier steps

@@ -246,8 +246,8 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
     {
       const MemoryRegion counted(memory.account());
-      const bool plain = meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms &&
-                         !meters.eight_bits;
+      const bool plain =
+          meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms && !meters.eight_bits;
       pending.add(graph && plain ? graph->take(t, pending.all())
                                  : start_step(plan, t, *model, *optimizer, scaler, products, meters,
                                               to(loader.next(), plan.device), pending.records()));

@@ -227,7 +227,7 @@ class Hand {
   data::Batch batch_;
   std::optional<Gradients> gradients_;
   std::optional<UnscaleResult> check_;
-  Tensor kept_;  ///< gradients of earlier steps
+  Tensor kept_;                 ///< gradients of earlier steps
   std::vector<double> places_;  ///< in the histories of delayed scales, before the step
   bool ends_here_ = false, was_zeroed_ = false;
   train::LogRecord record_;
