@@ -4,6 +4,8 @@
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/dtype.h>
 #include <tinymp/numeric/eight_bits.h>
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 namespace tinymp::kernels {
@@ -30,6 +32,15 @@ TINYMP_HD inline ProductFactor product_factor(const float* scale_a, const float*
   if (factor < least) factor *= 0x1p126, power = 0x1p-126f;
   if (factor > largest) factor *= 0x1p-126, power = 0x1p126f;
   return {static_cast<float>(factor > largest ? largest : factor), power};
+}
+
+/// What a NaN counts as where the bits of magnitudes are compared: nothing, or more than infinity.
+constexpr std::uint32_t nan_ignored = 0, nan_wins = 0x7fc0'0000;
+
+/// The bits of |x|, which are in the order of the magnitudes, and `of_nan` for every NaN.
+TINYMP_HD constexpr std::uint32_t magnitude_bits(float x, std::uint32_t of_nan) {
+  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & 0x7fff'ffff;
+  return magnitude > 0x7f80'0000 ? of_nan : magnitude;
 }
 
 /// The scale of a tensor with this amax, by either rule for current scales.
