@@ -4,6 +4,8 @@
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/dtype.h>
 #include <tinymp/numeric/eight_bits.h>
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 namespace tinymp::kernels {
@@ -16,6 +18,15 @@ TINYMP_HD inline float product_factor(const float* scale_a, const float* scale_b
   constexpr double largest = static_cast<double>(std::numeric_limits<float>::max());
   const double factor = 1 / (a * b);
   return static_cast<float>(factor > largest ? largest : factor);
+}
+
+/// What a NaN counts as where the bits of magnitudes are compared: nothing, or more than infinity.
+constexpr std::uint32_t nan_ignored = 0, nan_wins = 0x7fc0'0000;
+
+/// The bits of |x|, which are in the order of the magnitudes, and `of_nan` for every NaN.
+TINYMP_HD constexpr std::uint32_t magnitude_bits(float x, std::uint32_t of_nan) {
+  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & 0x7fff'ffff;
+  return magnitude > 0x7f80'0000 ? of_nan : magnitude;
 }
 
 /// The scale of a tensor with this amax, by either rule for current scales.

@@ -79,6 +79,27 @@ TEST_CASE("FP8 on the GPU: amax ignores NaN and keeps infinity") {
   CHECK(of({1, nan, -infinity}) == infinity);
 }
 
+TEST_CASE("FP8 on the GPU: amax_or_nan has the bits of the CPU") {
+  NEEDS_CUDA();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                  infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> many(5000, 0.5f);
+  many[4321] = -nan;
+  for (const DType dtype : float8_results) {
+    for (const std::vector<float>& values :
+         {std::vector<float>{}, {0, -0.0f}, {1, -3, 2}, {1, -infinity}, {1, nan, infinity}, {-nan}, many}) {
+      float top[2] = {};
+      for (const Device device : both) {
+        const DeviceValue<float> largest(device, -1);
+        const Tensor x = Tensor::from({static_cast<std::int64_t>(values.size())}, values, dtype);
+        kernels::amax_or_nan(x.to(device).view(), largest.cell());
+        top[device == Device::cuda] = largest.read();
+      }
+      CHECK(std::bit_cast<std::uint32_t>(top[0]) == std::bit_cast<std::uint32_t>(top[1]));
+    }
+  }
+}
+
 TEST_CASE("FP8 on the GPU: the amax of several tensors, and current scales, have the bits of the CPU") {
   NEEDS_CUDA();
   constexpr float infinity = std::numeric_limits<float>::infinity();

@@ -154,6 +154,27 @@ TEST_CASE("amax: the largest magnitude, NaN ignored, infinity kept") {
   }
 }
 
+TEST_CASE("amax_or_nan: the largest magnitude, or NaN where there is one, with any number of threads") {
+  const auto of = [](const std::vector<double>& values, DType dtype) {
+    const DeviceValue<float> top(Device::cpu, -1);
+    kernels::amax_or_nan(from(values, dtype).view(), top.cell());
+    return top.read();
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               infinity = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
+    INFO(dtype);
+    CHECK(of({}, dtype) == 0);
+    CHECK(of({1, -3, 2}, dtype) == 3);
+    CHECK(of({1, -infinity}, dtype) == std::numeric_limits<float>::infinity());
+    CHECK(std::isnan(of({1, -infinity, -nan}, dtype)));
+    std::vector<double> many(40'000, 0.5);
+    many[777] = nan;
+    CHECK(same_for_all_threads([&] { return Tensor::from({}, std::vector<float>{of(many, dtype)}); }));
+    CHECK(std::isnan(of(many, dtype)));
+  }
+}
+
 TEST_CASE("cast: FP8 to and from every format, rounded once") {
   for (const DType eight : float8_formats) {
     const Spec& spec = spec_of(eight);

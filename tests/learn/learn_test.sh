@@ -371,7 +371,7 @@ runs() {
     prints 'delayed scales with margin -1 of 3 steps by most_recent'
     learn 2 train $few --recipe fp8_hybrid --fp8-scaling current --fp8-margin 1
     complains '--fp8-margin has no meaning for --fp8-scaling current'
-    learn 2 train $few --recipe fp8_hybrid --fp8-margin 101 && complains '--fp8-margin'
+    learn 2 train $few --recipe fp8_hybrid --fp8-margin 31 && complains '--fp8-margin'
     learn 2 train $few --recipe fp8_hybrid --fp8-history 0 && complains '--fp8-history'
     learn 2 train $few --fp8-scaling current && complains 'no product is in FP8'
     rm -r enhanced eight hybrid

@@ -39,9 +39,9 @@ class LayerNames {
 
 /// Where the scale of a tensor comes from. The rules are in tensor_scaling.h.
 enum class TensorScaling : std::uint8_t {
-  none,     ///< every scale is 1
-  current,  ///< from the tensor itself, as Transformer Engine computes it
-  torchao,  ///< from the tensor itself, as torchao computes it
+  none,  ///< every scale is 1
+  current,  ///< from the tensor itself, as Transformer Engine computes it; a NaN in the tensor counts for nothing
+  torchao,  ///< from the tensor itself, as torchao computes it; a NaN in the tensor makes the scale NaN
   delayed,  ///< from the tensor of earlier steps
 };
 
@@ -74,10 +74,12 @@ struct EightBits {
   /// The scales of weights, activations and errors, whatever their formats. Gradients of weights have none.
   TensorScaling scaling = TensorScaling::none;
   // These three belong to delayed scaling: the fields of DelayedScaling.
-  int margin = 0;                           ///< -100 .. 100
+  int margin = 0;                           ///< -100 .. largest_margin
   int history = 1024;                       ///< 1 .. longest_history
   AmaxAlgorithm amax = AmaxAlgorithm::max;  ///< of the history
   static constexpr int longest_history = 1 << 20;
+  /// 448 / 2^30 / the largest float is still above 0 in FP32. With a larger margin a delayed scale could become 0.
+  static constexpr int largest_margin = 30;
 
   constexpr bool any() const { return forward != DType::f32; }
   constexpr DelayedScaling delayed(DType format) const { return {largest_of(format), margin, history, amax}; }
