@@ -30,7 +30,8 @@ TwoHeads::TwoHeads(const std::vector<std::int64_t>& widths, const Recipe& recipe
       second_head_(widths.at(1), widths.at(2), recipe, rng) {}
 
 Tensor TwoHeads::operator()(const Tensor& images) const {
-  const nn::Linear &runs = second_ ? second_head_ : first_head_, &rests = second_ ? first_head_ : second_head_;
+  const nn::Linear &runs = second_ ? second_head_ : first_head_,
+                   &rests = second_ ? first_head_ : second_head_;
   const Tensor x = cast(images, body_.weight.dtype());
   return with_zero_gradients(runs(body_(x, Activation::relu)), rests);
 }
