@@ -43,15 +43,6 @@ TINYMP_HD constexpr std::uint32_t magnitude_bits(float x, std::uint32_t of_nan) 
   return magnitude > 0x7f80'0000 ? of_nan : magnitude;
 }
 
-/// What a NaN counts as where the bits of magnitudes are compared: nothing, or more than infinity.
-constexpr std::uint32_t nan_ignored = 0, nan_wins = 0x7fc0'0000;
-
-/// The bits of |x|, which are in the order of the magnitudes, and `of_nan` for every NaN.
-TINYMP_HD constexpr std::uint32_t magnitude_bits(float x, std::uint32_t of_nan) {
-  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & 0x7fff'ffff;
-  return magnitude > 0x7f80'0000 ? of_nan : magnitude;
-}
-
 /// The scale of a tensor with this amax, by either rule for current scales.
 TINYMP_HD inline float current_scale_of(TensorScaling how, float largest, float amax) {
   return how == TensorScaling::torchao ? torchao_current_scale(amax, largest)
