@@ -132,11 +132,17 @@ TEST_CASE("quantize and amax: any number of threads gives the same bits") {
   }));
 }
 
+using FindLargest = void (*)(const View& x, Cell<float> largest);
+
+float largest_of(FindLargest find, const std::vector<double>& values, DType dtype) {
+  const DeviceValue<float> top(Device::cpu, -1);
+  find(from(values, dtype).view(), top.cell());
+  return top.read();
+}
+
 TEST_CASE("amax: the largest magnitude, NaN ignored, infinity kept") {
   const auto of = [](const std::vector<double>& values, DType dtype) {
-    const DeviceValue<float> top(Device::cpu, -1);
-    kernels::amax(from(values, dtype).view(), top.cell());
-    return top.read();
+    return largest_of(kernels::amax, values, dtype);
   };
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                infinity = std::numeric_limits<double>::infinity();
@@ -156,9 +162,7 @@ TEST_CASE("amax: the largest magnitude, NaN ignored, infinity kept") {
 
 TEST_CASE("amax_or_nan: the largest magnitude, or NaN where there is one, with any number of threads") {
   const auto of = [](const std::vector<double>& values, DType dtype) {
-    const DeviceValue<float> top(Device::cpu, -1);
-    kernels::amax_or_nan(from(values, dtype).view(), top.cell());
-    return top.read();
+    return largest_of(kernels::amax_or_nan, values, dtype);
   };
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                infinity = std::numeric_limits<double>::infinity();
