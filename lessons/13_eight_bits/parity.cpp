@@ -116,7 +116,7 @@ void compare_in_pairs(Lab& lab) {
     judge(lab, words, false);
   }
   if (const std::optional<data::Split> pictures = pictures_of_resnet(lab)) {
-    train_pairs(lab, resnet_plan(lab, *pictures));
+    train_pairs(lab, resnet_plan(lab, *pictures), 2);
     judge(lab, resnet, true);
   }
 }
