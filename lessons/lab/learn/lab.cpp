@@ -128,6 +128,13 @@ train::Plan Lab::complete(train::Plan plan) {
 
 train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
   plan = complete(std::move(plan));
+  const bool in_chapter = std::isdigit(static_cast<unsigned char>(*impl_->lesson.name)) != 0;
+  if (in_chapter && plan.question != impl_->last_question) {
+    impl_->print_waiting();
+    impl_->print("");
+    impl_->print(plan.question);
+  }
+  impl_->last_question = plan.question;
   const std::string path = log_path(plan.name, plan.seed);
   add(impl_->run(std::move(plan), path, options_, keep));
   return impl_->runs.back();
