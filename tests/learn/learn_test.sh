@@ -369,6 +369,8 @@ runs() {
     prints 'gradients through e5m2, but last, errors rounded stochastic'
     learn 0 train $few --recipe fp8_hybrid --fp8-history 3 --fp8-margin -1 --fp8-amax most_recent --out hybrid
     prints 'delayed scales with margin -1 of 3 steps by most_recent'
+    learn 0 train $few --recipe fp8_hybrid --fp8-exempt '*' --out exempt
+    prints 'No product of this run is in FP8'
     learn 2 train $few --recipe fp8_hybrid --fp8-scaling current --fp8-margin 1
     complains '--fp8-margin has no meaning for --fp8-scaling current'
     learn 2 train $few --recipe fp8_hybrid --fp8-margin 31 && complains '--fp8-margin'
