@@ -296,6 +296,7 @@ runs() {
   learn 0 run 6 --smoke --data cut --seeds 2 --first-seed 5
   [ "$(find runs/06_loss_scaling-001 -name '*-seed[56]*.jsonl' | wc -l)" = 27 ] || fail 'wanted 11 curves of seeds 5 and 6, and 5 runs of seed 5'
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
+  grep -x -A 1 'Must the gradients be divided by S?' err | grep -q '^FP32, seed 5' || fail 'the runs do not stand under their question'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
 
   printf '0.05\nwhat\nnan\n' >answers
