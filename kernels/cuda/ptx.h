@@ -3,8 +3,8 @@
 #include <kernels/cuda/cuda.h>
 #include <cstdint>
 
-/// PTX instructions that CUDA C++ has no name for, or turns into more than one. kernels/emu/ptx.h says what each of them does, lane by
-/// lane.
+/// PTX instructions that CUDA C++ has no name for, or turns into more than one. kernels/emu/ptx.h says what each of them
+/// does, lane by lane.
 #if !defined(__CUDACC__)
 #include <kernels/emu/ptx.h>
 #else

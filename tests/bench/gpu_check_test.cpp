@@ -153,9 +153,10 @@ esac
   const Finding finding = lab::gpu_check::check_gemm(setting);
   CHECK(finding.state == State::bad);
   REQUIRE(finding.table.size() == 16);  // six rungs with each of two kinds of sums, and the three claims
-  CHECK(finding.table[1] == std::vector<std::string>{"f16", "f32", "naive", "2.000", "-", "50.0 %", "-"});
+  CHECK(finding.table[1] ==
+        std::vector<std::string>{"f16", "f32", "naive", "2.000", "-", "50.0 %", "-", "-"});
   CHECK(finding.table[6] == std::vector<std::string>{"f16", "f32", "mma", "FAILED",
-                                                     "exit code 1: an illegal memory access", "-", "-"});
+                                                     "exit code 1: an illegal memory access", "-", "-", "-"});
   CHECK(finding.summary == "2 of 12 measured rungs fail or are wrong");
   CHECK(finding.table[13][3] == "-");  // FP32 was not measured
 }
@@ -188,7 +189,7 @@ echo '{"cublas":{"why_not":"","milliseconds":'$cublas'},"cublaslt":{"millisecond
   const Finding finding = lab::gpu_check::check_gemm(setting);
   const auto& rows = finding.table;
   CHECK(rows[rows.size() - 3] == std::vector<std::string>{"FP16 beside FP32", "math-bound, 64", "the ladder",
-                                                          "4.50 times", "-", "-", "-"});
+                                                          "4.50 times", "-", "-", "-", "-"});
   CHECK(rows[rows.size() - 2][3] == "4.00 times");
   CHECK(finding.data[finding.data.size() - 2]["gain"] == 4);
   CHECK(rows.back()[2] == "cuBLASLt");

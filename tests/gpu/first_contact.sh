@@ -135,7 +135,7 @@ part() { # NAME SECONDS COMMAND...: at most so long; one that ends by itself is 
   fi
   # gpu-check ends its part a little earlier, and writes down what it has.
   # In the background, so that an interrupt is heard at once.
-  part_seconds=$((seconds > 60 ? seconds - 20 : 0)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null &
+  part_seconds=$((seconds > 60 ? seconds - 20 : seconds > 20 ? seconds - 10 : 0)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null &
   child=$!
   wait "$child"
   code=$?
