@@ -153,7 +153,7 @@ if ! awk -v now="$work/now" -v disassembled="$([ -n "$nvdisasm" ] && echo 1)" '
         if ($i != "-" && $i > most[$1, i] + slack) { print $1 ": " what[i] " " $i ", ceiling " most[$1, i]; bad = 1 }
       }
       delete known[$1]; ++count
-      if (!disassembled) continue
+      if (!disassembled || most[$1, 6] == "") continue
       if (most[$1, 6] != "-" && ($6 == "-" || $6 < most[$1, 6] - 5)) {
         print $1 ": " $6 " % of a copy, floor " most[$1, 6]; bad = 1
       }
