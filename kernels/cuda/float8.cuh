@@ -95,8 +95,23 @@ struct Widen {
     const Pack<X, count> in = load_pack<count>(x, pack);
     Pack<Y, count> out;
     TINYMP_UNROLL
-    for (int k = 0; k < count; ++k) out.at[k] = device_converted<Y>(static_cast<float>(in.at[k]));
+    for (int k = 0; k < count; k += 2) {
+      const int next = k + (count > 1);
+      const std::uint32_t halves = cvt_to_halves<X>(in.at[k].bits() | std::uint32_t{in.at[next].bits()} << 8);
+      out.at[k] = widened(in.at[k], halves);
+      if (count > 1) out.at[next] = widened(in.at[next], halves >> 16);
+    }
     store_pack(y, pack, out);
+  }
+  /// A code, and its number as a half in the lower bits.
+  __device__ static Y widened(X code, std::uint32_t as_half) {
+    const auto number = std::bit_cast<half>(static_cast<std::uint16_t>(as_half));
+    if ((code.bits() & 0x7f) >= (X::Layout::has_infinity ? X::Layout::too_large + 1 : X::Layout::nan))
+      return std::numeric_limits<Y>::quiet_NaN();
+    if constexpr (std::is_same_v<Y, half>)
+      return number;
+    else
+      return device_converted<Y>(static_cast<float>(std::bit_cast<__half>(number)));
   }
 };
 

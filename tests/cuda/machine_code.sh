@@ -144,8 +144,8 @@ if ! awk -v now="$work/now" -v disassembled="$([ -n "$nvdisasm" ] && echo 1)" '
   { for (i = 2; i <= 6; ++i) most[$1, i] = $i; known[$1] = 1 }
   END {
     split("kernel registers stack spills loop", what, " ")
-    # Optimizers, casts, arithmetic value by value, FP8 to nearest. The functions of formulas/unary.h compute in FP64, and are not.
-    promised = "^(map<(Same|Times|TimesValue|Forward<Relu>),|zip<|step_packs<|fill_with|add_to_rows|for_each_pack<QuantizeToNearest<)"
+    # Optimizers, casts, arithmetic value by value, FP8 to nearest and back. The functions of formulas/unary.h compute in FP64, and are not.
+    promised = "^(map<(Same|Times|TimesValue|Forward<Relu>),|zip<|step_packs<|fill_with|add_to_rows|for_each_pack<(QuantizeToNearest|Widen)<)"
     while ((getline < now) > 0) {
       if (!($1 in known)) { print $1 ": has no ceiling; --write makes one"; bad = 1 }
       else for (i = 2; i <= 5; ++i) {
