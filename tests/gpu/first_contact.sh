@@ -158,7 +158,7 @@ part() { # NAME SECONDS COMMAND...: at most so long; one that ends by itself is 
   fi
   # gpu-check ends its part a little earlier, and writes down what it has.
   # In the background, so that an interrupt is heard at once.
-  part_seconds=$((seconds > 60 ? seconds - 20 : seconds > 20 ? seconds - 10 : 0)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null &
+  part_seconds=$((seconds > 60 ? seconds - 20 : (2 * seconds + 2) / 3)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null &
   child=$!
   wait "$child"
   code=$?
@@ -275,7 +275,7 @@ if [ -n "$rehearse" ]; then
   export TINYMP_EMULATE=h200
   [ -x "$build/bin/measure" ] || { echo "first_contact: build measure, learn and test_cuda in $build first" >&2 && exit 2; }
   rm -f "$out"/done/*
-  sweep_seconds=21 everything # too short: gpu-check ends it
+  sweep_seconds=3 everything # too short: gpu-check ends it
   [ ! -e "$out/done/sweep" ] || { echo 'first_contact: the sweep was not ended early' >&2 && exit 1; }
   echo 'Once more: only what did not end.'
 fi
