@@ -118,7 +118,8 @@ __device__ inline void mma_m16n8k16(std::uint32_t (&d)[2], const std::uint32_t (
 
 #if TINYMP_KNOWS_FLOAT8 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890)
 /// d:(16,8) = d + a:(16,32) . b:(32,8) for FP8, A and B each float8_e4m3 or float8_e5m2, sums in FP32. sm_89, where it is
-/// one instruction, QMMA; multiplies_float8() tells whether it is there. For sm_90 nvcc 13 unpacks a and b to FP16 and makes two HMMA of it: there it costs what FP16
+/// one instruction, QMMA; multiplies_float8() tells whether it is there. For sm_90 nvcc 13 unpacks a and b to FP16 and makes
+/// two HMMA of it: there it costs what FP16
 /// costs, and adds as Instruction::mma_sync (kernels/numerics/tensor_core.h). Only wgmma has Hopper's own unit for FP8.
 template <class A, class B>
 __device__ inline void mma_m16n8k32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {

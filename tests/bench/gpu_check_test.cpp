@@ -321,6 +321,21 @@ TEST_CASE("gpu-check: good figures outlive a repetition that fails") {
   CHECK_FALSE(record(State::good, "fast again").contains("before"));
 }
 
+TEST_CASE("gpu-check: speed does not time a model once more that an interrupted run has timed") {
+  const files::Folder folder;
+  const files::Environment emulated("TINYMP_EMULATE", "1");
+  const Setting setting{.emulated = true, .scratch = folder.path, .part = "speed"};
+  Finding before;
+  lab::gpu_check::keep(before, setting, {{"model", "mlp"}, {"fault", "an illegal memory access"}});
+  lab::gpu_check::keep(before, setting,
+                       {{"model", "mlp"}, {"head", {"model"}}, {"table", {{"timed before"}}}, {"gain", 2}});
+  const Finding finding = lab::gpu_check::check_speed(setting);
+  CHECK(finding.state == State::good);
+  REQUIRE(finding.table.size() > 2);  // a row before, then those of the language model
+  CHECK(finding.table[1] == std::vector<std::string>{"timed before"});
+  CHECK(finding.table[2][0] == "LSTM of 64 words, 8 wide");
+}
+
 TEST_CASE("gpu-check: a damaged report is moved aside, not thrown away") {
   const files::Folder folder;
   const nlohmann::ordered_json head{{"device", "D"}, {"architecture", "sm_90"}, {"sources", "s"}};
