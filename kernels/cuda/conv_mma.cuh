@@ -20,10 +20,10 @@ using Rows = nvcuda::wmma::row_major;
 using Columns = nvcuda::wmma::col_major;
 
 /// y:(places, O) = windows . w:(kh kw I, O)
-template <class Shape, int width, class T>
+template <class Shape, int width, class T, class Sum>
 __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
     convolve_by_mma(Windows<T> windows, Source<T> w, T* y, bool pairs, Finish<T> finish) {
-  using Block = MmaBlock<Shape, T, float, Rows, Rows>;
+  using Block = MmaBlock<Shape, T, Sum, Rows, Rows>;
   DYNAMIC_SHARED(T, memory);
   const int m = static_cast<int>(blockIdx.x) * Shape::m, n = static_cast<int>(blockIdx.y) * Shape::n;
   Block block;
@@ -81,11 +81,11 @@ struct TurnedWeights {
 };
 
 /// dx:(pixels of a phase, I) = windows of dy . the turned w. A block's phase is blockIdx.z.
-template <class Shape, int width, class T>
+template <class Shape, int width, class T, class Sum>
 __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
     convolve_back_by_mma(Phases phases, Windows<T> windows, const T* w, int images, int inputs, T* dx,
                          bool pairs) {
-  using Block = MmaBlock<Shape, T, float, Rows, Columns>;
+  using Block = MmaBlock<Shape, T, Sum, Rows, Columns>;
   DYNAMIC_SHARED(T, memory);
   const int m = static_cast<int>(blockIdx.x) * Shape::m, n = static_cast<int>(blockIdx.y) * Shape::n;
   const Phases::Line down = phases.down(), across = phases.across();
@@ -114,10 +114,10 @@ __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
 }
 
 /// sums:(groups, kh kw I, O) = windows^T . dy:(places, O), of each group of images. A block's group is blockIdx.z.
-template <class Shape, int width, class T>
+template <class Shape, int width, class T, class Sum>
 __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
     weigh_groups_by_mma(Windows<T> windows, Source<T> dy, float* sums) {
-  using Block = MmaBlock<Shape, T, float, Columns, Rows>;
+  using Block = MmaBlock<Shape, T, Sum, Columns, Rows>;
   DYNAMIC_SHARED(T, memory);
   const int m = static_cast<int>(blockIdx.x) * Shape::m, n = static_cast<int>(blockIdx.y) * Shape::n;
   const int image = static_cast<int>(blockIdx.z) * static_cast<int>(images_of_a_group);
@@ -152,13 +152,13 @@ int width_of(std::initializer_list<const View*> views, Channels... channels) {
   return every(8) ? 8 : every(2) ? 2 : 1;
 }
 
-/// One format of 16 bits with sums in FP32, a GPU that has mma.m16n8k16, numbers of 32 bits, and what a grid holds: 65535
-/// blocks along y and z.
+/// One format of 16 bits with sums in FP32, or FP16 with sums in FP16; a GPU that has mma.m16n8k16, numbers of 32 bits, and
+/// what a grid holds: 65535 blocks along y and z.
 bool takes(std::initializer_list<const View*> views, const Slide& s, DType accumulate) {
   constexpr std::int64_t most_blocks = 65535, most_values = (1 << 29) - 1;  // below Windows::outside
   const DType format = (*views.begin())->dtype;
-  if ((format != DType::f16 && format != DType::bf16) || accumulate != DType::f32 || architecture() < 80)
-    return false;
+  const bool sums = accumulate == DType::f32 || (accumulate == DType::f16 && format == DType::f16);
+  if ((format != DType::f16 && format != DType::bf16) || !sums || architecture() < 80) return false;
   for (const View* x : views)
     if (x->dtype != format || x->size() == 0 || x->size() > most_values) return false;
   if (s.images * s.down * s.across > most_values || groups_of(s.images) > most_blocks ||
@@ -169,17 +169,20 @@ bool takes(std::initializer_list<const View*> views, const Slide& s, DType accum
   return true;
 }
 
-/// Calls run(Type<T>, Type<Shape>, width). Most convolutions of small models have few channels: only whole pieces are
+/// Calls run(Type<T>, Type<Sum>, Type<Shape>, width). Most convolutions of small models have few channels: only whole pieces are
 /// worth a second shape.
 template <class Run>
-void with_kernel(DType format, int width, std::int64_t columns, Run&& run) {
-  const auto with_width = [&]<class T>(Type<T> type) {
-    if (width == 8 && columns > 64) return run(type, Type<BlockShape>(), std::integral_constant<int, 8>());
-    if (width == 8) return run(type, Type<SmallShape>(), std::integral_constant<int, 8>());
-    if (width == 2) return run(type, Type<SmallShape>(), std::integral_constant<int, 2>());
-    return run(type, Type<SmallShape>(), std::integral_constant<int, 1>());
+void with_kernel(DType format, DType accumulate, int width, std::int64_t columns, Run&& run) {
+  const auto with_width = [&](auto type, auto sum) {
+    if (width == 8 && columns > 64)
+      return run(type, sum, Type<BlockShape>(), std::integral_constant<int, 8>());
+    if (width == 8) return run(type, sum, Type<SmallShape>(), std::integral_constant<int, 8>());
+    if (width == 2) return run(type, sum, Type<SmallShape>(), std::integral_constant<int, 2>());
+    return run(type, sum, Type<SmallShape>(), std::integral_constant<int, 1>());
   };
-  format == DType::f16 ? with_width(Type<__half>()) : with_width(Type<__nv_bfloat16>());
+  if (accumulate == DType::f16) return with_width(Type<__half>(), Type<__half>());
+  format == DType::f16 ? with_width(Type<__half>(), Type<float>())
+                       : with_width(Type<__nv_bfloat16>(), Type<float>());
 }
 
 int to_int(std::int64_t n) { return static_cast<int>(n); }
@@ -213,13 +216,14 @@ bool conv2d_on_tensor_cores(const View& x, const View& w, const Window& window, 
   const Slide s(x.shape, window, y.shape);
   if (!takes({&x, &w, &y}, s, accumulate)) return false;
   const std::pair<const void*, bool> after = taken_from(rest, y);
-  with_kernel(y.dtype, width_of({&x, &w}, s.channels, s.outputs), s.outputs,
-              [&]<class T, class Shape, int width>(Type<T>, Type<Shape>, std::integral_constant<int, width>) {
+  with_kernel(y.dtype, accumulate, width_of({&x, &w}, s.channels, s.outputs), s.outputs,
+              [&]<class T, class Sum, class Shape, int width>(Type<T>, Type<Sum>, Type<Shape>,
+                                                              std::integral_constant<int, width>) {
                 const Windows<T> windows = windows_of<T>(x, s);
                 const Source<T> weights = matrix_of<T>(w, windows.cols, s.outputs);
-                launch<convolve_by_mma<Shape, width, T>>(
+                launch<convolve_by_mma<Shape, width, T, Sum>>(
                     dim3(blocks(windows.rows, Shape::m), blocks(weights.cols, Shape::n)), Shape::threads,
-                    MmaBlock<Shape, T, float, Rows, Rows>::shared_bytes, stream(), windows, weights,
+                    MmaBlock<Shape, T, Sum, Rows, Rows>::shared_bytes, stream(), windows, weights,
                     static_cast<T*>(y.memory), width_of({&y}, s.outputs) > 1,
                     Finish<T>{static_cast<const T*>(after.first), weights.cols, after.second});
               });
@@ -232,8 +236,9 @@ bool conv2d_dx_on_tensor_cores(const View& dy, const View& w, const Window& wind
   if (!takes({&dy, &w, &dx}, s, accumulate)) return false;
   const auto of_a_phase = [&](std::int64_t extent) { return (extent - 1) / window.stride + 1; };
   const int rows = to_int(s.images * of_a_phase(s.height) * of_a_phase(s.width));
-  with_kernel(dx.dtype, width_of({&dy, &w}, s.outputs), s.channels,
-              [&]<class T, class Shape, int width>(Type<T>, Type<Shape>, std::integral_constant<int, width>) {
+  with_kernel(dx.dtype, accumulate, width_of({&dy, &w}, s.outputs), s.channels,
+              [&]<class T, class Sum, class Shape, int width>(Type<T>, Type<Sum>, Type<Shape>,
+                                                              std::integral_constant<int, width>) {
                 const Phases phases{to_int(s.height),     to_int(s.width),       to_int(window.height),
                                     to_int(window.width), to_int(window.stride), to_int(window.padding)};
                 const Windows<T> windows{
@@ -242,10 +247,10 @@ bool conv2d_dx_on_tensor_cores(const View& dy, const View& w, const Window& wind
                     .width = to_int(s.across),
                     .channels = to_int(s.outputs),
                     .stride = 1};
-                launch<convolve_back_by_mma<Shape, width, T>>(
+                launch<convolve_back_by_mma<Shape, width, T, Sum>>(
                     dim3(blocks(rows, Shape::m), blocks(to_int(s.channels), Shape::n),
                          static_cast<unsigned>(window.stride * window.stride)),
-                    Shape::threads, MmaBlock<Shape, T, float, Rows, Columns>::shared_bytes, stream(), phases,
+                    Shape::threads, MmaBlock<Shape, T, Sum, Rows, Columns>::shared_bytes, stream(), phases,
                     windows, static_cast<const T*>(w.memory), to_int(s.images), to_int(s.channels),
                     static_cast<T*>(dx.memory), width_of({&dx}, s.channels) > 1);
               });
@@ -256,13 +261,14 @@ bool conv2d_dw_on_tensor_cores(const View& x, const View& dy, const Window& wind
                                float* sums, DType accumulate) {
   const Slide s(x.shape, window, dy.shape);
   if (!takes({&x, &dy, &dw}, s, accumulate)) return false;
-  with_kernel(dw.dtype, width_of({&x, &dy}, s.channels, s.outputs), s.outputs,
-              [&]<class T, class Shape, int width>(Type<T>, Type<Shape>, std::integral_constant<int, width>) {
+  with_kernel(dw.dtype, accumulate, width_of({&x, &dy}, s.channels, s.outputs), s.outputs,
+              [&]<class T, class Sum, class Shape, int width>(Type<T>, Type<Sum>, Type<Shape>,
+                                                              std::integral_constant<int, width>) {
                 const Windows<T> windows = windows_of<T>(x, s);
-                launch<weigh_groups_by_mma<Shape, width, T>>(
+                launch<weigh_groups_by_mma<Shape, width, T, Sum>>(
                     dim3(blocks(windows.cols, Shape::m), blocks(to_int(s.outputs), Shape::n),
                          static_cast<unsigned>(groups_of(s.images))),
-                    Shape::threads, MmaBlock<Shape, T, float, Columns, Rows>::shared_bytes, stream(), windows,
+                    Shape::threads, MmaBlock<Shape, T, Sum, Columns, Rows>::shared_bytes, stream(), windows,
                     matrix_of<T>(dy, windows.rows, s.outputs), sums);
               });
   return true;

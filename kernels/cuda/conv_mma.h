@@ -3,7 +3,7 @@
 #include <kernels/cuda/cuda.h>
 #include <kernels/kernels.h>
 
-/// Convolutions on tensor cores, FP16 and BF16 with sums in FP32. Each returns false, and writes nothing, where the
+/// Convolutions on tensor cores, FP16 and BF16 with sums in FP32, and FP16 with sums in FP16. Each returns false, and writes nothing, where the
 /// GPU or the kernels do not take the formats or sizes; conv.cuh then computes one value after the other.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 

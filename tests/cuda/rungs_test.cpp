@@ -73,7 +73,7 @@ std::vector<std::string> all_products() {
   }
   const Recipe recipe = recipes::fp16_dynamic;
   for (const std::vector<std::int64_t>& widths : std::initializer_list<std::vector<std::int64_t>>{
-           {784, 10}, {784, 64, 10}, {784, 64, 64, 64, 10}, {784, 128, 128, 128, 10}}) {
+           {784, 10}, {784, 64, 10}, {784, 65, 64, 10}, {784, 64, 64, 64, 10}, {784, 128, 128, 128, 10}}) {
     const nn::Mlp mlp(widths, recipe, rng);
     add(products_of(mlp.name(), mlp, recipe, classify(mlp, 784)));
   }
@@ -81,7 +81,10 @@ std::vector<std::string> all_products() {
   add(products_of(norms.name(), norms, recipe, classify(norms, 784)));
   const nn::ResidualMlp residual(64, 2, recipe, rng);
   add(products_of(residual.name(), residual, recipe, classify(residual, 784)));
-  for (const auto& [format, of] : {std::pair{"bf16", bf16}, std::pair{"fp8_hybrid", recipes::fp8_hybrid}}) {
+  Recipe narrow_sums = recipe;
+  narrow_sums.accumulate = DType::f16;
+  for (const auto& [format, of] : {std::pair{"bf16", bf16}, std::pair{"fp8_hybrid", recipes::fp8_hybrid},
+                                   std::pair{"FP16 sums", narrow_sums}}) {
     const nn::LeNet lenet(of, rng);
     add(products_of(concat("LeNet, ", format), lenet, of, classify(lenet, 784)));
   }

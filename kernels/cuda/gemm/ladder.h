@@ -83,8 +83,8 @@ struct RungRules {
 inline constexpr int any_later = 9999;
 
 /// The table. wmma wants tiles at multiples of 32 bytes whose rows are multiples of 16 apart (CUDA C++
-/// Programming Guide, "Warp Matrix Functions"); cp.async copies 16 aligned bytes,
-/// or 4.
+/// Programming Guide, "Warp Matrix Functions"). cp.async copies 16 aligned bytes, as wmma-stages has them, or 4; mma takes
+/// 16, 4, or values one by one.
 inline constexpr std::array<RungRules, 6> ladder{{
     //  name        f32    f16 sums of it  sm  bf16  last  multiple  stride  address
     {"naive", true, true, 70, 70, any_later, 1, 1, 1},
@@ -92,7 +92,7 @@ inline constexpr std::array<RungRules, 6> ladder{{
     {"wmma-naive", false, false, 70, 80, any_later, 16, 16, 32},
     {"wmma-tiled", false, false, 70, 80, any_later, 1, 1, 1},
     {"wmma-stages", false, false, 80, 80, any_later, 1, 16, 16},
-    {"mma", false, false, 80, 80, any_later, 1, 4, 4, true, true},
+    {"mma", false, false, 80, 80, any_later, 1, 1, 1, true, true},
 }};
 
 constexpr const RungRules& rules_of(Rung rung) { return ladder[static_cast<std::size_t>(rung)]; }

@@ -7,21 +7,25 @@
 /// of Hopper (Luo et al. 2024, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture"), where wgmma
 /// reaches all of it. 6.3 instructions for each HMMA: at most 64 %. A product that is too small for its tiles to fill a
 /// GPU gets smaller ones, with 15 instructions for each HMMA. Rows that are not aligned to 16 bytes cost half as much again to
-/// twice as much. A small product with long sums splits them (GemmProblem::parts).
+/// twice as much, and rows of odd lengths NNN. A small product with long sums splits them (GemmProblem::parts).
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
 /// With fewer blocks than these half of a large GPU would have nothing to do.
 constexpr unsigned blocks_that_fill_a_gpu = 64;
 
-/// `wide`: all lines of x begin at multiples of 16 bytes, so a piece is one copy; else they begin at multiples of 4,
-/// and a piece is four. The narrow head of a classifier (10 columns) is such a matrix, and many a parameter in an arena.
-template <bool wide, int threads, class Tile, class T>
+/// Copies `width` elements at a time. 8: all lines of x begin at multiples of 16 bytes. 2: at multiples of 4; the narrow
+/// head of a classifier (10 columns) is such a matrix, and many a parameter in an arena. 1: anywhere, as in a layer of odd
+/// width; cp.async has nothing so small, so the threads wait for what they load.
+template <int width, int threads, class Tile, class T>
 __device__ void fetch_swizzled(const Tile& tile, const Source<T>& x, int row, int col) {
   for_each_piece<Tile, threads>(x, row, col, [&](int line, int element, const T* from, int inside) {
     T* const to = tile.line(line, element);
-    if constexpr (wide) {
+    if constexpr (width == 8) {
       cp_async_16(to, from, static_cast<int>(sizeof(T)) * inside);
+    } else if constexpr (width == 1) {
+      TINYMP_UNROLL
+      for (int i = 0; i < 8; ++i) to[i] = i < inside ? from[i] : narrow<T>(0.0f);
     } else {
       TINYMP_UNROLL
       for (int i = 0; i < 8; i += 2) {
@@ -60,7 +64,7 @@ __device__ bool join_parts(const Parts& parts, Block& block) {
   return true;
 }
 
-template <class Shape, bool wide, class T, class Sum, class LayoutA, class LayoutB>
+template <class Shape, int width, class T, class Sum, class LayoutA, class LayoutB>
 __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
     mma(Source<T> a, Source<T> b, T* c, int ldc, bool pairs, Finish<T> finish, Parts parts) {
   DYNAMIC_SHARED(T, memory);
@@ -70,8 +74,8 @@ __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
   MmaBlock<Shape, T, Sum, LayoutA, LayoutB> block;
   block.multiply(
       memory, terms,
-      [&](const auto& tile, int k) { fetch_swizzled<wide, Shape::threads>(tile, a, m, begin + k); },
-      [&](const auto& tile, int k) { fetch_swizzled<wide, Shape::threads>(tile, b, begin + k, n); });
+      [&](const auto& tile, int k) { fetch_swizzled<width, Shape::threads>(tile, a, m, begin + k); },
+      [&](const auto& tile, int k) { fetch_swizzled<width, Shape::threads>(tile, b, begin + k, n); });
   if constexpr (std::is_same_v<Sum, float>) {
     if (gridDim.z > 1 && !join_parts<Shape::threads>(parts, block)) return;
   }
@@ -82,16 +86,16 @@ __global__ void __launch_bounds__(Shape::threads, 512 / Shape::threads)
   });
 }
 
-/// Calls run(Type<Shape>, is_wide).
+/// Calls run(Type<Shape>, width).
 template <class Run>
-void with_shape(const GemmProblem& p, bool wide, Run&& run) {
+void with_shape(const GemmProblem& p, int width, Run&& run) {
   static_assert(SmallShape::m == split_tile_m && SmallShape::n == split_tile_n);
   const bool large =
       p.parts == 1 && blocks(p.M, BlockShape::m) * blocks(p.N, BlockShape::n) >= blocks_that_fill_a_gpu;
-  const auto with_width = [&](auto is_wide) {
-    large ? run(Type<BlockShape>(), is_wide) : run(Type<SmallShape>(), is_wide);
-  };
-  wide ? with_width(std::true_type()) : with_width(std::false_type());
+  const auto with_width = [&](auto of) { large ? run(Type<BlockShape>(), of) : run(Type<SmallShape>(), of); };
+  if (width == 8) return with_width(std::integral_constant<int, 8>());
+  if (width == 2) return with_width(std::integral_constant<int, 2>());
+  run(Type<SmallShape>(), std::integral_constant<int, 1>());  // a large one would wait no less
 }
 
 }  // namespace
@@ -101,21 +105,22 @@ void gemm_mma(const GemmProblem& p, Stream stream) {
   const auto every = [&](const void* x, int ld, unsigned bytes) {  // all lines begin at multiples of `bytes`
     return reinterpret_cast<std::uintptr_t>(x) % bytes == 0 && 2u * static_cast<unsigned>(ld) % bytes == 0;
   };
-  const bool wide = every(p.a, p.lda, 16) && every(p.b, p.ldb, 16);
+  const auto both = [&](unsigned bytes) { return every(p.a, p.lda, bytes) && every(p.b, p.ldb, bytes); };
+  const int width = both(16) ? 8 : both(4) ? 2 : 1;
   with_16_bit_types(p, [&]<class T, class Sum>(Type<T>, Type<Sum>) {
     const Source<T> a{static_cast<const T*>(p.a), p.lda, p.M, p.K},
         b{static_cast<const T*>(p.b), p.ldb, p.K, p.N};
     with_layouts(p, [&]<class A, class B>(Type<A>, Type<B>) {
-      with_shape(p, wide, [&]<class Shape, bool is_wide>(Type<Shape>, std::bool_constant<is_wide>) {
+      with_shape(p, width, [&]<class Shape, int of>(Type<Shape>, std::integral_constant<int, of>) {
         using Block = MmaBlock<Shape, T, Sum, A, B>;
         const int terms = terms_of_part(p);
         const dim3 grid(blocks(p.M, Shape::m), blocks(p.N, Shape::n), p.parts > 1 ? blocks(p.K, terms) : 1);
         expect(grid.z == 1 || (std::is_same_v<Sum, float> && grid.x * grid.y <= most_split_tiles),
                "gemm: sums in FP16, and those of ", grid.x * grid.y, " tiles, are not split");
-        launch<mma<Shape, is_wide, T, Sum, A, B>>(grid, Shape::threads, Block::shared_bytes, stream, a, b,
-                                                  static_cast<T*>(p.c), p.ldc, every(p.c, p.ldc, 4),
-                                                  Finish<T>{static_cast<const T*>(p.bias), p.N, p.relu},
-                                                  Parts{grid.z == 1 ? p.K : terms, p.part_sums});
+        launch<mma<Shape, of, T, Sum, A, B>>(grid, Shape::threads, Block::shared_bytes, stream, a, b,
+                                             static_cast<T*>(p.c), p.ldc, every(p.c, p.ldc, 4),
+                                             Finish<T>{static_cast<const T*>(p.bias), p.N, p.relu},
+                                             Parts{grid.z == 1 ? p.K : terms, p.part_sums});
       });
     });
   });

@@ -30,8 +30,11 @@ std::vector<GemmShape> small_shapes(Rung rung, const GemmShape& like) {
        {std::array{1, 1, 1}, {37, 29, 45}, {130, 9, 33}, {5, 135, 100}, {64, 10, 128}}) {
     for (const Trans ta : {Trans::no, Trans::yes}) {
       for (const Trans tb : {Trans::no, Trans::yes}) {
-        for (const int row_bytes : {16, rules_of(rung).stride_bytes})
+        for (const int row_bytes : {16, 4, 2}) {
+          if (row_bytes < rules_of(rung).stride_bytes || row_bytes < static_cast<int>(size_of(like.format)))
+            continue;
           shapes.push_back({fitting(M), fitting(N), fitting(K), like.format, like.sums, ta, tb, row_bytes});
+        }
       }
     }
   }
