@@ -9,6 +9,7 @@
 #include <kernels/step.h>
 #include <kernels/step_decision.h>
 #include <tinymp/numeric/accumulation.h>
+#include <tinymp/numeric/eight_bits.h>
 #include <tinymp/numeric/quantize.h>
 #include <tinymp/tensor/device_value.h>
 #include <tinymp/tensor/view.h>

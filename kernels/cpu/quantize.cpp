@@ -23,7 +23,8 @@ void quantize(const View& x, const Quantization& how, const std::optional<Cell<c
   });
 }
 
-void amax(const View& x, Cell<float> largest) {
+void raise_amax(const View& x, Cell<float> largest) {
+  if (x.size() == 0) return;
   constexpr std::uint32_t infinite = 0x7f80'0000;
   std::atomic<std::uint32_t> top = 0;  // the bits of positive floats are in the order of the floats
   for_blocks<float>(
@@ -45,7 +46,24 @@ void amax(const View& x, Cell<float> largest) {
         }
       },
       x);
-  *largest.memory = std::bit_cast<float>(top.load());
+  const float found = std::bit_cast<float>(top.load());
+  if (found > *largest.memory) *largest.memory = found;
+}
+
+void amax(const View& x, Cell<float> largest) {
+  *largest.memory = 0;
+  cpu::raise_amax(x, largest);
+}
+
+void current_scale(TensorScaling how, float largest, Cell<const float> amax, Cell<float> scale) {
+  *scale.memory = current_scale_of(how, largest, *amax.memory);
+}
+
+void move_delayed_scales(const DelayedScaling& policy, const View& amax, const View& history,
+                         const View& next, const View& scale) {
+  const DelayedScales scales{policy, amax.data<float>(), history.data<float>(), next.data<double>(),
+                             scale.data<float>()};
+  for (std::int64_t i = 0; i < amax.size(); ++i) scales.move(i);
 }
 
 }  // namespace tinymp::kernels::cpu

@@ -70,9 +70,10 @@ void launch_quantize(const View& x, const Quantization& how, const float* scale,
   });
 }
 
-/// The bits of the largest magnitude: those of positive floats are in the order of the floats.
+/// The bits of the largest magnitude: those of positive floats are in the order of the floats, and those of -1 are below
+/// them as an int.
 template <class T>
-__global__ void find_largest(const T* x, Packs packs, unsigned* largest) {
+__global__ void find_largest(const T* x, Packs packs, int* largest) {
   unsigned top = 0;
   const auto look = [&](T value) {
     const unsigned magnitude = std::bit_cast<unsigned>(device_converted<float>(value)) & 0x7fff'ffffu;
@@ -90,8 +91,15 @@ __global__ void find_largest(const T* x, Packs packs, unsigned* largest) {
     const unsigned other = __shfl_down_sync(~0u, top, width);
     if (other > top) top = other;
   }
-  if (threadIdx.x % 32 == 0 && top != 0) atomicMax(largest, top);
+  if (threadIdx.x % 32 == 0) atomicMax(largest, static_cast<int>(top));
 }
+
+__global__ void find_scale(TensorScaling how, float largest, const float* amax, float* scale) {
+  *scale = current_scale_of(how, largest, *amax);
+}
+
+/// A block for each scale: most of the time goes to its history, which one thread reads.
+__global__ void move_delayed(DelayedScales scales) { scales.move(blockIdx.x); }
 
 /// `columns` is a multiple of a pack wherever there are packs, so a pack lies in one row.
 template <class T>
@@ -149,12 +157,28 @@ void quantize(const View& x, const Quantization& how, const std::optional<Cell<c
 
 void amax(const View& x, Cell<float> largest) {
   TINYMP_EXECUTOR::fill({largest.memory, DType::f32, largest.device, {}}, 0);
+  TINYMP_EXECUTOR::raise_amax(x, largest);
+}
+
+void raise_amax(const View& x, Cell<float> largest) {
   if (x.size() == 0) return;
   visit_dtype(x.dtype, [&]<class T> {
     const Packs packs = packs_of(x.size(), {x.memory});
     launch<find_largest<T>>(blocks_for(packs), block_threads, 0, stream(), x.data<T>(), packs,
-                            reinterpret_cast<unsigned*>(largest.memory));
+                            reinterpret_cast<int*>(largest.memory));
   });
+}
+
+void current_scale(TensorScaling how, float largest, Cell<const float> amax, Cell<float> scale) {
+  launch<find_scale>(1, 1, 0, stream(), how, largest, amax.memory, scale.memory);
+}
+
+void move_delayed_scales(const DelayedScaling& policy, const View& amax, const View& history,
+                         const View& next, const View& scale) {
+  if (amax.size() == 0) return;
+  launch<move_delayed>(static_cast<unsigned>(amax.size()), 1, 0, stream(),
+                       DelayedScales{policy, amax.data<float>(), history.data<float>(), next.data<double>(),
+                                     scale.data<float>()});
 }
 
 void cast_float8(const View& x, const View& y) {

@@ -3,6 +3,7 @@
 #include <tinymp/base/error.h>
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/dtype.h>
+#include <tinymp/numeric/eight_bits.h>
 #include <limits>
 
 namespace tinymp::kernels {
@@ -16,6 +17,30 @@ TINYMP_HD inline float product_factor(const float* scale_a, const float* scale_b
   const double factor = 1 / (a * b);
   return static_cast<float>(factor > largest ? largest : factor);
 }
+
+/// The scale of a tensor with this amax, by either rule for current scales.
+TINYMP_HD inline float current_scale_of(TensorScaling how, float largest, float amax) {
+  return how == TensorScaling::torchao ? torchao_current_scale(amax, largest)
+                                       : te_current_scale(amax, largest);
+}
+
+/// Delayed scales, one after another, as move_delayed_scales() has them.
+struct DelayedScales {
+  DelayedScaling policy;
+  float *amax, *history;
+  double* next;
+  float* scale;
+
+  /// Ends a step for one of them.
+  TINYMP_HD void move(std::int64_t i) const {
+    if (!(amax[i] >= 0)) return;
+    DelayedScale state{scale[i], static_cast<std::int32_t>(next[i])};
+    move_delayed_scale(policy, history + i * policy.history_length, amax[i], state);
+    amax[i] = -1;
+    next[i] = state.next;
+    scale[i] = state.scale;
+  }
+};
 
 /// Calls f.operator()<T>() with the FP8 type of the format. Throws Error for other formats.
 template <class F>

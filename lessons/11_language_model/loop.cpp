@@ -1,6 +1,8 @@
 #include <lessons/11_language_model/errors.h>
 #include <lessons/11_language_model/loop.h>
 #include <lessons/lab/learn/run_progress.h>
+#include <tinymp/amp/autocast.h>
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/data/text.h>
 #include <tinymp/optim/optimizers.h>
@@ -48,16 +50,21 @@ void add_details(const LogitErrors& errors, const kernels::GradientCounts& found
 }
 
 /// One step. `errors` is null if the step is not observed; its record then has no shares.
-train::LogRecord take_step(const nn::LanguageModel& model, Optimizer& optimizer, LossScaler& scaler,
-                           const data::TextBlock& block, LogitErrors* errors) {
+train::LogRecord take_step(const nn::LanguageModel& model, const Recipe& recipe, Optimizer& optimizer,
+                           LossScaler& scaler, const Float8Products& products, const data::TextBlock& block,
+                           LogitErrors* errors) {
   train::LogRecord record{.scale = static_cast<double>(scaler.factor()),
                           .lr = static_cast<double>(optimizer.learning_rate())};
   {
+    const Autocast region(recipe);
+    products.begin_step();
+    const Float8Products::Region in_eight_bits(products);
     Tape tape(errors);
     const Tensor loss = cross_entropy(model(block.tokens, block.steps), block.targets);
     tape.backward(scaler.scale(loss));
     record.loss = loss.item();
   }
+  products.end_step();
   Gradients gradients = optimizer.gradients();
   UnscaleResult check = scaler.unscale(gradients);
   if (errors != nullptr && check.finite())
@@ -79,7 +86,9 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   const nn::LanguageModel model(words, width, contender.recipe, rng);
   nn::move_to(model, lab.device());
   Adam optimizer(tensors(model.parameters()), adam, contender.recipe);
+  optimizer.set_rounding_seed(Rng(seed).split(2).seed());  // 2 and 3, as in train::run
   LossScaler scaler(contender.recipe.scaling);
+  const Float8Products products(model, contender.recipe, Rng(seed).split(3).seed());
 
   const train::RunHeader header = header_of(lab, contender, seed, model);
   const std::string path = lab.log_path(header.name, seed);
@@ -95,7 +104,8 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
     LogitErrors errors;
     train::LogRecord record = [&] {
       const MemoryRegion counted(logged ? nullptr : memory.account());
-      return take_step(model, optimizer, scaler, block, logged ? &errors : nullptr);
+      return take_step(model, contender.recipe, optimizer, scaler, products, block,
+                       logged ? &errors : nullptr);
     }();
     record.step = t;
     (record.skipped ? run.result->skipped : run.result->taken) += 1;
@@ -119,7 +129,11 @@ Trained train_words(Lab& lab, const Contender& contender, std::uint64_t seed) {
   progress.finish();
   run.result->seconds = seconds_since(start);
   memory.tell(*run.result);
-  const Answers answers = ask(lab, model, text.validation);
+  const Answers answers = [&] {  // in the formats of training
+    const Autocast region(contender.recipe);
+    const Float8Products::Region in_eight_bits(products);
+    return ask(lab, model, text.validation);
+  }();
   run.result->value = answers.perplexity;
   log.finish(*run.result);
   progress.tell(run);

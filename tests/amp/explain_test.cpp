@@ -2,7 +2,9 @@
 
 #include <tests/catch.h>
 #include <tinymp/amp/autocast.h>
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/nn/deep_mlp.h>
+#include <tinymp/nn/mlp.h>
 
 /// What explain() says of a small program that was written down by hand.
 namespace tinymp::test {
@@ -52,6 +54,39 @@ TEST_CASE("explain: what is no copy has no bytes, and an accumulator in f16 show
   CHECK(ops[1].sums == DType::f16);
   CHECK(ops[1].bytes == 8);
   CHECK(Tape::current() == nullptr);
+}
+
+TEST_CASE(
+    "explain: a tensor that becomes FP8 is a row before its product, and backward has rows of its own") {
+  Rng rng(1);
+  Recipe recipe = recipes::fp8_e5m2;
+  recipe.eight_bits = {
+      .forward = DType::e4m3, .backward = DType::e5m2, .gradient = DType::e5m2, .exempt = "first"};
+  recipe.rounding.errors = Rounding::stochastic;
+  const nn::Mlp model({4, 3, 2}, recipe, rng);
+  const Tensor images = Tensor::from({2, 4}, std::vector<float>(8, 0.5f), DType::f16);
+  const Float8Products products(model, recipe);
+  std::string text;
+  const auto step = [&] {
+    const Float8Products::Region region(products);
+    return sum(cast(model(images), DType::f32));
+  };
+  for (const ExplainedOp& op : explain_step(step, names_in(model))) {
+    text += op.op + " |";
+    for (const DType dtype : op.in) text += concat(" ", dtype);
+    text += concat(" | ", op.out, " ", op.rounding ? name_of(*op.rounding) : "-", " ", op.shape, " ",
+                   op.bytes, " | ", op.names.empty() ? "-" : op.names, "\n");
+  }
+  INFO(text);
+  CHECK(text == R"(linear | f16 f16 f16 | f16 - (2, 3) 12 | layer 1 weight, layer 1 bias
+quantize | f16 | e4m3 nearest (2, 3) 6 | layer 2 activations
+quantize | f16 | e4m3 nearest (3, 2) 6 | layer 2 weight
+linear | e4m3 e4m3 f16 | f16 - (2, 2) 8 | layer 2 weight, layer 2 bias
+cast | f16 | f32 - (2, 2) 16 | -
+sum | f32 | f32 - () 4 | -
+quantize | f16 | e5m2 stochastic (2, 2) 4 | layer 2 errors
+quantize | f16 | e5m2 nearest (3, 2) 6 | layer 2 weight gradients
+)");
 }
 
 }  // namespace

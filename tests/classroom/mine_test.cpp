@@ -91,6 +91,16 @@ TEST_CASE("mine: a piece that passes is built with, a wrong one is not, and both
   CHECK(desk.written(half.file) == before);  // nothing of it is compiled again
 }
 
+TEST_CASE("mine: E5M2 from float is compiled into the conversion of arrays, and into nothing else") {
+  const Desk desk;
+  const Exercise e5m2 = exercises_named("e5m2_from_float").front();
+  desk.write(e5m2, "// my own\n" + e5m2.reference());
+  CHECK_THAT(desk.overlay(), Catch::Contains("fp8: YOURS (1 of its 2)"));
+  CHECK_THAT(desk.file(e5m2.file), Catch::Contains("// my own"));
+  CHECK_THAT(desk.file("touched.cmake"), Catch::Contains("tinymp/numeric/convert_float8.cpp"));
+  CHECK_THAT(desk.file("touched.cmake"), !Catch::Contains("kernels/"));
+}
+
 TEST_CASE("mine: what passed is judged again when another library, or another check, judges it") {
   const Desk desk;
   const Exercise half = exercises_named("half_to_float").front();

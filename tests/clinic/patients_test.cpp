@@ -45,9 +45,9 @@ bool is_finite(const train::Run& run) {
 
 }  // namespace
 
-TEST_CASE("clinic: eleven patients, each with config, log, hints, cause, cure, and a link") {
+TEST_CASE("clinic: thirteen patients, each with config, log, hints, cause, cure, and a link") {
   const std::vector<Patient> all = patients();
-  REQUIRE(all.size() == 11);
+  REQUIRE(all.size() == 13);
   const std::vector<Cause> known = causes();
   CHECK(known.size() >= 15);
   std::set<std::string> seen;
@@ -173,6 +173,32 @@ TEST_CASE("clinic: each patient is ill as it says") {
     CHECK(two_faces.result->first_nonfinite_step == 150);
     CHECK(two_faces.steps.back().loss < 0.6);
     CHECK(!(two_faces.result->value > 20));
+  }
+  {
+    const train::Run calm = recorded(12);
+    CHECK(is_finite(calm));
+    CHECK(calm.result->skipped == 0);
+    CHECK(calm.findings.empty());
+    CHECK(flushed_at_worst(calm) > 0.99);  // all but the last bias, in each step that is measured
+    CHECK(calm.sizes.size() >= 2);
+    for (const train::StepSizes& sizes : calm.sizes)
+      for (const train::ParameterSizes& p : sizes.parameters) {
+        INFO(p.name);
+        CHECK((p.name == "layer 2 bias" || p.gradients.flushed == p.gradients.sizes.nonzero()));
+      }
+    CHECK(calm.result->value < 25);
+  }
+  {
+    const train::Run dark = recorded(13);
+    CHECK(is_finite(dark));
+    CHECK(dark.result->skipped == 0);
+    CHECK(dark.findings.empty());
+    CHECK(at(dark, 150).loss < 0.8);  // its own step is as the others
+    CHECK(at(dark, 155).loss > 2);
+    CHECK(dark.steps.back().loss > 2);
+    CHECK(at(dark, 150).flushed < 0.2);
+    CHECK(at(dark, 200).flushed > 0.9);
+    CHECK(dark.result->value < 25);
   }
 }
 

@@ -79,6 +79,80 @@ TEST_CASE("FP8 on the GPU: amax ignores NaN and keeps infinity") {
   CHECK(of({1, nan, -infinity}) == infinity);
 }
 
+TEST_CASE("FP8 on the GPU: the amax of several tensors, and current scales, have the bits of the CPU") {
+  NEEDS_CUDA();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const Device device : both) {
+    const auto raised = [&](float before, const std::vector<float>& values) {
+      const DeviceValue<float> top(device, before);
+      const Tensor x = Tensor::from({static_cast<std::int64_t>(values.size())}, values).to(device);
+      kernels::raise_amax(x.view(), top.cell());
+      return top.read();
+    };
+    CHECK(raised(-1, {0, 0}) == 0);
+    CHECK(raised(-1, {}) == -1);
+    CHECK(raised(-1, {1e-45f}) == 1e-45f);
+    CHECK(raised(3, {-2, 1}) == 3);
+    CHECK(raised(3, {-4, 1}) == 4);
+    CHECK(raised(infinity, {-4, 1}) == infinity);
+    CHECK(raised(3, {-infinity, 1}) == infinity);
+    for (const float amax : {0.0f, 1e-45f, 1e-13f, 0.3f, 448.0f, 3e38f, infinity}) {
+      for (const float largest : {448.0f, 57344.0f}) {
+        const DeviceValue<float> at(device, amax), scale(device, -7);
+        kernels::current_scale(TensorScaling::current, largest, at.cell(), scale.cell());
+        CHECK(scale.read() == te_current_scale(amax, largest));
+        kernels::current_scale(TensorScaling::torchao, largest, at.cell(), scale.cell());
+        CHECK(scale.read() == torchao_current_scale(amax, largest));
+      }
+    }
+  }
+}
+
+TEST_CASE("FP8 on the GPU: delayed scales move together, each by its rule") {
+  NEEDS_CUDA();
+  constexpr std::int64_t count = 5;
+  const std::vector<float> amaxes{2, -1, 0, 1e-30f, std::numeric_limits<float>::infinity()};
+  for (const int length : {1, 7}) {
+    for (const AmaxAlgorithm algorithm : {AmaxAlgorithm::max, AmaxAlgorithm::most_recent}) {
+      const DelayedScaling policy{448, 1, length, algorithm};
+      std::vector<std::vector<float>> histories(count, std::vector<float>(static_cast<std::size_t>(length)));
+      std::vector<DelayedScale> expected(count);
+      Tensor history[2], next[2], scale[2], amax[2];
+      for (const Device device : both) {
+        const int at = device == Device::cuda;
+        history[at] = Tensor({count, length}, DType::f32, device),
+        next[at] = Tensor({count}, DType::f64, device);
+        scale[at] = Tensor({count}, DType::f32, device), amax[at] = Tensor({count}, DType::f32, device);
+        for (const Tensor& zero : {history[at], next[at]}) kernels::fill(zero.view(), 0);
+        kernels::fill(scale[at].view(), 1);
+      }
+      for (int step = 0; step < 12; ++step) {
+        std::vector<float> now = amaxes;  // each tensor meets each kind of amax
+        std::ranges::rotate(now, now.begin() + step % count);
+        for (std::size_t i = 0; i < count; ++i)
+          if (now[i] >= 0) move_delayed_scale(policy, histories[i].data(), now[i], expected[i]);
+        for (const Device device : both) {
+          const int at = device == Device::cuda;
+          kernels::cast(Tensor::from({count}, now).to(device).view(), amax[at].view());
+          kernels::move_delayed_scales(policy, amax[at].view(), history[at].view(), next[at].view(),
+                                       scale[at].view());
+          INFO(name_of(algorithm) << " of " << length << ", step " << step
+                                  << (at == 1 ? ", there" : ", here"));
+          const std::vector<float> scales = scale[at].to_floats(), all = history[at].to_floats();
+          const std::vector<double> places = next[at].to_doubles();
+          CHECK(amax[at].to_floats() == std::vector<float>(count, -1));
+          for (std::size_t i = 0; i < count; ++i) {
+            CHECK(scales[i] == expected[i].scale);
+            CHECK(places[i] == expected[i].next);
+            const auto row = all.begin() + static_cast<std::ptrdiff_t>(i) * length;
+            CHECK(std::equal(row, row + length, histories[i].begin()));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("FP8 on the GPU: casts of all codes and of values have the bits of the CPU") {
   NEEDS_CUDA();
   for (const DType eight : float8_formats) {

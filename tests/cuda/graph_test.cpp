@@ -31,6 +31,15 @@ Recipe random_eight_bits() {
   return recipe;
 }
 
+/// FP8 with scales; a history of 4 steps goes round in a short run.
+Recipe scaled_eight_bits(TensorScaling scaling) {
+  Recipe recipe = recipes::fp8_hybrid;
+  recipe.eight_bits.exempt = {};
+  recipe.eight_bits.scaling = scaling;
+  if (scaling == TensorScaling::delayed) recipe.eight_bits.history = 4;
+  return recipe;
+}
+
 TEST_CASE("a graph does nothing when it is recorded, and its kernels each time it is launched") {
   NEEDS_CUDA();
   const Tensor x = from({1, 2, 3}, DType::f32).to(Device::cuda), sum = Tensor::like(x),
@@ -166,11 +175,13 @@ TEST_CASE("a run as a graph has the bits of the run kernel by kernel") {
   Recipe automatic = recipes::fp32;
   automatic.autocast = DType::f16;
   for (const Recipe& recipe :
-       {recipes::fp32, recipes::fp16_static, dynamic, automatic, random_eight_bits()}) {
+       {recipes::fp32, recipes::fp16_static, dynamic, automatic, random_eight_bits(),
+        scaled_eight_bits(TensorScaling::delayed), scaled_eight_bits(TensorScaling::current)}) {
     INFO(describe(recipe));
     train::Plan plan = small_plan(data, recipe, 20);
     plan.log_every = 3;
-    plan.shadow_every = recipe == dynamic ? 7 : 0;  // those steps run kernel by kernel
+    plan.shadow_every =
+        recipe == dynamic || recipe.eight_bits.saturate ? 7 : 0;  // those steps run kernel by kernel
     plan.schedule = ScheduleKind::cosine;
     plan.clip = recipe == recipes::fp16_static ? 0.1f : 0;
     plan.pixels.crop_and_flip = recipe == recipes::fp32;
@@ -209,20 +220,23 @@ TEST_CASE("a run of LeNet, of an autoencoder and of a residual net as graphs") {
 TEST_CASE("a run as a graph goes on with the bits of one that was not stopped") {
   NEEDS_CUDA();
   const data::Split data = made_up_split();
-  Scratch of_whole, of_parts;
-  train::Plan plan = small_plan(data, recipes::fp16_dynamic, 20);
-  plan.device = Device::cuda;
-  plan.graph = plan.saves = true;
-  const train::Run whole = train::run(plan, of_whole.next());
-  const std::string log = of_parts.next();
-  int steps = 0;
-  plan.stop = [&] { return ++steps == 11; };
-  static_cast<void>(train::run(plan, log));
-  plan.stop = {};
-  plan.resume = std::filesystem::path(log).parent_path().string();
-  const train::Run resumed = train::run(plan, log);
-  CHECK(resumed.result->weights == whole.result->weights);
-  CHECK(resumed.result->value == whole.result->value);
+  for (const Recipe& recipe : {recipes::fp16_dynamic, scaled_eight_bits(TensorScaling::delayed)}) {
+    INFO(describe(recipe));
+    Scratch of_whole, of_parts;
+    train::Plan plan = small_plan(data, recipe, 20);
+    plan.device = Device::cuda;
+    plan.graph = plan.saves = true;
+    const train::Run whole = train::run(plan, of_whole.next());
+    const std::string log = of_parts.next();
+    int steps = 0;
+    plan.stop = [&] { return ++steps == 11; };
+    static_cast<void>(train::run(plan, log));
+    plan.stop = {};
+    plan.resume = std::filesystem::path(log).parent_path().string();
+    const train::Run resumed = train::run(plan, log);
+    CHECK(resumed.result->weights == whole.result->weights);
+    CHECK(resumed.result->value == whole.result->value);
+  }
 }
 
 TEST_CASE("a plan that no graph can hold is refused") {

@@ -32,6 +32,26 @@ TEST_CASE("a resumed run has the bits of one that was never stopped: MLP") {
   CHECK(there.checkpoints == expected.checkpoints);  // no device is in them
 }
 
+TEST_CASE("a resumed run has the bits of one that was never stopped: FP8 with delayed and current scales") {
+  NEEDS_CUDA();
+  const data::Split data = few_images();
+  for (const TensorScaling scaling : {TensorScaling::delayed, TensorScaling::current}) {
+    Plan plan = device_plan(data, train::model_of<nn::Mlp>({784, 6, 10}), 7);
+    plan.recipe = recipes::fp8_hybrid;
+    plan.recipe.eight_bits.exempt = {};
+    plan.recipe.eight_bits.scaling = scaling;
+    if (scaling == TensorScaling::delayed) plan.recipe.eight_bits.history = 3;
+    plan.batch = 12;
+    const Outcome there = check_resumes(plan, {3});
+    if (!adds_as_cpu()) return;
+    plan.device = Device::cpu;
+    const OwnRun here;
+    const Outcome expected = finish(plan, here);
+    CHECK(there.weights == expected.weights);
+    CHECK(there.checkpoints == expected.checkpoints);
+  }
+}
+
 TEST_CASE("a resumed run has the bits of one that was never stopped: LeNet") {
   NEEDS_CUDA();
   const data::Split data = few_images();

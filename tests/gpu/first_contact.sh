@@ -6,7 +6,7 @@ set -u
 usage() {
   cat <<'TXT'
 usage: first_contact.sh [OPTIONS]
-  --packages DIR   unpacked packages for a machine without a network (see --fetch)
+  --packages DIR   unpacked packages for a machine without a network: zlib, fmt, nlohmann-json, stb, CLI11, Catch2
   --fetch DIR      on Debian or Ubuntu with a network: puts those packages there, 3 MB, and ends
   --out DIR        the results (runs/first-contact); DIR.tar.gz is the archive
   --build DIR      the build (build/first-contact)
@@ -17,6 +17,8 @@ usage: first_contact.sh [OPTIONS]
   --again          parts that have ended, too
   --alone          configures with nothing but --packages and the compilers, to prove that they are enough
   --rehearse       without a GPU: emulates an H200 with the programs in --build, ends one part by force, and goes on
+Without a GPU nothing begins, but for --rehearse and --only machine,configure,build,archive --arch LIST.
+Exit codes: 0 every part is good, 1 one is not or did not end, 2 wrong use, 3 there is no GPU.
 TXT
 }
 
@@ -59,6 +61,26 @@ if [ -n "$fetch" ]; then
   rm -f "$fetch"/usr/lib/*/libz.so # it points at a library that is not here; libz.a is taken
   echo "first_contact: --packages $fetch"
   exit 0
+fi
+
+# shellcheck source=lessons/lab/learn/gpu.sh
+. "$root/lessons/lab/learn/gpu.sh"
+PATH=$PATH:/usr/local/cuda/bin
+
+wants_gpu() { # whether one of the wanted parts runs on it, or asks it for its architecture
+  local name
+  for name in ${only:+${only//,/ }}; do
+    case $name in machine | build | archive) ;; configure) [ -n "$arch" ] || return 0 ;; *) return 0 ;; esac
+  done
+  [ -z "$only" ]
+}
+
+if [ -z "$rehearse" ]; then
+  [ "${TINYMP_EMULATE:-0}" = 0 ] || wrong "TINYMP_EMULATE=$TINYMP_EMULATE asks for an emulated GPU: unset it, or give --rehearse"
+  if wants_gpu && ! gpu_answers; then
+    echo 'first_contact: there is no NVIDIA GPU here that answers, so nothing is built (--help: what goes without one)' >&2
+    exit 3
+  fi
 fi
 
 mkdir -p "$out/done" || exit 1
@@ -138,6 +160,7 @@ machine() {
 configure() {
   local flags=(-DCMAKE_BUILD_TYPE=Release -DTINYMP_CUDA=ON -DTINYMP_TESTS=ON -DTINYMP_FETCH=NEVER) libz
   [ -n "$arch" ] || arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d . | sed 's/$/-real/')
+  [ -n "$arch" ] || { echo 'configure: nvidia-smi does not tell the architecture: name it, as --arch 90-real' && return 1; }
   flags+=("-DCMAKE_CUDA_ARCHITECTURES=$arch")
   if [ -n "$packages" ]; then
     libz=$(echo "$packages"/usr/lib/*/libz.a)

@@ -75,7 +75,10 @@ machine() { # WORD...: user (else root), sudo, apt, dnf, brew, compiler, cmake, 
   mkdir -p "$bin" "$tree/lessons/lab/learn" "$tree/datasets" "$tree/lessons/"{00_why,02_matmul,03_accumulation,06_loss_scaling}
   cp -p "$root/learn" "$tree/learn"
   cp -p "$root/lessons/lab/learn/"{*.sh,commands.txt} "$tree/lessons/lab/learn/"
-  sed "s#/usr/local/cuda#$work/cuda#g; s#/dev/nvidiactl#$work/nvidiactl#g" "$root/lessons/lab/learn/build.sh" >"$tree/lessons/lab/learn/build.sh" # this one may have it
+  for word in build gpu; do # this one may have a toolkit and a GPU
+    sed -E "s#/usr/local/cuda#$work/cuda#g; s#/dev/(nvidiactl|nvidia0|dxg|nvmap)#$work/\\1#g; s#/proc/driver/#$work/#g" \
+      "$root/lessons/lab/learn/$word.sh" >"$tree/lessons/lab/learn/$word.sh"
+  done
   echo 'echo "fetch: $*"' >"$tree/datasets/fetch.sh"
   : >"$work/calls"
   for tool in bash sh env awk sed grep cat cp ln mkdir rm rmdir tr cut cksum dirname readlink tee tail sleep ps chmod find head; do
@@ -369,6 +372,7 @@ for command in '' quickstart run 'run 6' train verify-all compare test; do
   check "$command --help: exit code 0" ends_with 0
   check "$command --help: usage" says "usage: ./learn${command:+ ${command% *}}"
   check "$command --help: builds nothing" not_called 'cmake -'
+  case $command in '' | test) ;; *) check "$command --help: what is built first" says 'builds its program first' ;; esac
 done
 mkdir "$tree/lessons/42_answer"
 learn run --help
@@ -559,6 +563,25 @@ check 'an apostrophe with nvcc: says how' says "with the character ': $work/o'ne
 learn TINYMP_BUILD_DIR="$work/o'neil, b" --cuda off run 3
 check 'an apostrophe with --cuda off: goes on' ends_with 7
 rm -r "$work/o'neil, b" "$work/nvidiactl"
+
+machine compiler cmake ninja libraries
+learn gpu-check
+check 'gpu-check without a GPU: exit code 3' ends_with 3
+check 'gpu-check without a GPU: says so' says 'gpu-check wants an NVIDIA GPU, and there is none here'
+: >"$work/nvidiactl"
+fake "$bin" nvidia-smi 'echo "NVIDIA-SMI has failed"; exit 9'
+learn gpu-check
+check 'gpu-check with a driver that finds no GPU: exit code 3' ends_with 3
+check 'gpu-check without a GPU that answers: builds nothing' not_called 'cmake -'
+learn TINYMP_EMULATE=h200 gpu-check
+check 'gpu-check, emulated: hands over' says 'program measure'
+fake "$bin" nvidia-smi 'echo "GPU 0: Tesla T4 (UUID: GPU-1)"'
+learn gpu-check
+check 'gpu-check with a GPU: hands over' says 'program measure'
+rm "$bin/nvidia-smi"
+learn gpu-check
+check 'gpu-check with a GPU and no nvidia-smi: hands over' says 'program measure'
+rm "$work/nvidiactl"
 
 # Another user's tree. For root all is writable, so the folder is no folder of ours by name.
 other_user() { # ARGUMENTS: ./learn, for which -w is false

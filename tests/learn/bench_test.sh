@@ -79,7 +79,7 @@ json 'len(j["parts"]["cpu-gemm"]["rows"]) == 4 * 6 and all(r["right"] for r in j
 json 'all(r["ours"]["milliseconds"] >= r["ours"]["fastest_milliseconds"] > 0 for r in j["parts"]["cpu-gemm"]["rows"])'
 json 'all(r["ours"]["samples"] == 3 and r["gflops"] > 0 for r in j["parts"]["cpu-gemm"]["rows"])'
 json 'all(r["ours_to_pytorch"] is None and "no/such" in r["pytorch"]["why_not"] for r in j["parts"]["cpu-gemm"]["rows"])'
-json '{r["format"] for r in j["parts"]["steps"]["rows"]} == {"f32", "f16", "bf16"}'
+json '{r["format"] for r in j["parts"]["steps"]["rows"]} == {"f32", "f16", "bf16", "fp8", "fp8 sr"}'
 json 'all(r["steps_per_second"] > 0 and r["ours_to_pytorch_fp32"] is None for r in j["parts"]["steps"]["rows"])'
 json 'all(r["time_of_our_fp32"] == 1 for r in j["parts"]["steps"]["rows"] if r["format"] == "f32")'
 json 'len(j["parts"]["telemetry"]["logged_ratios"]) == 1'
@@ -87,7 +87,7 @@ prints '^\.\.\. or histograms of gradients and updates every 100 steps  *[+-]' &
 json 'all(len(j["parts"]["telemetry"][k]) == 1 for k in ("shadowed_ratios", "histograms_ratios", "copies_shares", "all_ratios"))'
 json 'j["parts"]["telemetry"]["copies_shares"][0] > 0'
 learn 0 steps --profile --quick --model mlp --out "$work/cpu.json"
-prints '^MLP 784-128-10, batch 64, bf16$' && prints '^between kernels ' && lines_with 3 '^a step  *1.00 '
+prints '^MLP 784-128-10, batch 64, bf16$' && prints '^between kernels ' && lines_with 5 '^a step  *1.00 '
 json 'all(sum(k["seconds"] for k in p["kernels"]) < p["seconds"] for p in j["parts"]["profiles"])'
 # The gradient of the first layer's weights is one product; that of the images, which nobody needs, is none.
 json 'all([k["kernel"] == "gemm" and "-> (784,128)" in k["operands"] for k in p["kernels"]].count(True) == 1 for p in j["parts"]["profiles"])'
@@ -119,7 +119,7 @@ END
 echo 'of yesterday' >"$work/cpu.json"
 learn 0 steps --quick --model mlp --out "$work/cpu.json"
 prints "f32: no PyTorch: not timed: PyTorch's process has ended without an answer to 'step mlp f32"
-json 'all(r["steps_per_second"] > 0 and "not timed" in r["pytorch"]["why_not"] for r in j["parts"]["steps"]["rows"])'
+json 'all(r["steps_per_second"] > 0 and "not timed" in r["pytorch"]["why_not"] for r in j["parts"]["steps"]["rows"] if "fp8" not in r["format"])'
 [ "$(cat "$work/meanwhile")" = 'of yesterday' ] || fail 'the file of --out was touched before there were figures'
 [ ! -e "$work/cpu.json.new" ] || fail 'a file was left beside that of --out'
 # Answers that are JSON and make no sense.

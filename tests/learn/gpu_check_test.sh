@@ -53,6 +53,8 @@ steps() { grep -h '^{"step"' "$1"/*/*.jsonl | sed 's/,"seconds":[^,}]*//'; }
 [ "$(steps cpu | wc -l)" = 4 ] || fail 'wanted four logged steps'
 [ "$(steps cpu)" = "$(steps gpu)" ] || fail 'emulated training has other bits than the CPU'
 holds "$(echo gpu/*/*.jsonl)" '"device":"CUDA kernels emulated on the CPU"'
+prints "^Again:  TINYMP_EMULATE=1 ./learn $flags --out gpu --plain --device cuda\$"
+learn 0 train --resume gpu/train-001 --plain && prints '^All 4 steps are done[.]$' # its command names the emulation
 TINYMP_EMULATE=p100 learn 2 train --device cuda --steps 1 && complains 'choose one of v100, a100'
 
 # The parts of gpu-check, and that they are not done twice.

@@ -8,12 +8,14 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 namespace {
 
@@ -173,6 +175,22 @@ TEST_CASE("the number of a lesson") {
 TEST_CASE("a command line that a shell reads back") {
   const char* const arguments[] = {"learn", "--seeds", "3", "--out", "my runs", "--name", "it's", ""};
   CHECK(typed("./learn", 8, arguments) == R"(./learn --seeds 3 --out 'my runs' --name 'it'\''s' '')");
+}
+
+TEST_CASE("a command line repeats a run that was emulated") {
+  const char* const arguments[] = {"learn", "--device", "cuda"};
+  const char* const before = std::getenv("TINYMP_EMULATE");
+  const std::string kept = before == nullptr ? "" : before;
+  const std::pair<const char*, const char*> cases[] = {
+      {"h200", "TINYMP_EMULATE=h200 ./learn train --device cuda"},
+      {"1", "TINYMP_EMULATE=1 ./learn train --device cuda"},
+      {"0", "./learn train --device cuda"},
+      {"", "./learn train --device cuda"}};
+  for (const auto& [set, expected] : cases) {
+    setenv("TINYMP_EMULATE", set, 1);
+    CHECK(typed("./learn train", 3, arguments) == expected);
+  }
+  setenv("TINYMP_EMULATE", kept.c_str(), 1);
 }
 
 TEST_CASE("a command line with control characters is printed without them, and bash reads them back") {

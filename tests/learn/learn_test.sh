@@ -85,7 +85,7 @@ exercises() {
   done
     sed 's/- 15/- 14/' mine/01_half/half_to_float.h >mine/saved && mv mine/saved mine/01_half/half_to_float.h) &
   learn 1 watch 1.2 --once && prints '^Watching mine/01_half/half_to_float.h' && prints '^1.2 A half becomes a float: not yet'
-  prints '^── ..:..:..  attempt 1 of 1.2  not yet ──' && prints '^Watching .* [0-9]* of 23 pass'
+  prints '^── ..:..:..  attempt 1 of 1.2  not yet ──' && prints '^Watching .* [0-9]* of 26 pass'
   grep -q '^checking 1.2 ...$' err || fail 'watch does not say that it checks'
   learn 0 reset 1.2 && prints '^Kept: ' && learn 1 check 1.2
 }
@@ -136,7 +136,7 @@ use() {
   [ "${TINYMP_LEAVE_OUT:-}" = exercises ] || exercises
   export TINYMP_PROGRESS=$work/progress.txt
   learn 0 clinic && prints '^  Patient 3: crawls  *-$' && prints '^  .*  clip-before-division'
-  learn 2 clinic 12 && complains "no patient '12'; there are 1 to 11"
+  learn 2 clinic 14 && complains "no patient '14'; there are 1 to 13"
   learn 2 clinic run && complains 'N is required'
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
   learn 1 check clinic 3 no-master && prints '^No: it is not no-master'
@@ -375,7 +375,14 @@ runs() {
     prints 'at least 32768 from step 1, 65536 from step 3'
     learn 0 train $few --recipe fp8_e5m2 --fp8-exempt last --round-errors stochastic --out eight
     prints 'gradients through e5m2, but last, errors rounded stochastic'
-    rm -r enhanced eight
+    learn 0 train $few --recipe fp8_hybrid --fp8-history 3 --fp8-margin -1 --fp8-amax most_recent --out hybrid
+    prints 'saturating, delayed scales with margin -1 of 3 steps by most_recent, but last'
+    learn 2 train $few --recipe fp8_hybrid --fp8-scaling current --fp8-margin 1
+    complains '--fp8-margin has no meaning for --fp8-scaling current'
+    learn 2 train $few --recipe fp8_hybrid --fp8-margin 101 && complains '--fp8-margin'
+    learn 2 train $few --recipe fp8_hybrid --fp8-history 0 && complains '--fp8-history'
+    learn 2 train $few --fp8-scaling current && complains 'no product is in FP8'
+    rm -r enhanced eight hybrid
     learn 0 train $few --model residual --blocks 2 --width 16 --optimizer adagrad --name 'a curve'
     learn 0 train $few --model lenet --recipe fp16_dynamic && prints 'lenet on fashion-mnist-cut'
     learn 0 train $few --recipe o1 && prints 'f32, autocast f16, S dynamic'

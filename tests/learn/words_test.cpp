@@ -45,5 +45,34 @@ all                                       128
 )");
 }
 
+TEST_CASE("words: a table of ops has columns for roundings and scales where a product is in FP8") {
+  constexpr DType f16 = DType::f16, e4m3 = DType::e4m3;
+  std::vector<ExplainedOp> ops{{.op = "quantize",
+                                .names = "layer 2 activations",
+                                .in = {f16},
+                                .out = e4m3,
+                                .shape = {2, 4},
+                                .bytes = 8,
+                                .rounding = Rounding::stochastic},
+                               {.op = "linear",
+                                .names = "layer 2 weight",
+                                .in = {e4m3, e4m3},
+                                .out = f16,
+                                .sums = DType::f32,
+                                .shape = {2, 3},
+                                .bytes = 12}};
+  CHECK(lab::ops_table(ops) == R"(op        in         out   sums  rounding    shape   bytes  of
+quantize  f16        e4m3        stochastic  (2, 4)      8  layer 2 activations
+linear    e4m3 e4m3  f16   f32               (2, 3)     12  layer 2 weight
+all                                                     20
+)");
+  ops[0].scale = 0.25f;
+  CHECK(lab::ops_table(ops) == R"(op        in         out   sums  rounding    scale  shape   bytes  of
+quantize  f16        e4m3        stochastic   0.25  (2, 4)      8  layer 2 activations
+linear    e4m3 e4m3  f16   f32                      (2, 3)     12  layer 2 weight
+all                                                            20
+)");
+}
+
 }  // namespace
 }  // namespace tinymp::test

@@ -66,6 +66,19 @@ std::string data_of(const std::string& chapter) {
   return chapter.starts_with("11_") ? "text " : "mnist ";
 }
 
+/// results.json, with what other runs of the same experiment wrote beside it: parity.json, of --full.
+Json with_other_runs(Json found, const fs::path& chapter, std::string& faults) {
+  const std::string text = text_of(chapter / "parity.json");
+  if (text.empty()) return found;
+  const Json more = Json::parse(text);
+  if (more.at("lesson") != found.at("lesson") || more.at("sabotaged") != "")
+    faults += chapter.string() + "/parity.json is of no honest run of this chapter\n";
+  for (const char* const list : {"questions", "claims", "said"})
+    for (const Json& one : more.at(list)) found[list].push_back(one);
+  for (const auto& [name, value] : more.at("numbers").items()) found["numbers"][name] = value;
+  return found;
+}
+
 /// The faults of the chapters, "lessons/06_loss_scaling/README.md:12: what". `before`: a folder with
 /// results.json of each chapter as they were when the chapters were written, or nothing.
 std::string faults_of_chapters(const fs::path& before = {}) {
@@ -86,7 +99,7 @@ std::string faults_of_chapters(const fs::path& before = {}) {
       faults += place + "results.json is missing\n" + mend;
       continue;
     }
-    const Json found = Json::parse(text);
+    const Json found = with_other_runs(Json::parse(text), lessons / name, faults);
     const bool whole = found.at("verified") == true && found.at("sabotaged") == "" &&
                        found.at("data").get<std::string>().starts_with(data_of(name));
     if (!whole) faults += place + "results.json is of no whole, honest run on " + data_of(name) + "\n" + mend;

@@ -18,7 +18,7 @@ TEST_CASE("recipe: names") {
 
 TEST_CASE("recipe: every name that is listed is a recipe, and the refusal of another lists them all") {
   const std::vector<std::string> names = recipe_names();
-  CHECK(names.size() == 15);
+  CHECK(names.size() == 16);
   std::string choices;
   for (const std::string& name : names) {
     CHECK_NOTHROW(recipe_from_name(name));
@@ -77,6 +77,85 @@ TEST_CASE("recipe: BF16, and weights without a master that are rounded in other 
   for (const std::string& name : recipe_names()) CHECK_NOTHROW(expect_roundings(recipe_from_name(name)));
 }
 
+TEST_CASE("recipe: FP8 with scales of tensors") {
+  const Recipe& hybrid = recipes::fp8_hybrid;
+  CHECK(describe(hybrid) == "bf16, master f32, products e4m3/e5m2, saturating, delayed scales, but last");
+  CHECK(recipe_from_name("fp8_hybrid") == hybrid);
+  const DelayedScaling usual;  // Transformer Engine's
+  CHECK(hybrid.eight_bits.delayed(DType::e4m3) == usual);
+  CHECK(hybrid.eight_bits.delayed(DType::e5m2).largest == 57344);
+  CHECK(hybrid.scaling == LossScaling(NoScaling{}));
+  CHECK(hybrid.eight_bits.gradient == DType::f32);
+  Recipe other = hybrid;
+  other.eight_bits.margin = 2, other.eight_bits.history = 31;
+  other.eight_bits.amax = AmaxAlgorithm::most_recent;
+  CHECK(describe(other) ==
+        "bf16, master f32, products e4m3/e5m2, saturating, delayed scales with margin 2 of 31 steps by "
+        "most_recent, but last");
+  for (const std::string& name : recipe_names()) CHECK_NOTHROW(expect_eight_bits(recipe_from_name(name)));
+}
+
+TEST_CASE("recipe: scales of tensors that nothing uses, or that no rule gives, are refused") {
+  const auto refused = [](auto change) {
+    Recipe recipe = recipes::fp8_hybrid;
+    change(recipe.eight_bits);
+    try {
+      expect_eight_bits(recipe);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto says = [&](const std::string& part, auto change) {
+    const std::string message = refused(change);
+    INFO(message);
+    CHECK(message.find(part) != std::string::npos);
+  };
+  says("current scales for tensors in FP8, but no product is in FP8",
+       [](EightBits& e) { e = {.scaling = TensorScaling::current}; });
+  says("a margin, a history or an algorithm of delayed scales, but its scales are \"current\"",
+       [](EightBits& e) {
+         e.scaling = TensorScaling::current;
+         e.margin = 1;
+       });
+  says("scales are \"none\"", [](EightBits& e) {
+    e.scaling = TensorScaling::none;
+    e.history = 7;
+  });
+  says("scales are \"torchao\"", [](EightBits& e) {
+    e.scaling = TensorScaling::torchao;
+    e.amax = AmaxAlgorithm::most_recent;
+  });
+  says("a margin of 101", [](EightBits& e) { e.margin = 101; });
+  says("a margin of -101", [](EightBits& e) { e.margin = -101; });
+  says("a history of 0 steps", [](EightBits& e) { e.history = 0; });
+  says("a history of 1048577 steps", [](EightBits& e) { e.history = 1048577; });
+  CHECK(refused([](EightBits& e) { e.margin = -100, e.history = 1 << 20; }).empty());
+  CHECK(refused([](EightBits& e) { e.forward = DType::e5m2, e.saturate = false; }).empty());
+  Recipe rounded = recipes::fp8_e5m2;
+  rounded.eight_bits.scaling = TensorScaling::delayed;
+  rounded.rounding.errors = Rounding::stochastic;
+  CHECK_NOTHROW(expect_eight_bits(rounded));
+  CHECK_NOTHROW(expect_roundings(rounded));
+}
+
+TEST_CASE("recipe: the names of scalings of tensors") {
+  CHECK(tensor_scaling_names() == std::vector<std::string>{"none", "current", "torchao", "delayed"});
+  CHECK(amax_algorithm_names() == std::vector<std::string>{"max", "most_recent"});
+  for (const std::string& name : tensor_scaling_names()) {
+    TensorScaling scaling{};
+    CHECK((set_by_name(scaling, name) && name_of(scaling) == name));
+    CHECK_FALSE(set_by_name(scaling, name + " "));
+  }
+  for (const std::string& name : amax_algorithm_names()) {
+    AmaxAlgorithm algorithm{};
+    CHECK((set_by_name(algorithm, name) && name_of(algorithm) == name));
+  }
+  AmaxAlgorithm kept = AmaxAlgorithm::most_recent;
+  CHECK_FALSE(set_by_name(kept, "newest"));
+  CHECK(kept == AmaxAlgorithm::most_recent);
+}
+
 TEST_CASE("recipe: the names of roundings") {
   CHECK(rounding_names() == std::vector<std::string>{"nearest", "zero", "stochastic"});
   for (const std::string& name : rounding_names()) CHECK(name_of(*rounding_named(name)) == name);
@@ -89,7 +168,7 @@ TEST_CASE("recipe: an unknown name is refused with the choices") {
   CHECK_THROWS_WITH(
       recipe_from_name("FP32"),
       "\"FP32\" is not a recipe; choose one of fp32, fp16_weights, fp16_master, fp16_static, fp16_dynamic, "
-      "fp16_sr, bf16, bf16_weights, bf16_sr, bf16_kahan, fp8_e5m2, o0, o1, o2, o3");
+      "fp16_sr, bf16, bf16_weights, bf16_sr, bf16_kahan, fp8_e5m2, fp8_hybrid, o0, o1, o2, o3");
 }
 
 TEST_CASE("recipe: described in one line") {

@@ -303,6 +303,27 @@ TEST_CASE(
   CHECK(stripped == terminal_sizes(groups, unicode));
 }
 
+TEST_CASE("what FP8 lost has a table, in the terminal and on the page, of a run that has such products") {
+  std::vector<train::Run> runs = {looked_at("<i>eight</i>", recipes::fp8_e5m2),
+                                  looked_at("b", scaled(1024), 1024)};
+  runs[0].sizes[0].eight_bits = {{"activations", DType::e4m3, 1000, 120, 3},
+                                 {"errors", DType::e5m2, 0, 0, 0}};
+  const std::vector<Group> groups = group_by_recipe(runs);
+  const std::string text = terminal_sizes(groups, ascii);
+  CHECK(count(text, "FP8 on the way into products: <i>eight</i>, step 100, seed 0\n") == 1);
+  CHECK(count(text, "FP8 on the way") == 1);
+  CHECK(count(text, "\nactivations  FP8 E4M3    1000      12 %           0.30 %\n") == 1);
+  CHECK(count(text, "\nerrors       FP8 E5M2       0         -                -\n") == 1);
+  for (const std::string& line : lines_of(text)) CHECK(line.size() <= 80);
+  const std::string html = sizes_html(groups);
+  CHECK(count(html, "FP8 on the way into products: &lt;i&gt;eight&lt;/i&gt;, step 100, seed 0") == 1);
+  CHECK(count(html, "FP8 E4M3</td>") == 1);
+  CHECK(count(html, "12 %</td>") >= 1);
+  runs[0].sizes[0].eight_bits.clear();
+  CHECK(count(sizes_html(groups), "FP8 on the way") == 0);
+  CHECK(count(terminal_sizes(groups, ascii), "FP8 on the way") == 0);
+}
+
 TEST_CASE("on the page: bars, limits, words, a table for each group - names are escaped") {
   std::vector<train::Run> runs = {looked_at("<i>a</i>", recipes::fp16_master),
                                   looked_at("b", scaled(1024), 1024), looked_at("c", recipes::fp32)};

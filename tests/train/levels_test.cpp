@@ -90,6 +90,7 @@ TEST_CASE("levels: a log that was written before they were is read as it was mea
   const std::string fields =
       R"("autocast":"f32","fp8_forward":"f32","fp8_backward":"f32","fp8_gradient":"f32",)"
       R"("fp8_saturates":false,"fp8_exempt":"",)"
+      R"("fp8_scaling":"none","fp8_margin":0,"fp8_history":1024,"fp8_amax":"max",)"
       R"("round_weights":"nearest","round_activations":"nearest",)"
       R"("round_errors":"nearest","round_gradients":"nearest","round_masters":"nearest","kahan":false,)"
       R"("fp32_norm":false,)";

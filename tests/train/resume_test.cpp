@@ -28,10 +28,24 @@ std::vector<NamedOptimizer> optimizers() {
 std::vector<Recipe> all_recipes() {
   Recipe eight_bits = recipes::fp8_e5m2;  // whose random words go on
   eight_bits.rounding.activations = eight_bits.rounding.errors = Rounding::stochastic;
-  return {recipes::fp32,         recipes::fp16_dynamic, bf16,
-          recipes::fp16_weights, recipes::fp16_static,  recipes::o1,
-          recipes::o2,           recipes::o3,           recipes::bf16_sr,
-          recipes::bf16_kahan,   recipes::fp16_sr,      eight_bits};
+  Recipe delayed = recipes::fp8_hybrid, current = delayed;  // whose scales go on
+  delayed.eight_bits.exempt = {}, current.eight_bits.exempt = {};
+  delayed.eight_bits.history = 3;
+  current.eight_bits.scaling = TensorScaling::current;
+  return {delayed,
+          current,
+          recipes::fp32,
+          recipes::fp16_dynamic,
+          bf16,
+          recipes::fp16_weights,
+          recipes::fp16_static,
+          recipes::o1,
+          recipes::o2,
+          recipes::o3,
+          recipes::bf16_sr,
+          recipes::bf16_kahan,
+          recipes::fp16_sr,
+          eight_bits};
 }
 
 TEST_CASE("a resumed run has the bits of one that was never stopped: every optimizer and recipe") {
@@ -261,6 +275,9 @@ TEST_CASE("a checkpoint from before roundings were in it goes on, and means roun
     auto known = nlohmann::json::parse(older.metadata.at("tinymp.plan"));
     for (const RoundingField& field : rounding_fields) CHECK(known.erase(concat("recipe.", field.key)) == 1);
     CHECK(known.erase("recipe.kahan") == 1);
+    for (const char* const key :
+         {"forward", "backward", "gradient", "saturates", "exempt", "scaling", "margin", "history", "amax"})
+      CHECK(known.erase(concat("recipe.fp8_", key)) == 1);
     older.metadata["tinymp.plan"] = known.dump();
     older.metadata.erase(train::seal_key);
     train::save_safetensors("the checkpoint", run.newest(), older);

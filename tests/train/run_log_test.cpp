@@ -141,8 +141,11 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
   Recipe floored = odd;
   floored.scaling = EnhancedScaling{.dynamic = {.initial = 8, .growth_interval = 7},
                                     .floor = scale_floors_from("1:0.1,150000:32768")};
+  Recipe scaled = recipes::fp8_hybrid;
+  scaled.eight_bits.margin = -7, scaled.eight_bits.history = 31;
+  scaled.eight_bits.amax = AmaxAlgorithm::most_recent;
   for (const Recipe& recipe :
-       {recipes::fp32, recipes::fp16_weights, recipes::fp16_dynamic, skipping, odd, floored}) {
+       {recipes::fp32, recipes::fp16_weights, recipes::fp16_dynamic, skipping, odd, floored, scaled}) {
     files::Folder folder;
     RunHeader header = some_header();
     header.recipe = recipe;
@@ -190,6 +193,7 @@ TEST_CASE("the lines of a run log are what the format says") {
                         "\"master\":\"f32\",\"state\":\"f32\",\"autocast\":\"f32\","
                         "\"fp8_forward\":\"f32\",\"fp8_backward\":\"f32\","
                         "\"fp8_gradient\":\"f32\",\"fp8_saturates\":false,\"fp8_exempt\":\"\","
+                        "\"fp8_scaling\":\"none\",\"fp8_margin\":0,\"fp8_history\":1024,\"fp8_amax\":\"max\","
                         "\"round_weights\":\"nearest\",\"round_activations\":\"nearest\","
                         "\"round_errors\":\"nearest\",\"round_gradients\":\"nearest\","
                         "\"round_masters\":\"nearest\",\"kahan\":false,\"fp32_norm\":false,"
@@ -541,6 +545,31 @@ TEST_CASE("the sizes of a step have a line of their own, and read back as they w
   CHECK(run.sizes == some_sizes());
   CHECK(run.steps.size() == 1);
   CHECK(run.result);
+}
+
+TEST_CASE("what FP8 lost is in the line of the sizes, reads back, and nonsense is refused") {
+  files::Folder folder;
+  StepSizes sizes = some_sizes()[0];
+  sizes.eight_bits = {{"activations", DType::e4m3, 1000, 12, 3}, {"errors", DType::e5m2, 7, 0, 0}};
+  {
+    RunLog log(folder / "run.jsonl", some_header());
+    log.write_sizes(sizes);
+  }
+  const std::string line = lines_of(folder / "run.jsonl")[1];
+  CHECK(line.ends_with(
+      R"~(],"fp8":[{"what":"activations","dtype":"e4m3","values":1000,"flushed":12,"saturated":3},)~"
+      R"~({"what":"errors","dtype":"e5m2","values":7,"flushed":0,"saturated":0}]}})~"));
+  const Run run = load_run(folder / "run.jsonl");
+  REQUIRE(run.sizes.size() == 1);
+  CHECK(run.sizes[0] == sizes);
+  const std::string header = lines_of(folder / "run.jsonl")[0] + "\n", path = folder / "bad.jsonl";
+  for (const auto& [what, with] : {std::pair{"\"e4m3\"", "\"e9m9\""},
+                                   {"\"flushed\":12", "\"flushed\":-12"},
+                                   {"\"what\":\"errors\"", "\"what\":7"}}) {
+    std::string text = header + line + "\n";
+    write_text(path, text.replace(text.find(what), std::string(what).size(), with));
+    check_says(files::message<Error>([&] { load_run(path); }), {path + ":2:", "\"sizes\""});
+  }
 }
 
 TEST_CASE("sizes that are none: the message names file and line") {

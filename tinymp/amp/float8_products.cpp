@@ -1,6 +1,10 @@
 #include <kernels/kernels.h>
 #include <tinymp/amp/float8_products.h>
+#include <tinymp/autograd/tape.h>
+#include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 
 namespace tinymp {
 namespace {
@@ -36,16 +40,37 @@ class Float8Products::Policy final : public ProductPolicy {
     expect_layers(how_.exempt, parameters);
     const Device device = parameters.front().value.device();
     step_ = Tensor(Shape{}, DType::f64, device), one_ = Tensor(Shape{}, DType::f64, device);
-    set_step(0);
+    kernels::fill(step_.view(), 0);
     kernels::fill(one_.view(), 1);
     cover(parameters);
+    scales_.emplace(how_, names_.size(), device);
   }
 
   void begin_step() {
+    scales_->begin_step();
     kernels::accumulate(one_.view(), step_.view());
     for (auto& [id, weight] : weights_) weight.uses = {};
   }
-  void set_step(std::int64_t steps) { kernels::fill(step_.view(), static_cast<double>(steps)); }
+  void set_step(std::int64_t steps) {
+    scales_->drop_step();
+    kernels::fill(step_.view(), static_cast<double>(steps));
+  }
+  void end_step() {
+    scales_->end_step();
+    forget_copies();  // they have the scales of the step
+  }
+  TensorScales& scales() { return *scales_; }
+  std::vector<Scale> all_scales() const {
+    constexpr const char* roles[] = {"activations", "weights", "errors"};
+    std::vector<Scale> all;
+    for (std::size_t i = 0; scales_->any() && i < names_.size(); ++i)
+      for (const TensorScales::Role role : {activations, of_weights, errors}) {
+        const TensorScales::Newest newest = scales_->newest(i, role);
+        all.push_back({layer_of(names_[i]), names_[i], roles[role],
+                       role == errors ? how_.backward : how_.forward, newest.scale, newest.amax});
+      }
+    return all;
+  }
   void forget_copies() {
     for (auto& [id, weight] : weights_) weight.copy = {};
   }
@@ -64,14 +89,18 @@ class Float8Products::Policy final : public ProductPolicy {
   }
   void round_gradient(const Tensor& dw, const Tensor& w) override {
     if (how_.gradient == DType::f32) return;
-    kernels::cast(quantized(dw, how_.gradient, rounding_.gradients, w, gradients).values.view(), dw.view());
+    const Tensor y = rounded(dw, {}, how_.gradient, rounding_.gradients, w, gradients);
+    kernels::cast(y.view(), dw.view());
   }
 
  private:
-  enum Kind : std::uint64_t { activations, of_weights, errors, gradients, kinds };
+  static constexpr auto activations = TensorScales::activations, of_weights = TensorScales::weights,
+                        errors = TensorScales::errors;
+  static constexpr std::size_t gradients = TensorScales::roles, kinds = gradients + 1;
+  static_assert(static_cast<std::size_t>(Narrowed::Kind::gradients) == gradients);
 
   struct Weight {
-    std::uint64_t number = 0;                 ///< among the covered weights
+    std::size_t number = 0;                   ///< among the covered weights
     std::array<std::uint64_t, kinds> uses{};  ///< in this step
     Float8Tensor copy{};                      ///< of this region
   };
@@ -84,22 +113,38 @@ class Float8Products::Policy final : public ProductPolicy {
       const std::string layer = layer_of(p.name);
       const bool is_exempt = how_.exempt.has(layer) || (not_first && layer == layer_of(first->name)) ||
                              (not_last && layer == layer_of(last->name));
-      if (is_weight(p) && !is_exempt) weights_[p.value.id()].number = weights_.size();
+      if (is_weight(p) && !is_exempt) {
+        weights_[p.value.id()].number = names_.size();
+        names_.push_back(p.name);
+      }
       kept_.push_back(p.value);
     }
   }
 
+  Float8Tensor quantized(const Tensor& x, DType format, Rounding rounding, const Tensor& w,
+                         TensorScales::Role role) {
+    Weight& weight = weights_.at(w.id());
+    const bool trains = role != activations || Tape::current() != nullptr;  // as batch norm knows it
+    const Tensor scale = scales_->scale_for(x, weight.number, role, weight.uses[role], trains);
+    return {rounded(x, scale, format, rounding, w, role), scale};
+  }
+
   /// Each use of a weight in a step has random words of its own: an LSTM has many.
-  Float8Tensor quantized(const Tensor& x, DType format, Rounding rounding, const Tensor& w, Kind kind) {
+  Tensor rounded(const Tensor& x, const Tensor& scale, DType format, Rounding rounding, const Tensor& w,
+                 std::size_t kind) {
     Weight& weight = weights_.at(w.id());
     const std::uint64_t use = weight.uses[kind]++;
-    Float8Tensor y{.values = Tensor(x.shape(), format, x.device())};
+    std::optional<Cell<const float>> by;
+    if (scale) by.emplace(scale.view().data<float>(), scale.device());
+    Tensor y(x.shape(), format, x.device());
     kernels::quantize(x.view(),
                       {.rounding = rounding,
                        .overflow = how_.saturate ? Overflow::saturate : Overflow::infinity,
                        .seed = seed_,
                        .tensor = (use * (weights_.size() + 1) + weight.number) * kinds + kind},
-                      {}, step_.view(), y.values.view());
+                      by, step_.view(), y.view());
+    if (Observer* observer = Tape::observer())
+      observer->narrowed({static_cast<Narrowed::Kind>(kind), w, x, y, rounding, scale});
     return y;
   }
 
@@ -108,6 +153,8 @@ class Float8Products::Policy final : public ProductPolicy {
   std::uint64_t seed_;
   Tensor step_, one_;  ///< () f64, on the device
   std::map<const void*, Weight> weights_;
+  std::vector<std::string> names_;  ///< of the covered weights, by number
+  std::optional<TensorScales> scales_;
   std::vector<Tensor> kept_;  ///< so that no other tensor gets the id of a parameter
 };
 
@@ -119,8 +166,21 @@ Float8Products::Float8Products(const nn::Module& model, const Recipe& recipe, st
 void Float8Products::begin_step() const {
   if (policy_ != nullptr) policy_->begin_step();
 }
+void Float8Products::end_step() const {
+  if (policy_ != nullptr) policy_->end_step();
+}
 void Float8Products::set_step(std::int64_t steps) const {
   if (policy_ != nullptr) policy_->set_step(steps);
+}
+
+DelayedScaleState Float8Products::state(Device where) const {
+  return policy_ == nullptr ? DelayedScaleState() : policy_->scales().state(where);
+}
+void Float8Products::restore(const DelayedScaleState& state) const {
+  if (policy_ != nullptr) policy_->scales().restore(state);
+}
+std::vector<Float8Products::Scale> Float8Products::scales() const {
+  return policy_ == nullptr ? std::vector<Scale>() : policy_->all_scales();
 }
 
 Float8Products::Region::Region(const Float8Products& products)

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <tinymp/amp/tensor_scales.h>
 #include <tinymp/autograd/product_policy.h>
 #include <tinymp/nn/module.h>
 #include <tinymp/numeric/recipe.h>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 /// Products in FP8, as Recipe::eight_bits says. Inside a region matmul, linear and conv2d round their operands to FP8
 /// when a weight of the model is one of them:
@@ -12,15 +15,24 @@
 ///   dx = dy . w^T              errors and weights, backward
 ///   dw = x^T . dy              activations and errors, backward
 ///
-/// Sums are FP32, and the results have the format of x. All else runs as without a region: biases, norms, losses.
+/// Sums are FP32, and the results have the format of x. All else runs as without a region: biases, norms, losses. Where the
+/// recipe has scales for tensors, a tensor is multiplied by its scale before it is rounded, and the product is divided by
+/// both (tensor_scales.h).
 ///
 ///   Float8Products products(model, recipes::fp8_e5m2, seed);
 ///   for each step:
 ///     products.begin_step();
-///     const Float8Products::Region region(products);
-///     Tape tape;
-///     tape.backward(scaler.scale(cross_entropy(model(images), labels)));
+///     {
+///       const Float8Products::Region region(products);
+///       Tape tape;
+///       tape.backward(scaler.scale(cross_entropy(model(images), labels)));
+///     }
+///     products.end_step();
 ///     ...
+///
+/// A step may have several regions, one for each micro-batch: delayed scales stay until it ends. Backward comes before
+/// end_step(), for its products divide by the scales of their step. Regions outside of a step, and forward passes
+/// without a tape, are no training: they take the scales as they are and move none.
 namespace tinymp {
 
 class Float8Products {
@@ -30,10 +42,32 @@ class Float8Products {
   /// Error where expect_eight_bits() does, and when an exempt layer is none of the model's.
   Float8Products(const nn::Module& model, const Recipe& recipe, std::uint64_t seed = 0);
 
-  /// Counts a step, on the device: its random words are new.
+  /// Counts a step, on the device: its random words are new. With delayed scales, throws Error when the step before it has
+  /// not ended.
   void begin_step() const;
-  /// Goes on after `steps` steps: a run that was interrupted, or a step that is taken again.
+  /// Ends a step, on the device: the delayed scales of the tensors that it used move.
+  void end_step() const;
+  /// Goes on after `steps` steps: a run that was interrupted, or a step that is taken again. A step that did not end is
+  /// forgotten.
   void set_step(std::int64_t steps) const;
+
+  /// The delayed scales after a step, copied; empty for other recipes. Waits for the device.
+  DelayedScaleState state(Device where = Device::cpu) const;
+  /// Goes on from there. Throws Error for the state of another model or recipe.
+  void restore(const DelayedScaleState& state) const;
+
+  /// A tensor of the products, and its scale.
+  struct Scale {
+    std::string layer{};        ///< "layer 1"
+    std::string weight{};       ///< "layer 1 weight"; a layer may have several
+    std::string role{};         ///< "activations", "weights" or "errors"
+    DType format = DType::f32;  ///< e4m3 or e5m2
+    /// With delayed scaling: the scale of the next step, and the amax of the newest step that used the tensor. With current
+    /// scaling: those of the last use in the newest step. 1 and 0 before there is one.
+    float scale = 1, amax = 0;
+  };
+  /// Layer by layer, in the order of the model; empty without scales. Waits for the device.
+  std::vector<Scale> scales() const;
 
   /// Covers one thread, to the end of its block. Regions nest, and the innermost one counts. A weight is rounded once in
   /// a region, however often the model uses it.

@@ -142,4 +142,27 @@ void NonfiniteTracer::backward(const std::string& op, const std::vector<Tensor>&
   }
 }
 
+void NonfiniteTracer::narrowed(const Narrowed& t) {
+  const Uncounted apart;
+  if (t.is_forward()) ++ops_;
+  if (all_finite(t.after) || !all_finite(t.before)) return;
+  const std::string weight = name_of(t.weight);
+  BadTensor found{t.is_forward() ? BadTensor::Origin::forward : BadTensor::Origin::backward,
+                  "quantize",
+                  concat(layer_of(weight), " ", tinymp::name_of(t.kind)),
+                  t.after.dtype(),
+                  t.after.shape(),
+                  contents_of(t.after),
+                  {{"", t.before.dtype(), contents_of(t.before)}},
+                  t.scale ? t.scale.item() : 1};
+  if (!t.is_forward()) {
+    if (!first_) first_ = std::move(found);
+    return;
+  }
+  const Made made{ops_, std::isinf(found.contents.bad), found.contents.has_nan};
+  origins_.push_back(made);
+  std::optional<BadTensor>& kept = is_known(made) ? first_known_ : first_;
+  if (!kept) kept = std::move(found);
+}
+
 }  // namespace tinymp

@@ -50,9 +50,11 @@ struct BadTensor {
   Shape shape;
   Contents contents;
   std::vector<Input> inputs;  ///< the inputs of the op; for a gradient, the one that it was computed from
+  double scale = 1;           ///< of a "quantize": the input was multiplied with it
 };
 
-/// Traces one step.
+/// Traces one step. An infinity or NaN that rounding to FP8 makes of a product's operand is a "quantize" (of E4M3, which has
+/// no infinity, a NaN). `where` then tells the operand: "layer 2 errors".
 class NonfiniteTracer final : public Observer {
  public:
   /// Returns the name of a tensor, or "". The last word names the tensor within its layer: "layer 2 weight".
@@ -79,6 +81,7 @@ class NonfiniteTracer final : public Observer {
   void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override;
   void backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
                 const Tensor& dy, const std::vector<Tensor>& gradients) override;
+  void narrowed(const Narrowed& tensor) override;
 
  private:
   std::string name_of(const Tensor& x) const;

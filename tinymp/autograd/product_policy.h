@@ -2,7 +2,6 @@
 
 #include <tinymp/tensor/tensor.h>
 #include <memory>
-#include <optional>
 #include <utility>
 
 /// The hook for products in FP8 (amp/float8_products.h). matmul, linear and conv2d ask it by their weight:
@@ -12,10 +11,10 @@
 /// Without a policy this costs one comparison.
 namespace tinymp {
 
-/// A tensor in FP8, and what its values were multiplied with: values = round(scale x). No scale: 1.
+/// A tensor in FP8, and what its values were multiplied with: values = round(scale x).
 struct Float8Tensor {
   Tensor values;
-  std::optional<DeviceValue<float>> scale{};
+  Tensor scale{};  ///< () f32, on the device; empty: 1
 };
 
 class ProductPolicy {

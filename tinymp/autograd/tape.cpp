@@ -24,6 +24,37 @@ Observer* Tape::observing() {
   return tape == nullptr || tape->has_run_ ? nullptr : tape->observer_;  // hides the ops of backward itself
 }
 
+Observer* Tape::observer() { return current_tape == nullptr ? nullptr : current_tape->observer_; }
+
+const char* name_of(Narrowed::Kind kind) {
+  switch (kind) {
+    case Narrowed::Kind::activations:
+      return "activations";
+    case Narrowed::Kind::weights:
+      return "weights";
+    case Narrowed::Kind::errors:
+      return "errors";
+    case Narrowed::Kind::gradients:
+      break;
+  }
+  return "weight gradients";
+}
+
+void Tape::let_go(const Tensor& x) {
+  if (current_tape == nullptr) return;
+  Tensor whole = x;
+  for (auto node = current_tape->nodes_.rbegin(); node != current_tape->nodes_.rend(); ++node) {
+    for (Tensor& input : node->inputs)
+      if (input.id() == whole.id()) input = input.outline();
+    if (x.is_leaf()) return;  // a batch: the op before the last may need it
+    if (node->output.id() != whole.id()) continue;
+    node->output = node->output.outline();
+    if (node->inputs.size() != 1 || !node->inputs[0].shares_memory(whole)) return;
+    whole = node->inputs[0];  // a reshape: the tape holds the same values twice
+    node->inputs[0] = whole.outline();
+  }
+}
+
 void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums) {
   if (Observer* observer = Tape::observing()) observer->forward({op, sums}, {input}, result);
 }

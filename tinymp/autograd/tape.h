@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/base/memory_account.h>
+#include <tinymp/numeric/roundings.h>
 #include <tinymp/tensor/tensor.h>
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,20 @@ struct Op {
   std::optional<DType> sums;
 };
 
+/// A tensor that became FP8 on its way into a product.
+struct Narrowed {
+  enum class Kind : std::uint8_t { activations, weights, errors, gradients };  ///< the last: of the weight
+  Kind kind;
+  const Tensor& weight;          ///< that of the product
+  const Tensor &before, &after;  ///< after = round(scale before)
+  Rounding rounding;
+  const Tensor& scale;  ///< () f32, on the device; empty: 1
+
+  bool is_forward() const { return kind == Kind::activations || kind == Kind::weights; }
+};
+/// "activations", "weights", "errors", "weight gradients"
+const char* name_of(Narrowed::Kind kind);
+
 /// Receives every op that runs under its tape. nonfinite_tracer.h looks for infinities,
 /// amp/explain.h lists the formats.
 class Observer {
@@ -45,6 +60,8 @@ class Observer {
   virtual void backward(const std::string& /*op*/, const std::vector<Tensor>& /*inputs*/,
                         const Tensor& /*output*/, const Tensor& /*dy*/,
                         const std::vector<Tensor>& /*gradients*/) {}
+  /// Called before the product runs, forwards and backwards.
+  virtual void narrowed(const Narrowed& /*tensor*/) {}
 
  protected:
   ~Observer() = default;
@@ -76,6 +93,12 @@ class Tape {
   /// The seed of the current tape; empty without a tape, or if its backward begins with 1.
   static Tensor current_seed();
   std::uint64_t number() const { return number_; }  ///< unique to this tape, and not 0
+
+  /// The current tape keeps x, an input of the newest op, as an outline. The values live on where a backward holds x
+  /// itself, or the caller does.
+  static void let_go(const Tensor& x);
+  /// The observer of the current tape, forwards or backwards; null: none.
+  static Observer* observer();
 
  private:
   friend Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward);

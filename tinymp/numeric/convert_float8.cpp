@@ -2,27 +2,18 @@
 #include <tinymp/base/isa.h>
 #include <tinymp/numeric/convert.h>
 #include <tinymp/numeric/convert_f16c.h>
+#include <tinymp/numeric/drawn_code.h>
+#include <tinymp/numeric/e5m2_from_float.h>
 #include <tinymp/numeric/quantize.h>
 
 /// small_float_codec.h for the FP8 formats without a branch: compilers make 8 or 16 of them at a time.
 namespace tinymp {
 namespace {
 
-/// The code that stands for a magnitude: `code`, or what an overflow gives; with the sign.
-template <class Layout>
-TINYMP_INLINE std::uint8_t finished(std::uint32_t code, std::uint32_t bits, bool stays) {
-  const std::uint32_t excess = stays ? Layout::largest : Layout::too_large;
-  const std::uint32_t excess_sign =
-      stays || Layout::has_infinity ? Layout::sign_bit : 0;  // the one NaN has none
-  const bool overflows = code > Layout::largest;
-  const std::uint32_t magnitude = overflows ? excess : code;
-  const std::uint32_t sign = bits >> 24 & (overflows ? excess_sign : std::uint32_t{Layout::sign_bit});
-  return static_cast<std::uint8_t>((bits & 0x7fff'ffff) > 0x7f80'0000 ? std::uint32_t{Layout::nan}
-                                                                      : magnitude | sign);
-}
+using detail::drawn_code, detail::finished_code;
 
-/// The code of x, rounded to nearest even. In the last bits of `large` + |x| lies how many times the smallest
-/// subnormal goes into |x|: the addition rounds it.
+/// The code of x, rounded to nearest even: as e5m2_from_float(), for any format. In the last bits of `large` + |x| lies
+/// how many times the smallest subnormal goes into |x|: the addition rounds it.
 template <class Layout>
 TINYMP_INLINE std::uint8_t nearest_code(float x, bool saturates) {
   constexpr int drop = 23 - Layout::fraction_bits;
@@ -35,32 +26,17 @@ TINYMP_INLINE std::uint8_t nearest_code(float x, bool saturates) {
   const std::uint32_t normal = ((magnitude + ((1u << (drop - 1)) - 1) + (magnitude >> drop & 1)) >> drop) -
                                (static_cast<std::uint32_t>(127 - Layout::bias) << Layout::fraction_bits);
   const std::uint32_t is_normal = magnitude < smallest_normal ? 0u : ~0u;
-  return finished<Layout>((normal & is_normal) | (steps & ~is_normal), bits, saturates);
-}
-
-/// The code of x, rounded stochastically or toward zero.
-template <class Layout, bool stochastic>
-TINYMP_INLINE std::uint8_t drawn_code(float x, std::uint32_t random, bool saturates) {
-  constexpr std::uint32_t smallest_normal = 127 + Layout::smallest_exponent;
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x), magnitude = bits & 0x7fff'ffff,
-                      field = magnitude >> 23;
-  const std::uint32_t exponent = field > 0 ? field : 1;
-  const std::uint32_t significand = (magnitude & 0x007f'ffff) | (field > 0 ? 1u << 23 : 0u);
-  const std::uint32_t shift = exponent < smallest_normal ? smallest_normal - exponent : 0;
-  const std::uint32_t above = exponent > smallest_normal ? exponent - smallest_normal : 0;
-  // What lies behind the last bit that is kept, as a fraction of 2^32.
-  const std::uint32_t drop = 23 - Layout::fraction_bits + shift;
-  const std::uint32_t left = drop < 32 ? 32 - drop : 0, right = drop > 32 ? drop - 32 : 0;
-  const std::uint32_t fraction = right < 32 ? significand << left >> right : 0;
-  std::uint32_t code = (drop < 32 ? significand >> (drop & 31) : 0) + (above << Layout::fraction_bits);
-  if constexpr (stochastic) code += random < fraction;
-  return finished<Layout>(code, bits, saturates || (!stochastic && magnitude != 0x7f80'0000));
+  return finished_code<Layout>((normal & is_normal) | (steps & ~is_normal), bits, saturates);
 }
 
 template <Rounding mode, class Layout>
 TINYMP_INLINE std::uint8_t code_of(float x, std::uint32_t random, bool saturates) {
-  if constexpr (mode == Rounding::nearest_even) return nearest_code<Layout>(x, saturates);
-  return drawn_code<Layout, mode == Rounding::stochastic>(x, random, saturates);
+  if constexpr (mode == Rounding::nearest_even && std::is_same_v<Layout, float8_e5m2::Layout>)
+    return e5m2_from_float(x, saturates ? Overflow::saturate : Overflow::infinity);
+  else if constexpr (mode == Rounding::nearest_even)
+    return nearest_code<Layout>(x, saturates);
+  else
+    return drawn_code<Layout, mode == Rounding::stochastic>(x, random, saturates);
 }
 
 // The bits are the only member of a small_float, which is standard-layout, so these casts are valid.

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <tinymp/numeric/dtype.h>
+#include <tinymp/numeric/tensor_scaling.h>
 #include <array>
+#include <concepts>
+#include <string>
 #include <string_view>
+#include <vector>
 
 /// Matrix products whose operands are FP8.
 namespace tinymp {
@@ -33,6 +37,28 @@ class LayerNames {
   std::array<char, longest + 1> text_{};
 };
 
+/// Where the scale of a tensor comes from. The rules are in tensor_scaling.h.
+enum class TensorScaling : std::uint8_t {
+  none,     ///< every scale is 1
+  current,  ///< from the tensor itself, as Transformer Engine computes it
+  torchao,  ///< from the tensor itself, as torchao computes it
+  delayed,  ///< from the tensor of earlier steps
+};
+
+/// "none", "current", "torchao", "delayed".
+std::string_view name_of(TensorScaling scaling);
+/// "max", "most_recent".
+std::string_view name_of(AmaxAlgorithm algorithm);
+/// Sets `value` to what has this name. Returns false for an unknown name.
+bool set_by_name(TensorScaling& value, std::string_view name);
+bool set_by_name(AmaxAlgorithm& value, std::string_view name);
+std::vector<std::string> tensor_scaling_names();
+std::vector<std::string> amax_algorithm_names();
+
+/// What set_by_name() takes.
+template <class T>
+concept ScalingChoice = std::same_as<T, TensorScaling> || std::same_as<T, AmaxAlgorithm>;
+
 /// What becomes FP8 on its way into a product of forward, of backward, and of the gradient of a weight. What comes out
 /// has the format Recipe::compute, as everything else. FP8 training of Mellempudi et al. 2019 (arXiv 1905.12334) and of
 /// Micikevicius et al. 2022 (arXiv 2209.05433). f32 stands for: as it is.
@@ -45,8 +71,18 @@ struct EightBits {
   /// Numbers beyond the largest become the largest. Else infinity (E4M3: NaN), which a loss scaler sees in the gradients.
   bool saturate = false;
   LayerNames exempt{};  ///< the products of these layers stay as they are
+  /// The scales of weights, activations and errors, whatever their formats. Gradients of weights have none.
+  TensorScaling scaling = TensorScaling::none;
+  // These three belong to delayed scaling: the fields of DelayedScaling.
+  int margin = 0;                           ///< -100 .. 100
+  int history = 1024;                       ///< 1 .. longest_history
+  AmaxAlgorithm amax = AmaxAlgorithm::max;  ///< of the history
+  static constexpr int longest_history = 1 << 20;
 
   constexpr bool any() const { return forward != DType::f32; }
+  constexpr DelayedScaling delayed(DType format) const { return {largest_of(format), margin, history, amax}; }
+  /// The largest number of an FP8 format.
+  static constexpr float largest_of(DType format) { return format == DType::e5m2 ? 57344.0f : 448.0f; }
   bool operator==(const EightBits&) const = default;
 };
 

@@ -178,6 +178,7 @@ struct EnhancedScaling {
   bool operator==(const EnhancedScaling&) const = default;
 };
 
+// <exercise rising_floor>
 /// Steps count from 1. The floor of a step holds after a back-off in that step. So where a floor rises above S, it
 /// lifts S at the next overflow, and not before; and growth knows no floor.
 TINYMP_HD inline void move_scale(const EnhancedScaling& policy, ScaleState& s) {
@@ -186,6 +187,7 @@ TINYMP_HD inline void move_scale(const EnhancedScaling& policy, ScaleState& s) {
   const float floor = policy.floor.of_step(++s.steps);
   if (backs_off && s.scale < floor) s.scale = floor;
 }
+// </exercise rising_floor>
 static_assert(ScalingPolicy<EnhancedScaling>);
 
 // The members of a policy as functions, for a policy that is known only at run time.

@@ -8,7 +8,7 @@ struct Named {
   std::string_view name;
   Recipe recipe;
 };
-constexpr std::array<Named, 15> named_recipes{{
+constexpr std::array<Named, 16> named_recipes{{
     {"fp32", recipes::fp32},
     {"fp16_weights", recipes::fp16_weights},
     {"fp16_master", recipes::fp16_master},
@@ -20,6 +20,7 @@ constexpr std::array<Named, 15> named_recipes{{
     {"bf16_sr", recipes::bf16_sr},
     {"bf16_kahan", recipes::bf16_kahan},
     {"fp8_e5m2", recipes::fp8_e5m2},
+    {"fp8_hybrid", recipes::fp8_hybrid},
     {"o0", recipes::o0},
     {"o1", recipes::o1},
     {"o2", recipes::o2},
@@ -71,6 +72,26 @@ void expect_roundings(const Recipe& recipe) {
          name_of(r.masters), ": the compensation holds what rounding to nearest lost; take one of the two");
 }
 
+namespace {
+
+/// Throws Error for scales of tensors that nothing uses, or that no rule gives.
+void expect_scales(const EightBits& e) {
+  const EightBits usual;
+  expect(e.any() || e.scaling == TensorScaling::none, "the recipe has ", name_of(e.scaling),
+         " scales for tensors in FP8, but no product is in FP8; choose formats for them");
+  expect(e.scaling == TensorScaling::delayed ||
+             (e.margin == usual.margin && e.history == usual.history && e.amax == usual.amax),
+         "the recipe has a margin, a history or an algorithm of delayed scales, but its scales are \"",
+         name_of(e.scaling), "\"; choose delayed ones");
+  expect(e.margin >= -100 && e.margin <= 100, "the recipe has delayed scales with a margin of ", e.margin,
+         "; it is a power of two from -100 to 100");
+  expect(e.history >= 1 && e.history <= EightBits::longest_history,
+         "the recipe has delayed scales with a history of ", e.history, " steps; it has 1 to ",
+         EightBits::longest_history);
+}
+
+}  // namespace
+
 void expect_eight_bits(const Recipe& recipe) {
   const EightBits& e = recipe.eight_bits;
   for (const DType format : {e.forward, e.backward, e.gradient})
@@ -82,6 +103,7 @@ void expect_eight_bits(const Recipe& recipe) {
          ", but no product is in FP8; choose formats for its products, too");
   expect(e.any() || (e.exempt.empty() && !e.saturate),
          "the recipe says how products in FP8 are made, but no product is in FP8; choose formats for them");
+  expect_scales(e);
   if (!e.any()) return;
   expect(recipe.autocast == DType::f32, "the recipe has products in FP8 and autocast to ", recipe.autocast,
          "; autocast gives products copies of the weights: take weights of ", recipe.autocast,
@@ -97,6 +119,11 @@ std::string describe(const EightBits& e) {
   std::string text = concat(", products ", e.forward, e.backward == e.forward ? "" : concat("/", e.backward));
   if (e.gradient != DType::f32) text += concat(", gradients through ", e.gradient);
   if (e.saturate) text += ", saturating";
+  if (e.scaling != TensorScaling::none) text += concat(", ", name_of(e.scaling), " scales");
+  const EightBits usual;
+  if (e.margin != usual.margin) text += concat(" with margin ", e.margin);
+  if (e.history != usual.history) text += concat(" of ", e.history, " steps");
+  if (e.amax != usual.amax) text += concat(" by ", name_of(e.amax));
   if (!e.exempt.empty()) text += concat(", but ", e.exempt.text());
   return text;
 }

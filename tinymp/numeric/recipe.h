@@ -75,6 +75,18 @@ inline constexpr Recipe fp8_e5m2{.compute = f16,
                                                 .exempt = "first,last"},
                                  .scaling = DynamicScaling{}};
 
+/// BF16 with products in FP8: E4M3 forward, whose numbers are denser, and E5M2 backward, which reaches further
+/// (Micikevicius et al. 2022, arXiv 2209.05433), with a delayed scale for each tensor, as Transformer Engine's DelayedScaling
+/// has it (Format.HYBRID). The last layer stays in BF16: a model for Transformer Engine or torchao keeps its head as an
+/// ordinary layer. A scale keeps errors in the range of E5M2, so there is no loss scaling.
+inline constexpr Recipe fp8_hybrid{.compute = DType::bf16,
+                                   .gradient = DType::bf16,
+                                   .eight_bits = {.forward = DType::e4m3,
+                                                  .backward = DType::e5m2,
+                                                  .saturate = true,
+                                                  .exempt = "last",
+                                                  .scaling = TensorScaling::delayed}};
+
 // The four levels of NVIDIA's Apex (apex.amp, opt_level). Other frameworks have
 // the same four under other names.
 inline constexpr Recipe o0{};  ///< FP32

@@ -41,6 +41,7 @@ struct DelayedScale {
   bool operator==(const DelayedScale&) const = default;
 };
 
+// <exercise delayed_scaling>
 /// Returns the scale for a tensor with this amax: largest / 2^margin / amax, or `old` where amax gives none (it is 0,
 /// infinite or NaN). A quotient that is infinite becomes the largest float. (delayed_scaling.cu of Transformer
 /// Engine; the division is rounded once.)
@@ -68,6 +69,7 @@ TINYMP_HD constexpr void move_delayed_scale(const DelayedScaling& policy, float*
   }
   state.scale = delayed_scale_of(policy, amax, state.scale);
 }
+// </exercise delayed_scaling>
 
 /// Returns Transformer Engine's current scale (compute_scale_from_amax in recipe_common.cuh, with amax_eps 0 and any
 /// scale allowed): largest / amax; 1 where amax is 0, infinite or NaN; the largest float where the quotient is

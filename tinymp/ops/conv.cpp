@@ -81,17 +81,20 @@ Tensor convolve(const std::vector<Tensor>& inputs, const Conv2dOptions& options)
   } else {
     kernels::conv2d(x.view(), w.view(), window, y.view(), options.accumulate, {.bias = bias});
   }
-  return record(
-      {"conv2d", sums_of(x, options.accumulate)}, inputs, y,
-      [inputs, window, accumulate = options.accumulate, narrow](const Tensor& dy, const Needs& needs) {
-        std::vector<Tensor> grads = narrow ? filter_gradients(*narrow, inputs, window, dy, needs)
-                                           : filter_gradients(inputs, window, accumulate, dy, needs);
-        if (inputs.size() == 3 && needs(2)) {
-          grads[2] = inputs[2].place_for_grad();
-          kernels::column_sums(dy.view(), grads[2].view());
-        }
-        return grads;
-      });
+  std::vector<Tensor> kept = inputs;
+  kept[0] = Float8Operands::kept(narrow, x);
+  record({"conv2d", sums_of(x, options.accumulate)}, inputs, y,
+         [kept, window, accumulate = options.accumulate, narrow](const Tensor& dy, const Needs& needs) {
+           std::vector<Tensor> grads = narrow ? filter_gradients(*narrow, kept, window, dy, needs)
+                                              : filter_gradients(kept, window, accumulate, dy, needs);
+           if (kept.size() == 3 && needs(2)) {
+             grads[2] = kept[2].place_for_grad();
+             kernels::column_sums(dy.view(), grads[2].view());
+           }
+           return grads;
+         });
+  if (narrow) Tape::let_go(x);
+  return y;
 }
 
 }  // namespace

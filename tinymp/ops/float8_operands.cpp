@@ -12,10 +12,11 @@ std::optional<Float8Operands> Float8Operands::of(const Tensor& x, const Tensor& 
 }
 
 kernels::Float8Product Float8Operands::scales(const Float8Tensor& a, const Float8Tensor& b) {
-  kernels::Float8Product product;
-  if (a.scale) product.scale_a = a.scale->cell();
-  if (b.scale) product.scale_b = b.scale->cell();
-  return product;
+  const auto cell = [](const Tensor& scale) -> std::optional<Cell<const float>> {
+    if (!scale) return std::nullopt;
+    return Cell<const float>(scale.view().data<float>(), scale.device());
+  };
+  return {.scale_a = cell(a.scale), .scale_b = cell(b.scale)};
 }
 
 std::vector<Tensor> product_gradients(const Float8Operands& of, const Tensor& x, const Tensor& w,

@@ -17,6 +17,11 @@ struct Float8Operands {
   /// Nothing when the product stays as it is. Throws Error unless `sums` is f32: no other sums of FP8 are there.
   static std::optional<Float8Operands> of(const Tensor& x, const Tensor& w, const char* op, DType sums);
 
+  /// x as backward keeps it: of a product in FP8 the outline, for its gradients are made of the FP8 operands.
+  static Tensor kept(const std::optional<Float8Operands>& narrow, const Tensor& x) {
+    return narrow ? x.outline() : x;
+  }
+
   Float8Tensor error(const Tensor& dy) const { return policy->error(dy, weight); }
   void round_gradient(const Tensor& dw) const { policy->round_gradient(dw, weight); }
 

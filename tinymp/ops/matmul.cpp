@@ -83,11 +83,13 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
   const std::optional<Float8Operands> narrow = Float8Operands::of(x, w, "matmul", sums);
   const Tensor y =
       narrow ? product(*narrow, shape, x.dtype()) : product(x, Trans::no, w, Trans::no, shape, sums);
-  return record({"matmul", sums_of(x, sums)}, {x, w}, y,
-                [x, w, sums, narrow](const Tensor& dy, const Needs& needs) {
-                  return narrow ? product_gradients(*narrow, x, w, dy, needs)
-                                : product_gradients(x, w, dy, needs, sums);
-                });
+  record({"matmul", sums_of(x, sums)}, {x, w}, y,
+         [x = Float8Operands::kept(narrow, x), w, sums, narrow](const Tensor& dy, const Needs& needs) {
+           return narrow ? product_gradients(*narrow, x, w, dy, needs)
+                         : product_gradients(x, w, dy, needs, sums);
+         });
+  if (narrow) Tape::let_go(x);
+  return y;
 }
 
 //   y = f(x . w + bias)       (B,O) = (B,I)(I,O) + (O)
@@ -104,22 +106,25 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
   const std::optional<Float8Operands> narrow = Float8Operands::of(x, w, "linear", sums);
   const Tensor y = narrow ? product(*narrow, shape, x.dtype(), {bias.view(), f})
                           : product(x, Trans::no, w, Trans::no, shape, sums, {bias.view(), f});
-  return record({"linear", sums_of(x, sums)}, {x, w, bias}, y,
-                [x, w, bias, y = f ? y : Tensor(), sums, f, narrow](const Tensor& dy, const Needs& needs) {
-                  Tensor dz = f ? Tensor::like(y) : dy, dbias;
-                  if (f && needs(2)) {
-                    dbias = bias.place_for_grad();
-                    kernels::unary_backward_and_sums(*f, y.view(), dy.view(), dz.view(), dbias.view());
-                  } else if (f) {
-                    kernels::unary_backward(*f, y.view(), dy.view(), dz.view());
-                  } else if (needs(2)) {
-                    dbias = gradient_of_bias(bias, dy);
-                  }
-                  std::vector<Tensor> grads = narrow ? product_gradients(*narrow, x, w, dz, needs)
-                                                     : product_gradients(x, w, dz, needs, sums);
-                  grads.push_back(dbias);
-                  return grads;
-                });
+  record({"linear", sums_of(x, sums)}, {x, w, bias}, y,
+         [x = Float8Operands::kept(narrow, x), w, bias, y = f ? y : Tensor(), sums, f, narrow](
+             const Tensor& dy, const Needs& needs) {
+           Tensor dz = f ? Tensor::like(y) : dy, dbias;
+           if (f && needs(2)) {
+             dbias = bias.place_for_grad();
+             kernels::unary_backward_and_sums(*f, y.view(), dy.view(), dz.view(), dbias.view());
+           } else if (f) {
+             kernels::unary_backward(*f, y.view(), dy.view(), dz.view());
+           } else if (needs(2)) {
+             dbias = gradient_of_bias(bias, dy);
+           }
+           std::vector<Tensor> grads = narrow ? product_gradients(*narrow, x, w, dz, needs)
+                                              : product_gradients(x, w, dz, needs, sums);
+           grads.push_back(dbias);
+           return grads;
+         });
+  if (narrow) Tape::let_go(x);
+  return y;
 }
 
 //   y = x + bias       (B,O) = (B,O) + (O); of more dimensions all but the last are rows

@@ -4,7 +4,7 @@
 
 namespace tinymp {
 
-Tensor::Tensor(Shape shape, DType dtype, Device device) : self_(std::make_shared<Self>()) {
+Tensor::Tensor(Shape shape, DType dtype, Device device) : self_(made()) {
   self_->shape = shape;
   self_->dtype = dtype;
   self_->device = device;
@@ -94,17 +94,17 @@ Tensor Tensor::slice(std::int64_t offset, Shape shape) const {
   expect(offset >= 0 && offset + shape.size() <= size(), "slice: ", shape, " from element ", offset,
          " on does not lie inside ", this->shape());
   Tensor part;
-  part.self_ = std::make_shared<Self>();
+  part.self_ = made();
   part.self_->shape = shape;
   part.self_->dtype = dtype();
   part.self_->device = device();
-  part.self_->storage = self().storage;
+  part.self_->storage = self().values();
   part.self_->offset = self().offset + offset;
   return part;
 }
 
 Tensor Tensor::over(std::shared_ptr<Storage> memory, std::int64_t place, DType dtype) {
-  auto self = std::make_shared<Self>();
+  auto self = made();
   self->dtype = dtype;
   self->device = memory->device();
   self->offset = place;

@@ -100,14 +100,22 @@ class Tensor {
 
   /// What the values are for, in the count of memory (base/memory_account.h). It is that of the whole block:
   /// of an arena when the tensor lies in one.
-  void count_as(MemoryKind kind) const { self().storage->count_as(kind); }
-  bool counts_as(MemoryKind kind) const { return self().storage->counts_as(kind); }
+  void count_as(MemoryKind kind) const { self().values()->count_as(kind); }
+  bool counts_as(MemoryKind kind) const { return self().values()->counts_as(kind); }
 
   /// Equal for handles on the same tensor.
   const void* id() const { return self_.get(); }
 
+  /// The same tensor, its gradient and its shape, by a handle that keeps no values alive: they go with the last handle
+  /// that is no outline. view() and data() throw Error then.
+  Tensor outline() const { return Tensor(self().shared_from_this()); }
+  /// True when both have values, in one block of memory.
+  bool shares_memory(const Tensor& other) const {
+    return self().storage != nullptr && self().storage == other.self().storage;
+  }
+
  private:
-  struct Self {
+  struct Self : std::enable_shared_from_this<Self> {
     Shape shape;
     DType dtype = DType::f32;
     Device device = Device::cpu;
@@ -119,8 +127,22 @@ class Tensor {
     std::shared_ptr<Self> grad;
     std::vector<OnStep> on_step;
 
-    std::byte* memory() const { return storage->data() + static_cast<std::size_t>(offset) * size_of(dtype); }
+    const std::shared_ptr<Storage>& values() const {
+      expect(storage != nullptr, "the values of a tensor of shape ", shape,
+             " are gone: an outline keeps none");
+      return storage;
+    }
+    std::byte* memory() const { return values()->data() + static_cast<std::size_t>(offset) * size_of(dtype); }
   };
+  /// What all handles but outlines own.
+  struct Values {
+    std::shared_ptr<Self> self = std::make_shared<Self>();
+    ~Values() { self->storage = nullptr; }
+  };
+  static std::shared_ptr<Self> made() {
+    const auto values = std::make_shared<Values>();
+    return {values, values->self.get()};
+  }
   Self& self() const {
     expect(self_ != nullptr, "this tensor is empty; a gradient is, until backward() has run");
     return *self_;

@@ -28,7 +28,7 @@ Json moment_json(const Moment& moment, const CheckpointOwner& owner) {
 
 /// The numbers of a moment; take_tensors() adds its tensors.
 Moment moment_from(const MetadataReader& json, const CheckpointOwner& owner) {
-  Moment moment{json.count("step"), {}, {}, {}, make_loader(owner.plan)};
+  Moment moment{.step = json.count("step"), .loader = make_loader(owner.plan)};
   moment.optimizer.steps = json.count("optimizer_steps");
   moment.optimizer.learning_rate = json.number("learning_rate");
   if (moment.step > owner.plan.steps || moment.optimizer.steps > moment.step) json.fail("has too many steps");
@@ -56,7 +56,8 @@ Json finder_json(const FaultFinder::Memory& finder) {
   return {{"known", std::move(known)},
           {"passed_first_step", finder.passed_first_step},
           {"passed_to_state", finder.passed_to_state},
-          {"alarmed", finder.alarmed}};
+          {"alarmed", finder.alarmed},
+          {"lost_reported", finder.lost_reported}};
 }
 
 FaultFinder::Memory finder_from(const MetadataReader& json) {
@@ -64,6 +65,8 @@ FaultFinder::Memory finder_from(const MetadataReader& json) {
   finder.passed_first_step = json.flag("passed_first_step");
   finder.passed_to_state = json.flag("passed_to_state");
   finder.alarmed = json.flag("alarmed");
+  // Checkpoints before 2026-11-27 lack it.
+  finder.lost_reported = json.json().contains("lost_reported") && json.flag("lost_reported");
   if (!json.at("known").is_array()) json.fail("has a 'known' that is no list");
   for (const Json& made : json.at("known")) {
     if (!made.is_array() || made.size() != 3 || !made[0].is_number_unsigned() || !made[1].is_boolean() ||

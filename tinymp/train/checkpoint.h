@@ -16,6 +16,7 @@
 ///   tinymp.master.NAME              the master copy, when the recipe has one
 ///   tinymp.moment1.NAME, moment2    the optimizer's moments
 ///   tinymp.buffer.N                 other buffers: the steps of a dropout
+///   tinymp.fp8.history, next, scale the delayed scales of tensors in FP8 (amp/tensor_scales.h), when the recipe has some
 ///   tinymp.past.weight.NAME, ...    the copy that FaultFinder searches from, while it searches
 /// and "__metadata__" has these texts, all but the first and the last JSON:
 ///   tinymp.checkpoint   "1", the version
@@ -43,6 +44,7 @@ struct CheckpointOwner {
   const Plan& plan;
   const nn::Model& model;
   const Optimizer& optimizer;
+  const Float8Products& products;
   float lr;
 };
 

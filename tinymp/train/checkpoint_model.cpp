@@ -3,6 +3,7 @@
 #include <tinymp/nn/resnet.h>
 #include <tinymp/train/checkpoint_json.h>
 #include <tinymp/train/checkpoint_model.h>
+#include <tinymp/train/checkpoint_tensors.h>
 #include <tinymp/train/run_log_fields.h>
 #include <charconv>
 #include <functional>
@@ -31,6 +32,21 @@ struct RecipeReader {
   void operator()(const std::string& key, bool& value) const {
     if (key == "fp8_saturates" && !json.json().contains("recipe.fp8_saturates")) return;
     if (key != "kahan") value = json.flag(("recipe." + key).c_str());  // older checkpoints have no kahan
+  }
+  void operator()(const std::string& key, int& value) const {
+    if (!json.json().contains("recipe." + key)) return;
+    const nlohmann::json& number = json.at(("recipe." + key).c_str());
+    const bool fits = number.is_number_integer() && number >= -EightBits::longest_history &&
+                      number <= EightBits::longest_history;
+    if (!fits)
+      json.fail(concat("has a 'recipe.", key, "' that is no number of it: ", excerpt(number.dump())));
+    value = number.get<int>();
+  }
+  void operator()(const std::string& key, ScalingChoice auto& value) const {
+    if (!json.json().contains("recipe." + key)) return;
+    const std::string text = text_at(key);
+    if (!set_by_name(value, text))
+      json.fail(concat("has a 'recipe.", key, "' that is no scaling of tensors: ", excerpt(text)));
   }
   void operator()(const std::string& key, LayerNames& names) const {
     if (!json.json().contains("recipe." + key)) return;
@@ -172,6 +188,17 @@ std::unique_ptr<nn::Model> SavedModel::under(const Recipe& wanted, Device device
   return model;
 }
 
+Float8Products SavedModel::products(const nn::Model& model, Recipe wanted) const {
+  const bool is_own = wanted.eight_bits == recipe.eight_bits && scales.history;
+  if (wanted.eight_bits.scaling == TensorScaling::delayed && !is_own) {
+    EightBits& e = wanted.eight_bits;
+    e = {e.forward, e.backward, e.gradient, e.saturate, e.exempt, TensorScaling::current};
+  }
+  Float8Products products(model, wanted);
+  if (is_own) products.restore(scales);
+  return products;
+}
+
 SavedModel load_classifier(const std::string& path) {
   const Safetensors contents = load_safetensors(path);
   expect_version(contents, path,
@@ -199,6 +226,8 @@ SavedModel load_classifier(const std::string& path) {
   const std::shared_ptr<const nn::Model> model = make(recipes::fp32, rng);
   expect_whole(load_weights(path, *model), saved);
   saved.weights = model;
+  if (saved.recipe.eight_bits.scaling == TensorScaling::delayed)
+    saved.scales = scales_in(contents, path, Float8Products(*model, saved.recipe));
   return saved;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/data/loader.h>
 #include <tinymp/nn/module.h>
 #include <tinymp/numeric/recipe.h>
@@ -22,8 +23,13 @@ struct SavedModel {
   std::int64_t step = 0;                       ///< steps that it was trained for
   std::shared_ptr<const nn::Model> weights{};  ///< the masters, where there are some, as FP32
 
+  DelayedScaleState scales{};  ///< of tensors in FP8, where the recipe has delayed ones
+
   /// The model under another recipe: the same weights, rounded to its formats.
   std::unique_ptr<nn::Model> under(const Recipe& recipe, Device device = Device::cpu) const;
+  /// The products in FP8 of that model. In the eight bits of the run delayed scales are those of its end; in others, of which
+  /// no step was measured, current scales take their place.
+  Float8Products products(const nn::Model& model, Recipe recipe) const;
 };
 
 /// Reads a classifier of images. Throws Error naming `path`, the fault and the way out when the file cannot be read, is

@@ -23,6 +23,7 @@ struct Flat {
   }
   void operator()(const std::string& key, DType value) { json[prefix + key] = name_of(value); }
   void operator()(const std::string& key, Rounding value) { json[prefix + key] = name_of(value); }
+  void operator()(const std::string& key, ScalingChoice auto value) { json[prefix + key] = name_of(value); }
   void operator()(const std::string& key, const LayerNames& names) { json[prefix + key] = names.text(); }
   void operator()(const std::string& key, const ScaleFloors& floors) { json[prefix + key] = to_text(floors); }
   void operator()(const std::string& key, const LossScaling& scaling) {
@@ -49,12 +50,16 @@ void add_pixels(const data::LoaderOptions& pixels, Flat& flat) {
   }
 }
 
-/// True for a rounding, or a format of products, that is as every checkpoint had it before there were others.
+/// True for a rounding, a format of products or a scaling of tensors that is as every checkpoint had it before there were
+/// others.
 bool is_usual_rounding(const Json& plan, const std::string& key) {
-  if (key == "recipe.kahan" || key == "recipe.fp8_saturates") return plan.at(key) == false;
-  if (key == "recipe.fp8_exempt") return plan.at(key) == "";
-  if (key.starts_with("recipe.fp8_")) return plan.at(key) == name_of(DType::f32);
-  return key.starts_with("recipe.round_") && plan.at(key) == name_of(Rounding::nearest_even);
+  const bool is_young =
+      key == "recipe.kahan" || key.starts_with("recipe.fp8_") || key.starts_with("recipe.round_");
+  if (!is_young) return false;
+  const Recipe recipe;
+  Json usual = Json::object();
+  fields(recipe, Flat{usual, "recipe."});
+  return plan.at(key) == usual.at(key);
 }
 
 std::string shown(const Json& object, const std::string& key) {

@@ -35,6 +35,15 @@ std::string counter_of(const std::string& buffer) {
   return buffer.substr(0, buffer.size() - end.size()) + ".num_batches_tracked";
 }
 
+/// The three tensors of a state with their names in a file.
+template <class F>
+void for_each_scale(const DelayedScaleState& state, const std::string& begin, F&& visit) {
+  if (!state.history) return;
+  visit(begin + "history", state.history);
+  visit(begin + "next", state.next);
+  visit(begin + "scale", state.scale);
+}
+
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text;
   for (const std::int64_t extent : shape) text += concat(text.empty() ? "" : ", ", extent);
@@ -63,6 +72,19 @@ struct Taker {
     unpack((*this)(name, stored_type(to.dtype()), as.shape), as, to);
   }
 };
+
+DelayedScaleState take_scales(const Taker& take, const std::string& begin, const Float8Products& products) {
+  DelayedScaleState state = products.state();
+  for_each_scale(state, begin, [&](const std::string& name, const Tensor& tensor) {
+    take.into(tensor, name, plain(name, tensor.shape()));
+  });
+  try {
+    expect_possible(state);
+  } catch (const Error& error) {
+    throw Error(concat(take.path, ": a damaged checkpoint: ", error.what()));
+  }
+  return state;
+}
 
 }  // namespace
 
@@ -125,6 +147,9 @@ void add_tensors(const Moment& moment, const MomentNames& names, const Checkpoin
     for (std::size_t m = 0; m < state.moments.size(); ++m)
       contents.tensors[number(names.moment, m) + as.name] = part(state.moments[m]);
   });
+  for_each_scale(moment.scales, names.scales, [&](const std::string& name, const Tensor& tensor) {
+    contents.tensors[name] = stored(tensor.to(Device::cpu), plain(name, tensor.shape()));
+  });
   const std::vector<std::string> buffers = buffer_names(names, owner.model);
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const Tensor buffer = moment.buffers[i].to(Device::cpu);
@@ -135,6 +160,12 @@ void add_tensors(const Moment& moment, const MomentNames& names, const Checkpoin
     contents.tensors[counter] = {
         StoredType::I64, {}, std::string(reinterpret_cast<const char*>(&batches), sizeof batches)};
   }
+}
+
+DelayedScaleState scales_in(const Safetensors& contents, const std::string& path,
+                            const Float8Products& products) {
+  std::vector<std::string> taken;
+  return take_scales({contents, path, taken}, names_of_now.scales, products);
 }
 
 void take_tensors(const Safetensors& contents, const MomentNames& names, const std::string& path,
@@ -160,6 +191,7 @@ void take_tensors(const Safetensors& contents, const MomentNames& names, const s
     for (std::size_t m = 0; m < state.moments.size(); ++m)
       take.into(part(state.moments[m]), number(names.moment, m) + as.name, as);
   });
+  moment.scales = take_scales(take, names.scales, owner.products);
   moment.buffers.clear();
   const std::vector<Tensor> buffers = owner.model.buffers();
   const std::vector<std::string> called = buffer_names(names, owner.model);

@@ -21,16 +21,21 @@ nn::TorchTensor plain(const std::string& name, const Shape& shape);
 
 /// Where the parts of a moment go in a file.
 struct MomentNames {
-  std::string weight, master, moment, buffer;  ///< the beginning of each name
+  std::string weight, master, moment, buffer, scales;  ///< the beginning of each name
 };
 /// "0.weight", "tinymp.master.0.weight", ...; the buffers have the names of torch_buffers().
-inline const MomentNames names_of_now{"", "tinymp.master.", "tinymp.moment", ""};
+inline const MomentNames names_of_now{"", "tinymp.master.", "tinymp.moment", "", "tinymp.fp8."};
 /// "tinymp.past.weight.0.weight", ...; the buffers have numbers.
 inline const MomentNames names_of_past{"tinymp.past.weight.", "tinymp.past.master.", "tinymp.past.moment",
-                                       "tinymp.past.buffer."};
+                                       "tinymp.past.buffer.", "tinymp.past.fp8."};
 
 void add_tensors(const Moment& moment, const MomentNames& names, const CheckpointOwner& owner,
                  Safetensors& contents);
+/// The delayed scales in a file, for a model with these products. Throws Error naming `path` where they are missing or do
+/// not fit.
+DelayedScaleState scales_in(const Safetensors& contents, const std::string& path,
+                            const Float8Products& products);
+
 /// Fills the tensors of `moment`. Throws Error naming `path` and a tensor that is missing or does not fit. Adds the
 /// names of those it took to `taken`.
 void take_tensors(const Safetensors& contents, const MomentNames& names, const std::string& path,

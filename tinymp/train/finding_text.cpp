@@ -1,8 +1,10 @@
+#include <tinymp/numeric/convert.h>
 #include <tinymp/train/first_bad.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 // Findings in words, for a learner.
 namespace tinymp::train {
@@ -48,6 +50,14 @@ std::string the_end(const std::string& op, const Contents& made, DType dtype) {
   return concat("; ", format.title, " ends at ", format.largest, ".");
 }
 
+double largest_of(DType dtype) {
+  return visit_any_dtype(dtype, []<class T> { return converted<double>(std::numeric_limits<T>::max()); });
+}
+double smallest_of(DType dtype) {
+  return visit_any_dtype(dtype,
+                         []<class T> { return converted<double>(std::numeric_limits<T>::denorm_min()); });
+}
+
 double reach(const Contents& c) { return std::max(-c.low, c.high); }
 
 /// "inputs between 0 and 1, layer 2 weight between -3 and 3 (a step before: between -0.3 and 0.3)". It shows
@@ -89,16 +99,30 @@ void describe_input(const BadTensor& bad, const data::ImageShape& images, Findin
                          " that nothing computed, at place ", at, " of ", bad.dtype, bad.shape, ".");
 }
 
+std::string times(double scale) { return scale == 1 ? "" : concat(" times the scale ", number(scale)); }
+
+/// A finite tensor that a narrower format does not hold: "cast f16 -> e5m2 (layer 2 errors, (64, 10)) gave infinity: 70000
+/// lies beyond 57344, where FP8 E5M2 ends."
+std::string cast_text(const BadTensor& bad) {
+  const Contents& was = bad.inputs[0].contents;
+  const double bad_value = bad.contents.bad;
+  const bool has_no_infinity = std::isnan(bad_value);  // E4M3; no NaN went in
+  const double from = has_no_infinity ? reach(was) : bad_value > 0 ? was.high : was.low;
+  const FormatRow& format = format_of(bad.dtype);
+  return concat("cast ", bad.inputs[0].dtype, " -> ", bad.dtype, " (", bad.where, ", ", bad.shape, ") gave ",
+                name_of_bad(bad_value), ": ", number(from), times(bad.scale), " lies beyond ", format.largest,
+                ", where ", format.title, " ends",
+                has_no_infinity && !has_arithmetic(bad.dtype) ? "; it has no infinity." : ".");
+}
+
+bool is_cast(const BadTensor& bad) { return bad.op == "cast" || bad.op == "quantize"; }
+
 void describe_forward(const BadTensor& bad, const RangesBefore& before, Finding& found) {
   const std::string step = concat("Step ", found.step, ", forward: ");
   const std::string made = name_of_bad(bad.contents.bad);
   found.direction = "forward";
-  if (bad.op == "cast") {
-    const Contents& was = bad.inputs[0].contents;
-    found.sentence =
-        concat(step, "cast ", bad.inputs[0].dtype, " -> ", bad.dtype, " (", bad.where, ", ", bad.shape,
-               ") gave ", made, ": ", number(bad.contents.bad > 0 ? was.high : was.low), " lies beyond ",
-               format_of(bad.dtype).largest, ", where ", format_of(bad.dtype).title, " ends.");
+  if (is_cast(bad)) {
+    found.sentence = step + cast_text(bad);
     return;
   }
   found.sentence =
@@ -113,9 +137,12 @@ void describe_backward(const BadTensor& bad, double scale, Finding& found) {
   const std::string whose = found.parameter == bad.where
                                 ? "the gradient of " + bad.where
                                 : "the gradient that it hands back (" + bad.where + ")";
-  found.sentence =
-      concat("Step ", found.step, ", backward: ", bad.op, " made ", made, " in ", whose, ", ", bad.dtype,
-             bad.shape, ", from gradients ", from, the_end(bad.op, bad.contents, bad.dtype));
+  if (bad.op == "quantize")
+    found.sentence = concat("Step ", found.step, ", backward: ", cast_text(bad));
+  else
+    found.sentence =
+        concat("Step ", found.step, ", backward: ", bad.op, " made ", made, " in ", whose, ", ", bad.dtype,
+               bad.shape, ", from gradients ", from, the_end(bad.op, bad.contents, bad.dtype));
   if (scale != 1) found.sentence += concat(" The loss was multiplied by S = ", number(scale), ".");
   if (!found.parameter.empty() && found.parameter != bad.where)
     found.sentence += concat(" The first parameter that it reached is ", found.parameter, ".");
@@ -176,6 +203,32 @@ Finding describe(const BadUpdate& bad, std::int64_t step) {
                              format_of(bad.state).title,
                              bad.at[2] == 0 ? ": the update divides by the root of the second" : "");
   found.sentence += ".";
+  return found;
+}
+
+Finding describe(const NarrowedTensor& worst, std::int64_t step) {
+  const NarrowedSizes& sizes = worst.sizes;
+  const FormatRow& format = format_of(sizes.dtype);
+  const bool forward = worst.kind == Narrowed::Kind::activations || worst.kind == Narrowed::Kind::weights;
+  const bool flushed = sizes.flushed == sizes.values;
+  Finding found;
+  found.step = step;
+  found.direction = forward ? "forward" : "backward";
+  found.where = concat(worst.layer, " ", sizes.what);
+  found.op = "quantize";
+  found.dtype = sizes.dtype;
+  found.shape = text_of(worst.shape);
+  found.value = flushed ? 0 : largest_of(sizes.dtype);
+  found.high = worst.largest;
+  const std::string start = concat("Step ", step, ", ", found.direction, ": ");
+  const std::string largest = concat("the largest is ", number(worst.largest), times(worst.scale));
+  const std::string of = concat("the ", sizes.what, " of ", worst.layer, ", ", sizes.dtype, worst.shape);
+  found.sentence = flushed ? concat(start, "all ", sizes.values, " values of ", of,
+                                    ", that were not 0 became 0: ", largest, ", and the smallest number of ",
+                                    format.title, " is ", number(smallest_of(sizes.dtype)), ".")
+                           : concat(start, number(100 * share(sizes.saturated, sizes.values)),
+                                    " % of the values of ", of, ", lie beyond ", format.largest, ", where ",
+                                    format.title, " ends, and became that: ", largest, ".");
   return found;
 }
 

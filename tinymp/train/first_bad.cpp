@@ -25,7 +25,7 @@ class Replay {
         products_(make_products(plan, *model_)),
         loader_(from.loader),
         schedule_(schedule_of(plan, optimizer_->learning_rate())) {
-    restore(from, *model_, *optimizer_, scaler_, loader_);
+    restore(from, *model_, *optimizer_, scaler_, products_, loader_);
     for (const Tensor& moment : optimizer_->moments())
       if (!all_finite(moment)) bad_before_.insert(moment.id());
   }
@@ -143,6 +143,14 @@ void FaultFinder::report(const char* kind, Finding finding) {
   if (finding.kind == "scale below 1")
     finding.sentence += " S backs off below 1: it no longer saves small gradients, it flushes them.";
   report_(finding);
+}
+
+void FaultFinder::report_lost(const NarrowedTensor& worst, std::int64_t step) {
+  // An infinity is for the loss scaler, and a search begins at the loss.
+  const bool flushed = worst.sizes.flushed == worst.sizes.values;
+  if (memory_.lost_reported || (!flushed && !plan_.recipe.eight_bits.saturate)) return;
+  memory_.lost_reported = true;
+  report("lost in FP8", describe(worst, step));
 }
 
 void FaultFinder::report_first_bad(std::int64_t step) {

@@ -2,6 +2,7 @@
 
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/nonfinite_tracer.h>
+#include <tinymp/train/eight_bit_meter.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/moment.h>
 #include <cstdint>
@@ -24,6 +25,8 @@
 ///   an infinite moment. The finder searches the first step, and later the running averages and FP16 moments.
 ///   Each of the two searches may report once.
 /// - scale below 1: dynamic scaling skips a step and backs off below 1. The report names the parameter.
+/// - lost in FP8: every value of a tensor became 0 on its way into a product, or in a recipe that saturates a tenth of them
+///   became the largest number. The steps that count this (StepMeters::eight_bits) tell.
 /// Skipping at S >= 1 is normal for dynamic scaling and is not reported.
 ///
 /// Until the first bad value is found, the device of the run holds a copy of its state (weights, masters, moments,
@@ -47,6 +50,8 @@ class FaultFinder {
   NonfiniteTracer& first_step() { return first_step_; }
   /// False after the first bad value was found: then the search is over.
   bool searching() const { return memory_.past.has_value(); }
+  /// Call it for the steps that know what FP8 lost. Reports the first only.
+  void report_lost(const NarrowedTensor& worst, std::int64_t step);
   /// Call it for every step, in order, after reading the step back.
   void check_step(const LogRecord& step, std::int64_t nonfinite_gradients);
   /// Call it when `step` steps are over and check_step() has seen them. Copies the state of the run when the last
@@ -61,7 +66,8 @@ class FaultFinder {
   struct Memory {
     std::optional<Moment> past{};                ///< empty after the first bad value was found
     std::vector<NonfiniteTracer::Made> known{};  ///< the passing infinities
-    bool passed_first_step = false, passed_to_state = false, alarmed = false;  ///< true after the report
+    /// True after the report.
+    bool passed_first_step = false, passed_to_state = false, alarmed = false, lost_reported = false;
   };
   const Memory& memory() const { return memory_; }
   void restore(Memory memory) { memory_ = std::move(memory); }
@@ -111,5 +117,8 @@ struct BadUpdate {
   std::optional<Contents> master;  ///< set when a finite master was rounded to the bad weight
 };
 Finding describe(const BadUpdate& bad, std::int64_t step);
+
+/// Describes what FP8 lost of a tensor in `step`, without the kind.
+Finding describe(const NarrowedTensor& worst, std::int64_t step);
 
 }  // namespace tinymp::train

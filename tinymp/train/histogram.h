@@ -93,11 +93,28 @@ struct ParameterSizes {
   bool operator==(const ParameterSizes&) const = default;
 };
 
+/// What FP8 lost of the operands of products, of one kind: "activations", "weights", "errors", "weight gradients".
+struct NarrowedSizes {
+  std::string what{};
+  DType dtype = DType::e5m2;
+  std::int64_t values = 0;   ///< finite and not 0 before
+  std::int64_t flushed = 0;  ///< of these 0 after
+  std::int64_t saturated =
+      0;  ///< beyond the largest number before; after the largest number, infinity or NaN
+
+  NarrowedSizes& operator+=(const NarrowedSizes& other) {
+    values += other.values, flushed += other.flushed, saturated += other.saturated;
+    return *this;
+  }
+  bool operator==(const NarrowedSizes&) const = default;
+};
+
 /// The sizes of one step.
 struct StepSizes {
   std::int64_t step = 0;
   double scale = 1;  ///< the S of this step
   std::vector<ParameterSizes> parameters{};
+  std::vector<NarrowedSizes> eight_bits{};  ///< empty without products in FP8
 
   GradientSizes gradients() const;  ///< of all parameters together
   std::optional<UpdateSizes> updates() const;

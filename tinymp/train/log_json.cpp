@@ -74,6 +74,14 @@ ParameterSizes parameter_from(const In& json) {
   return parameter;
 }
 
+NarrowedSizes narrowed_from(const In& json) {
+  return {.what = cut_to(json.at("what").get<std::string>(), 40),
+          .dtype = dtype_from_name(json.at("dtype").get<std::string>()),
+          .values = count_of(json.at("values"), "values"),
+          .flushed = count_of(json.at("flushed"), "flushed"),
+          .saturated = count_of(json.at("saturated"), "saturated")};
+}
+
 }  // namespace
 
 Out json_of(const StepSizes& sizes) {
@@ -83,7 +91,15 @@ Out json_of(const StepSizes& sizes) {
     if (p.updates) json["updates"] = json_of(*p.updates);
     parameters.push_back(std::move(json));
   }
-  return {{"step", sizes.step}, {"scale", json_number(sizes.scale)}, {"parameters", std::move(parameters)}};
+  Out json = {
+      {"step", sizes.step}, {"scale", json_number(sizes.scale)}, {"parameters", std::move(parameters)}};
+  for (const NarrowedSizes& n : sizes.eight_bits)
+    json["fp8"].push_back({{"what", n.what},
+                           {"dtype", name_of(n.dtype)},
+                           {"values", n.values},
+                           {"flushed", n.flushed},
+                           {"saturated", n.saturated}});
+  return json;
 }
 
 StepSizes sizes_from(const In& json) {
@@ -92,6 +108,10 @@ StepSizes sizes_from(const In& json) {
   const In& parameters = json.at("parameters");
   expect(parameters.is_array(), "\"parameters\" is no list: ", excerpt(parameters.dump()));
   for (const In& p : parameters) sizes.parameters.push_back(parameter_from(p));
+  if (!json.contains("fp8")) return sizes;
+  const In& eight_bits = json.at("fp8");
+  expect(eight_bits.is_array(), "\"fp8\" is no list: ", excerpt(eight_bits.dump()));
+  for (const In& n : eight_bits) sizes.eight_bits.push_back(narrowed_from(n));
   return sizes;
 }
 

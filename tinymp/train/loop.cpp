@@ -145,6 +145,7 @@ struct Books {
         recorded.sizes.push_back(*done.step.sizes);
       }
     }
+    if (done.step.worst) finder.report_lost(*done.step.worst, record.step);
     if (finder.searching()) finder.check_step(record, done.recorded.found.nonfinite);
     if (on_step) on_step(plan, record);
   }
@@ -216,14 +217,14 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
     shadow.emplace(make_model(plan, recipes::fp32));
 
   const float first_lr = optimizer->learning_rate();
-  RunStart begun = begin_run(plan, path, *model, *optimizer, scaler, loader);
+  RunStart begun = begin_run(plan, path, *model, *optimizer, scaler, products, loader);
   Run& recorded = begun.recorded;
   if (!begun.log) {  // finished before
     if (keep != nullptr) *keep = std::move(model);
     return std::move(recorded);
   }
   RunLog& log = *begun.log;
-  const RunningParts running{*model, *optimizer, scaler, loader};
+  const RunningParts running{*model, *optimizer, scaler, products, loader};
   FaultFinder finder(
       plan, running, [&] { return make_model(plan, plan.recipe); },
       [&](const Finding& finding) {
@@ -237,7 +238,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   const Books books{plan, log, recorded, result, finder, curves, on_step};
   const auto save = [&](std::int64_t t) {
     log.sync();
-    save_run(path, {plan, *model, *optimizer, first_lr},
+    save_run(path, {plan, *model, *optimizer, products, first_lr},
              {result, log.lines(), moment_of(running, t), finder.memory()});
   };
   const MemoryMeter memory(*model, *optimizer);
@@ -247,8 +248,13 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   std::int64_t unlogged = unlogged_steps(plan, begun.step);
   for (std::int64_t t = begun.step + 1; t <= plan.steps; ++t) {
     const bool logged = is_logged(plan, t);
-    const StepMeters meters{shadow ? &*shadow : nullptr, is_due(t, plan.shadow_every), logged,
-                            is_due(t, plan.histogram_every), t == 1 ? &finder.first_step() : nullptr};
+    const bool sizes = is_due(t, plan.histogram_every);
+    const StepMeters meters{.shadow = shadow ? &*shadow : nullptr,
+                            .counts_flushed = is_due(t, plan.shadow_every),
+                            .norm = logged,
+                            .histograms = sizes,
+                            .eight_bits = plan.recipe.eight_bits.any() && (sizes || t == 1),
+                            .tracer = t == 1 ? &finder.first_step() : nullptr};
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
     {
       const MemoryRegion counted(memory.account());

@@ -4,7 +4,11 @@
 namespace tinymp::train {
 
 Moment moment_of(const RunningParts& running, std::int64_t step, Device where) {
-  Moment moment{step, running.optimizer.state(where), {}, running.scaler.state(), running.loader};
+  Moment moment{.step = step,
+                .optimizer = running.optimizer.state(where),
+                .scaler = running.scaler.state(),
+                .scales = running.products.state(where),
+                .loader = running.loader};
   for (const Tensor& buffer : running.model.buffers()) {
     moment.buffers.emplace_back(buffer.shape(), buffer.dtype(), where);
     kernels::cast(buffer.to(where).view(), moment.buffers.back().view());
@@ -13,7 +17,7 @@ Moment moment_of(const RunningParts& running, std::int64_t step, Device where) {
 }
 
 void restore(const Moment& moment, const nn::Model& model, Optimizer& optimizer, LossScaler& scaler,
-             data::Loader& loader) {
+             const Float8Products& products, data::Loader& loader) {
   const std::vector<Tensor> buffers = model.buffers();
   expect(buffers.size() == moment.buffers.size(), "restore: ", moment.buffers.size(),
          " buffers in the state and ", buffers.size(), " in ", model.name());
@@ -21,6 +25,7 @@ void restore(const Moment& moment, const nn::Model& model, Optimizer& optimizer,
   for (std::size_t i = 0; i < buffers.size(); ++i)
     kernels::cast(moment.buffers[i].to(buffers[i].device()).view(), buffers[i].view());
   scaler.restore(moment.scaler);
+  products.restore(moment.scales);
   loader = moment.loader;
 }
 

@@ -29,6 +29,7 @@ struct ToJson {
   void operator()(const char* key, std::integral auto value) { json[key] = value; }
   void operator()(const char* key, DType value) { json[key] = name_of(value); }
   void operator()(const char* key, Rounding value) { json[key] = name_of(value); }
+  void operator()(const char* key, ScalingChoice auto value) { json[key] = name_of(value); }
   void operator()(const char* key, float value) { (*this)(key, static_cast<double>(value)); }
   void operator()(const char* key, double value) { json[key] = json_number(value); }
   void operator()(const char* key, const LayerNames& names) { json[key] = names.text(); }

@@ -20,7 +20,8 @@
 ///   {"sizes":{"step":1,"scale":1.0,"parameters":[{"name":"layer 1 weight",
 ///     "gradients":{"zeros":9,"nonfinite":0,"first":-31,"counts":[3,14,...],"largest":2e-06,"subnormal":120,
 ///                  "overflowed":0,"flushed":301},
-///     "updates":{"zeros":0,"nonfinite":0,"first":2,"counts":[7,...],"underflowed":0,"absorbed":0}},...]}}
+///     "updates":{"zeros":0,"nonfinite":0,"first":2,"counts":[7,...],"underflowed":0,"absorbed":0}},...],
+///     "fp8":[{"what":"errors","dtype":"e5m2","values":640,"flushed":12,"saturated":0},...]}}
 ///   {"finding":{"kind":"first bad","step":12,"sentence":"Step 12, ...","direction":"forward",...}}
 ///   {"result":{"value":0.0735,"taken":400,"skipped":0,"first_nonfinite_step":0,"seconds":11.2}}
 namespace tinymp::train {
@@ -82,7 +83,7 @@ struct LogRecord {
 /// Where the first infinity or NaN came from: first_bad.h. A run has at most one finding of
 /// each kind, or two for "passing".
 struct Finding {
-  std::string kind{};  ///< "first bad", "passing" (the loss stayed finite), "scale below 1"
+  std::string kind{};  ///< "first bad", "passing" (the loss stayed finite), "scale below 1", "lost in FP8"
   std::int64_t step = 0;
   std::string direction{};  ///< "input", "forward", "backward", "update"; "" when nothing was found
   std::string where{};      ///< "layer 2", "after layer 2", "layer 2 weight"

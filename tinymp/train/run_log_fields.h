@@ -51,6 +51,10 @@ void fields(MaybeConst<Recipe> auto& r, F&& field) {
   field("fp8_gradient", r.eight_bits.gradient);
   field("fp8_saturates", r.eight_bits.saturate);
   field("fp8_exempt", r.eight_bits.exempt);
+  field("fp8_scaling", r.eight_bits.scaling);
+  field("fp8_margin", r.eight_bits.margin);
+  field("fp8_history", r.eight_bits.history);
+  field("fp8_amax", r.eight_bits.amax);
   for (const RoundingField& rounding : rounding_fields) field(rounding.key, r.rounding.*rounding.member);
   field("kahan", r.kahan);
   field("fp32_norm", r.fp32_norm_parameters);

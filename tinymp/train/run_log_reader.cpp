@@ -101,6 +101,11 @@ class FromJson {
     if (!named) fail(concat('"', key, "\" is no rounding: ", excerpt(name)));
     value = *named;
   }
+  void operator()(const char* key, ScalingChoice auto& value) const {
+    std::string name(name_of(value));
+    (*this)(key, name);
+    if (!set_by_name(value, name)) fail(concat('"', key, "\" is no scaling of tensors: ", excerpt(name)));
+  }
   void operator()(const char* key, LayerNames& names) const {
     std::string text(names.text());
     (*this)(key, text);

@@ -117,7 +117,8 @@ std::string checkpoint_beside(const std::string& log_path, std::int64_t step) {
 }
 
 RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Model& model,
-                   Optimizer& optimizer, LossScaler& scaler, data::Loader& loader) {
+                   Optimizer& optimizer, LossScaler& scaler, const Float8Products& products,
+                   data::Loader& loader) {
   if (plan.resume.empty()) return begin_first(plan, log_path, model);
   std::optional<HeldLog> held;
   if (const std::string path = checkpoint_of(plan); !is_finished(plan, path, log_path)) {
@@ -126,14 +127,14 @@ RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Mode
   }
   const std::string path = checkpoint_of(plan);  // now that no other program can save a later one
   if (path.empty() && held) return begin_again(plan, std::move(*held), log_path, model);
-  Checkpoint from =
-      checkpoint_from(load_safetensors(path), path, {plan, model, optimizer, optimizer.learning_rate()});
+  Checkpoint from = checkpoint_from(load_safetensors(path), path,
+                                    {plan, model, optimizer, products, optimizer.learning_rate()});
   // A disk that lost power may have left anything behind the lines that the checkpoint waited for.
   RunStart start{.recorded = load_run(log_path, held ? from.log_lines : all_lines),
                  .step = from.moment.step,
                  .counts = from.counts};
   expect_same_header(log_path, start.recorded.header, header_of(plan, model));
-  restore(from.moment, model, optimizer, scaler, loader);
+  restore(from.moment, model, optimizer, scaler, products, loader);
   start.finder = std::move(from.finder);
   if (!held) return start;
   start.log.emplace(std::move(*held), from.log_lines, start.step);

@@ -27,12 +27,13 @@ struct RunStart {
   std::optional<FaultFinder::Memory> finder{};  ///< of a run that goes on
 };
 
-/// Without plan.resume: makes the log. With it: puts model, optimizer, scaler and loader back to the checkpoint and
+/// Without plan.resume: makes the log. With it: puts model, optimizer, scalers and loader back to the checkpoint and
 /// cuts the log; a run that was interrupted before its first checkpoint begins anew. Throws Error when
 /// there is no such run, log or checkpoint do not belong to this plan, or one of them is damaged; then nothing
 /// changes on disk.
 RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Model& model,
-                   Optimizer& optimizer, LossScaler& scaler, data::Loader& loader);
+                   Optimizer& optimizer, LossScaler& scaler, const Float8Products& products,
+                   data::Loader& loader);
 
 /// Saves the checkpoint of a run, and with plan.keep a copy that stays. Removes the oldest copies. `lr` is the rate
 /// that the schedule begins with.

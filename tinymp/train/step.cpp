@@ -14,15 +14,18 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     const Uncounted apart;
     meters.shadow->follow(model);
   }
+  std::optional<EightBitMeter> eight_bits;
+  if (meters.eight_bits) eight_bits.emplace(names_in(model), meters.tracer);
   Tensor loss;
   {
     const Autocast region(plan.recipe);
     products.begin_step();
     const Float8Products::Region in_eight_bits(products);
-    Tape tape(meters.tracer, scaler.seed(plan.device));
+    Tape tape(eight_bits ? static_cast<Observer*>(&*eight_bits) : meters.tracer, scaler.seed(plan.device));
     loss = plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
     tape.backward(loss);
   }
+  products.end_step();
   Gradients gradients = optimizer.gradients();
   // No norm is above infinity: that limit clips nothing.
   const float max_norm = plan.clip > 0 ? plan.clip : std::numeric_limits<float>::infinity();
@@ -48,6 +51,8 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   optimizer.zero_grad();
   PendingStep started{number, flushed, optimizer.learning_rate(), has_norm};
   if (histograms) started.sizes = histograms->sizes();
+  if (histograms && eight_bits) started.sizes->eight_bits = eight_bits->sizes();
+  if (eight_bits) started.worst = eight_bits->worst();
   return started;
 }
 

@@ -3,6 +3,7 @@
 #include <tinymp/amp/float8_products.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/nonfinite_tracer.h>
+#include <tinymp/train/eight_bit_meter.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/meters.h>
 #include <cstdint>
@@ -18,6 +19,7 @@ struct StepMeters {
   bool counts_flushed = false;                      ///< needs the shadow
   bool norm = false;                                ///< takes the norm of the gradients
   bool histograms = false;                          ///< counts the sizes of gradients and updates
+  bool eight_bits = false;                          ///< counts what FP8 loses of the operands of products
   NonfiniteTracer* tracer = nullptr;                ///< traces infinities and NaN; null: no tracing
   std::function<void(const Gradients&)> updated{};  ///< called after the optimizer's step, taken or skipped
 };
@@ -29,6 +31,7 @@ struct PendingStep {
   float lr;
   bool has_norm;
   std::optional<StepSizes> sizes{};
+  std::optional<NarrowedTensor> worst{};  ///< EightBitMeter::worst()
 };
 
 using StepRecords = DeviceValue<kernels::StepRecords>;

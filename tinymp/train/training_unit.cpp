@@ -1,4 +1,5 @@
 #include <tinymp/train/atomic_file.cpp>
+#include <tinymp/train/eight_bit_meter.cpp>
 #include <tinymp/train/first_bad.cpp>
 #include <tinymp/train/graph_step.cpp>
 #include <tinymp/train/histogram.cpp>

@@ -44,10 +44,20 @@ constexpr std::array models = {
 
 constexpr StepModel wide{"wide", "MLP 784-4096-4096-10", 2048, 784, Task::classify, wide_mlp, sgd};
 
+/// The recipe fp8_e5m2, but all products are in FP8: those of the first and the last layer, too.
+constexpr Recipe all_in_fp8(Rounding rounding) {
+  Recipe recipe = tinymp::recipes::fp8_e5m2;
+  recipe.eight_bits.exempt = {};
+  recipe.rounding = {.weights = rounding, .activations = rounding, .errors = rounding, .gradients = rounding};
+  return recipe;
+}
+
 constexpr std::array recipes = {
     StepRecipe{"f32", tinymp::recipes::fp32},
     StepRecipe{"f16", tinymp::recipes::fp16_dynamic},
     StepRecipe{"bf16", {.compute = DType::bf16, .gradient = DType::bf16}},
+    StepRecipe{"fp8", all_in_fp8(Rounding::nearest_even)},
+    StepRecipe{"fp8 sr", all_in_fp8(Rounding::stochastic)},
 };
 
 /// Makes 16 batches that take turns. A model learns a single batch by heart. Units that this batch then never
@@ -84,6 +94,7 @@ Training::Training(const StepModel& model, const Recipe& recipe, Device device)
       model_(made(model, recipe, device)),
       optimizer_(model.optimizer(tensors(model_->parameters()), recipe)),
       scaler_(recipe.scaling),
+      products_(*model_, recipe),
       batches_(batches_of(model, device)),
       shown_{Tensor::like(batches_[0].images), {}, Indices(batches_[0].labels, device)},
       records_(device, StepRecords()) {}
@@ -94,10 +105,13 @@ void Training::step() { step_on(batches_[taken_++ % batches_.size()]); }
 void Training::step_on(const data::Batch& batch) {
   Tensor loss;
   {
+    products_.begin_step();
+    const Float8Products::Region in_eight_bits(products_);
     Tape tape(nullptr, scaler_.seed(device_));
     loss = train::loss_of(task_, *model_, batch);
     tape.backward(loss);
   }
+  products_.end_step();
   Gradients gradients = optimizer_->gradients();
   // A GPU finds the norm in the same pass.
   constexpr float no_limit = std::numeric_limits<float>::infinity();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/graph.h>
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/module.h>
 #include <tinymp/optim/optimizer.h>
@@ -31,10 +32,11 @@ std::span<const StepModel> step_models();
 const StepModel& wide_step_model();  ///< for GPUs: large products, which a CPU takes seconds for
 
 struct StepRecipe {
-  const char* name;  ///< "f16", as pytorch.py calls it
+  const char* name;  ///< "f16", as pytorch.py calls it; it has no FP8
   Recipe recipe;
 };
-/// FP32; FP16 under dynamic loss scaling; BF16. FP16 and BF16 have FP32 masters.
+/// FP32; FP16 under dynamic loss scaling; BF16; all products in E5M2, rounded to nearest or stochastically. FP16 and BF16
+/// have FP32 masters, FP8 has FP16 ones.
 std::span<const StepRecipe> step_recipes();
 
 /// A model, its optimizer, its scaler, and batches in the memory of the device.
@@ -58,6 +60,7 @@ class Training {
   std::unique_ptr<nn::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;
+  Float8Products products_;
   std::vector<data::Batch> batches_;
   std::size_t taken_ = 0;
   data::Batch shown_;  ///< what the graph reads

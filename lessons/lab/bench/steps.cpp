@@ -14,6 +14,7 @@ namespace {
 
 std::string why_no_pytorch(PyTorch& pytorch, const StepModel& model, const StepRecipe& recipe,
                            std::int64_t parameters, Device device, double& first) {
+  if (recipe.recipe.eight_bits.any()) return no_eight_bits;
   if (!pytorch.why_not().empty()) return pytorch.why_not();
   try {
     const auto theirs = pytorch.ask<std::int64_t>(concat("model ", model.name), "parameters");

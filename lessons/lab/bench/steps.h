@@ -14,6 +14,9 @@ struct PyTorchWay {
   std::string why_not{};  ///< why it was not timed
 };
 
+/// Why a row in FP8 stands alone.
+inline constexpr const char* no_eight_bits = "PyTorch itself has no training in FP8";
+
 struct StepRow {
   const StepModel* model;
   const StepRecipe* recipe;

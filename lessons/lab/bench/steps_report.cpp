@@ -111,8 +111,8 @@ std::string StepsReport::notes() const {
   if (!pytorch.contains("why_not"))
     text +=
         "Its f16 is autocast with a GradScaler, its bf16 autocast; its weights stay FP32, as our masters "
-        "do.\n";
-  std::set<std::string> told{pytorch.value("why_not", ""), ""};
+        "do. It has no training in FP8.\n";
+  std::set<std::string> told{pytorch.value("why_not", ""), no_eight_bits, ""};
   for (const StepRow& row : rows) {
     if (!told.contains(row.no_pytorch))
       text += concat(row.model->what, ", ", row.recipe->name, ": no PyTorch: ", row.no_pytorch, "\n");

@@ -53,9 +53,10 @@ double seconds_of_copies(const train::Plan& plan) {
   const std::unique_ptr<nn::Model> model = plan.model(plan.recipe, rng);
   const std::unique_ptr<Optimizer> optimizer = plan.optimizer(tensors(model->parameters()), plan.recipe);
   const LossScaler scaler(plan.recipe.scaling);
+  const Float8Products products(*model, plan.recipe);
   const data::Loader loader(plan.data->train, plan.batch, plan.seed);
   train::FaultFinder finder(
-      plan, {*model, *optimizer, scaler, loader},
+      plan, {*model, *optimizer, scaler, products, loader},
       [&] {
         Rng again(plan.seed);
         return plan.model(plan.recipe, again);

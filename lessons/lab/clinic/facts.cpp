@@ -79,6 +79,11 @@ void add_config(const Json& config, Facts& facts) {
   facts["S is fixed"] = kind == "static";
   facts["S is dynamic"] = kind == "dynamic";
   facts["no S"] = kind == "none";
+  facts["computes in FP16"] = is_f16(recipe, "compute");
+  facts["errors in E4M3"] = recipe.value("fp8_backward", "f32") == "e4m3";
+  facts["scaled tensors"] = recipe.value("fp8_scaling", "none") != "none";
+  facts["delayed scaling"] = recipe.value("fp8_scaling", "none") == "delayed";
+  facts["history"] = recipe.value("fp8_history", 0);
   facts["master in FP16"] = is_f16(recipe, "master");
   facts["moments in FP16"] = is_f16(recipe, "state");
   facts["Adam"] = optimizer.at("name") == "adam";

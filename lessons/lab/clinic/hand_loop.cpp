@@ -1,6 +1,7 @@
 #include <kernels/kernels.h>
 #include <lessons/lab/clinic/hand_loop.h>
 #include <lessons/lab/clinic/separate_softmax.h>
+#include <tinymp/amp/autocast.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/nonfinite_tracer.h>
 #include <tinymp/ops/ops.h>
@@ -22,11 +23,18 @@ class Hand {
         program_(program),
         model_(train::make_model(plan, plan.recipe)),
         optimizer_(train::make_optimizer(plan, *model_)),
+        products_(train::make_products(plan, *model_)),
         loader_(train::make_loader(plan)),
         shadow_(train::make_model(plan, recipes::fp32)),
         s_(first_state(plan.recipe.scaling)) {}
 
   const nn::Model& model() const { return *model_; }
+  /// In the formats of training.
+  double result() const {
+    const Autocast region(plan_.recipe);
+    const Float8Products::Region in_eight_bits(products_);
+    return train::measure(plan_.task, *model_, plan_.data->test, plan_.pixels);
+  }
   const std::optional<train::Finding>& finding() const { return finding_; }
   const std::optional<train::StepHistograms>& histograms() const { return histograms_; }
 
@@ -52,7 +60,8 @@ class Hand {
       const char* line;
       void (Hand::*does)();
     };
-    static constexpr std::array<Call, 8> calls{{
+    static constexpr std::array<Call, 9> calls{{
+        {"backward of loss", &Hand::backward_without_s},
         {"backward of S x loss", &Hand::backward},
         {"divide gradients by S", &Hand::divide},
         {"clip to norm 1", &Hand::clip},
@@ -72,6 +81,9 @@ class Hand {
     if (is_due(record_.step, plan_.shadow_every) || is_due(record_.step, plan_.histogram_every))
       shadow_.follow(*model_);
     {
+      const Autocast region(plan_.recipe);
+      products_.begin_step();
+      const Float8Products::Region in_eight_bits(products_);
       Tape tape(finding_ ? nullptr : &*tracer_);
       const Tensor loss = program_.separate_softmax
                               ? separate_softmax_loss((*model_)(batch_.images), batch_.labels)
@@ -79,10 +91,17 @@ class Hand {
       tape.backward(scale(loss, s_.scale));
       record_.loss = loss.item();
     }
+    products_.end_step();
     if (program_.averages_move_in_forward) move_averages();
     gradients_.emplace(optimizer_->gradients());
     if (kept_) kernels::accumulate(kept_.view(), gradients_->view());
     if (!std::isfinite(record_.loss)) find("first bad");
+  }
+
+  /// S is 1: a division by it changes nothing.
+  void backward_without_s() {
+    backward();
+    divide();
   }
 
   /// Moves the running averages now, without waiting for the step.
@@ -187,6 +206,7 @@ class Hand {
   const Program& program_;
   std::unique_ptr<nn::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
+  Float8Products products_;
   data::Loader loader_;
   train::Shadow shadow_;
   ScaleState s_;
@@ -234,7 +254,7 @@ train::Run hand_loop(const train::Plan& plan, const Program& program, const std:
     }
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.value = measure(plan.task, hand.model(), plan.data->test, plan.pixels);
+  result.value = hand.result();
   log.finish(result);
   run.result = result;
   return run;

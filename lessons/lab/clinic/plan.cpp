@@ -35,6 +35,11 @@ struct FromConfig {
     expect(named.has_value(), "a config has the rounding '", name, "'");
     rounding = *named;
   }
+  template <ScalingChoice T>
+  void operator()(const char* key, T& choice) const {
+    const std::string name = value<std::string>(json, key, std::string(name_of(choice)));
+    expect(set_by_name(choice, name), "a config has the scaling of tensors '", name, "'");
+  }
   void operator()(const char* key, LayerNames& names) const {
     names = LayerNames::from(value<std::string>(json, key, std::string(names.text())));
   }

@@ -36,10 +36,18 @@ void print_text(const std::string& text) {
 
 void print_ward() {
   const lab::Progress progress(lab::progress_path());
+  const std::vector<Patient> all = patients();
+  const auto entry = [&](const Patient& one) {
+    const bool solved = progress.first(fmt::format("clinic {}", one.number), "solved").has_value();
+    return fmt::format("  {:28} {}", one.title(), solved ? "solved" : "-");
+  };
   std::cout << "Patients\n";
-  for (const Patient& one : patients()) {
-    const std::optional<std::string> when = progress.first(fmt::format("clinic {}", one.number), "solved");
-    std::cout << fmt::format("  {:32}  {}\n", one.title(), when ? "solved " + when->substr(0, 10) : "-");
+  const std::size_t lines =
+      (all.size() + 1) / 2;  // in two columns, so that the causes stay on the screen, too
+  for (std::size_t i = 0; i < lines; ++i) {
+    const bool has_second = lines + i < all.size();
+    std::cout << (has_second ? fmt::format("{:40}{}\n", entry(all[i]), entry(all[lines + i]))
+                             : entry(all[i]) + "\n");
   }
   std::cout << "\nCauses: one for each patient (lessons/clinic/README.md tells what each is)\n";
   print_in_columns(causes());

@@ -1,5 +1,5 @@
 # Configuring and building in the right folder, one build of a folder at a time, as parallel as the memory allows.
-# Sourced by ./learn after install.sh; sees its variables: root, cuda, sanitize, and
+# Sourced by ./learn after install.sh and gpu.sh; sees its variables: root, cuda, sanitize, and
 # shellcheck shell=bash
 : "${cuda=}" "${build_root=}" "${build=}" "${overlay=}" "${tests=OFF}" "${microbench=OFF}" "${emulation=OFF}" "${jobs=1}" "${packages=}"
 
@@ -12,15 +12,6 @@ has_nvcc() { # where cmake/Cuda.cmake looks for it
   done
   return 1
 }
-
-gpu_parts() { # what shows a GPU of NVIDIA's, a line each: cmake/Cuda.cmake asks for the same (dxg: WSL, nvmap: Jetson)
-  local file
-  for file in /dev/nvidiactl /dev/nvidia0 /dev/dxg /dev/nvmap /proc/driver/nvidia/version; do
-    if [ -e "$file" ]; then echo "$file"; fi
-  done
-}
-
-has_gpu() { [ -n "$(gpu_parts)" ]; }
 
 # CMake, Ninja or nvcc take these characters of a path for something else, and say so in words that help nobody.
 expect_usual_path() {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <kernels/cuda/executor.h>
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/terminal.h>
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -75,6 +77,16 @@ std::string quoted(std::string_view argument) {
     }
   }
   return text + "'";
+}
+
+/// As it is where a shell reads it as one word, else quoted.
+std::string as_word(std::string_view argument) {
+  const auto harmless = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("-_=.,/:+@%").find(c) != std::string_view::npos;
+  };
+  return !argument.empty() && std::ranges::all_of(argument, harmless) ? std::string(argument)
+                                                                      : quoted(argument);
 }
 
 /// What CLI11 says, which breaks no lines: descriptions go on below themselves.
@@ -284,18 +296,10 @@ std::string command_of(const Lesson& lesson) {
 
 std::string typed(const std::string& command, int argc, const char* const* argv) {
   std::string text = command;
-  for (const std::string_view argument : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
-    const auto harmless = [](char c) {
-      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             std::string_view("-_=.,/:+@%").find(c) != std::string_view::npos;
-    };
-    text += ' ';
-    if (!argument.empty() && std::ranges::all_of(argument, harmless)) {
-      text += argument;
-      continue;
-    }
-    text += quoted(argument);
-  }
+  if (kernels::emulation_wanted())
+    text = concat("TINYMP_EMULATE=", as_word(std::getenv("TINYMP_EMULATE")), " ", command);
+  for (const std::string_view argument : std::span(argv, static_cast<std::size_t>(argc)).subspan(1))
+    text += concat(" ", as_word(argument));
   return text;
 }
 

@@ -59,7 +59,7 @@ std::string lesson_number(std::string_view name);
 
 /// How a user starts it again: "./learn run 6", "./learn quickstart".
 std::string command_of(const Lesson& lesson);
-/// The same with its arguments, quoted for a shell.
+/// The same with its arguments, quoted for a shell, and with TINYMP_EMULATE in front where that is set.
 std::string typed(const std::string& command, int argc, const char* const* argv);
 
 }  // namespace tinymp::lab

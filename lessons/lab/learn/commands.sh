@@ -66,7 +66,7 @@ command_usage() { # of the command that was found, where its program is not buil
     done
     echo
   fi
-  echo "Once its program is built, ./learn $name${arguments:+ $arguments} --help tells all options."
+  echo "Without --help this builds its program first, which takes some minutes. Then --help tells all options."
 }
 
 lesson_is_there() { # WORD, as the program reads it: 6, 06, 06_loss_scaling; otherwise says which there are

@@ -62,7 +62,12 @@ constexpr Lesson lessons[] = {
     {.name = "12_rounding",
      .title = "Rounding: can sixteen bits train without a master?",
      .question = "Fine-tunes in BF16: to nearest, at random, toward zero, compensated, and with a master",
-     .sabotage = "words"}};
+     .sabotage = "words"},
+    {.name = "13_eight_bits",
+     .title = "Eight bits: does a network train with them?",
+     .question = "Trains in FP8: errors, weights and activations in eight bits, with and without scales",
+     .sabotage = "floor",
+     .full = "FP8 against FP32 by pairs of seeds on four models: with --seeds 8 an hour"}};
 
 }  // namespace
 

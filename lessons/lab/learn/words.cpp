@@ -85,17 +85,36 @@ std::string fitted_for_errors(std::string_view text) {
 
 std::string ops_table(const std::vector<ExplainedOp>& ops) {
   constexpr report::Align left = report::Align::left, right = report::Align::right;
-  report::Table table{{}, {left, left, left, left, left, right, left}, {}};
-  table.rows.push_back({"op", "in", "out", "sums", "shape", "bytes", "of"});
+  const bool rounds = std::ranges::any_of(ops, [](const ExplainedOp& op) { return op.rounding.has_value(); });
+  const bool scales = std::ranges::any_of(ops, [](const ExplainedOp& op) { return op.scale.has_value(); });
+  report::Table table{{}, {left, left, left, left}, {}};
+  table.rows.push_back({"op", "in", "out", "sums"});
+  // Columns for FP8 alone, so that the table of another recipe has none that is empty.
+  const auto add = [&](bool shown, const char* title, report::Align align) {
+    if (!shown) return;
+    table.rows[0].emplace_back(title);
+    table.align.push_back(align);
+  };
+  add(rounds, "rounding", left);
+  add(scales, "scale", right);
+  add(true, "shape", left);
+  add(true, "bytes", right);
+  add(true, "of", left);
   std::int64_t bytes = 0;
   for (const ExplainedOp& op : ops) {
     std::string in;
     for (const DType dtype : op.in) in += concat(in.empty() ? "" : " ", dtype);
-    table.rows.push_back({op.op, in, concat(op.out), op.sums ? concat(*op.sums) : "", concat(op.shape),
-                          concat(op.bytes), op.names});
+    std::vector<std::string> row{op.op, in, concat(op.out), op.sums ? concat(*op.sums) : ""};
+    if (rounds) row.emplace_back(op.rounding ? name_of(*op.rounding) : "");
+    if (scales) row.push_back(op.scale ? concat(*op.scale) : "");
+    row.insert(row.end(), {concat(op.shape), concat(op.bytes), op.names});
+    table.rows.push_back(std::move(row));
     bytes += op.bytes;
   }
-  table.rows.push_back({"all", "", "", "", "", concat(bytes), ""});
+  std::vector<std::string> sum(table.rows[0].size());
+  sum.front() = "all";
+  sum[sum.size() - 2] = concat(bytes);
+  table.rows.push_back(std::move(sum));
   return report::format_table(table, {.width = std::numeric_limits<int>::max()});
 }
 

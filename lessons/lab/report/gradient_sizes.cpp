@@ -188,4 +188,17 @@ Table update_table(const StepSizes& sizes) {
   return table;
 }
 
+Table eight_bit_table(const StepSizes& sizes) {
+  Table table{{"tensors", "format", "values", "became 0", "beyond the end"}, {}, {}};
+  table.align = {Align::left, Align::left, Align::right, Align::right, Align::right};
+  for (const train::NarrowedSizes& n : sizes.eight_bits)
+    table.rows.push_back({n.what, std::string(format_of(n.dtype).title), concat(n.values),
+                          share_text(n.flushed, n.values), share_text(n.saturated, n.values)});
+  return table;
+}
+
+std::string eight_bit_title(const LastSizes& look, const std::string& name) {
+  return "FP8 on the way into products: " + where(look, name);
+}
+
 }  // namespace tinymp::report

@@ -52,4 +52,13 @@ inline constexpr const char* gradient_notes =
     "flushed: zero in this run, not in FP32; too small: FP32 has it, and FP16 rounds it to zero.";
 Table update_table(const train::StepSizes& sizes);
 
+/// What FP8 lost on the way into products: a row for each kind of tensor. Without rows in a run without such products.
+Table eight_bit_table(const train::StepSizes& sizes);
+/// "FP8 on the way into products: hybrid, step 400, seed 0"
+std::string eight_bit_title(const LastSizes& look, const std::string& name);
+inline constexpr const char* eight_bit_notes =
+    "Of the values that are finite and not 0. Beyond the end: above the largest number of the format, which "
+    "they became, "
+    "or infinity, or NaN.";
+
 }  // namespace tinymp::report

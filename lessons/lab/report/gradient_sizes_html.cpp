@@ -75,6 +75,17 @@ std::string figure_html(const Bars& bars, std::size_t index, Table table, const 
                 "</details></figure>\n");
 }
 
+/// The table of FP8 under its title; empty without rows.
+std::string eight_bits_html(const LastSizes& look, const std::string& name, std::size_t index) {
+  Table table = eight_bit_table(*look.sizes);
+  if (table.rows.empty()) return "";
+  for (std::vector<std::string>& row : table.rows)
+    for (std::string& cell : row) cell = escape_html(cell);
+  return concat("<figure class=\"sizes card\">\n<figcaption>", swatch(index), "<strong>",
+                escape_html(eight_bit_title(look, name)), "</strong></figcaption>\n",
+                table_html(table, "table"), "<p>", escape_html(eight_bit_notes), "</p></figure>\n");
+}
+
 }  // namespace
 
 std::string svg_bars(const Bars& bars, std::size_t index) {
@@ -93,6 +104,7 @@ std::string sizes_html(std::span<const Group> groups) {
         figure_html(gradient_bars(*look, groups[g].name), g, gradient_table(*look->sizes), gradient_notes);
     if (const std::optional<Bars> bars = update_bars(*look, groups[g].name))
       text += figure_html(*bars, g, update_table(*look->sizes), "");
+    text += eight_bits_html(*look, groups[g].name, g);
   }
   return text.empty() ? "" : "<div class=\"panels-of-sizes\">\n" + text + "</div>\n";
 }

@@ -141,6 +141,7 @@ std::string terminal_bars(const Bars& bars, const TerminalStyle& style) {
 
 std::string terminal_sizes(std::span<const Group> groups, const TerminalStyle& style) {
   std::vector<Shown> gradients, wide, updates;
+  std::string eight_bits;
   for (const Group& group : groups) {
     const std::optional<LastSizes> look = last_sizes(group);
     if (!look) continue;
@@ -148,12 +149,16 @@ std::string terminal_sizes(std::span<const Group> groups, const TerminalStyle& s
     (recipe.gradient == DType::f32 ? wide : gradients)
         .push_back({gradient_bars(*look, group.name), gradient_table(*look->sizes), gradient_notes,
                     gradients_lost(*look)});
+    if (const Table table = eight_bit_table(*look->sizes); !table.rows.empty())
+      eight_bits += wrapped(eight_bit_title(*look, group.name), style) + format_table(table, style) +
+                    wrapped(eight_bit_notes, style) + "\n";
     const std::optional<Bars> bars = update_bars(*look, group.name);
     if (bars && recipe.master != DType::f32)
       updates.push_back({*bars, update_table(*look->sizes), "", updates_lost(*look)});
   }
   // What FP32 holds is told where nothing narrower was run.
-  return chosen(gradients.empty() ? wide : gradients, 0.01, style) + chosen(updates, 0.05, style);
+  return chosen(gradients.empty() ? wide : gradients, 0.01, style) + chosen(updates, 0.05, style) +
+         eight_bits;
 }
 
 }  // namespace tinymp::report

@@ -18,7 +18,7 @@ template <class T>
 std::string text_of(const T& value) {
   if constexpr (std::is_same_v<T, bool>)
     return value ? "yes" : "no";
-  else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, Rounding>)
+  else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, Rounding> || ScalingChoice<T>)
     return std::string(name_of(value));
   else if constexpr (std::is_same_v<T, ScaleFloors>)
     return to_text(value);

@@ -1,8 +1,10 @@
 #include <tinymp/numeric/convert.h>
+#include <tinymp/numeric/quantize.h>
 #include <cstdio>
 #include <vector>
 
-// Built with another half_codec.h in front: whatever converts has to go through that one, on every machine.
+// Built with another half_codec.h and another e5m2_from_float.h in front: whatever converts has to go through these, on
+// every machine.
 int main() {
   using namespace tinymp;
   int failures = 0;
@@ -26,6 +28,15 @@ int main() {
   convert(infinities, wide);
   for (float x : wide)
     if (x != 65536.0f) ++failures;
+  // 7.9 lies between 7 and 8: cut off it is 7, to nearest 8.
+  const std::vector<float> eighths(37, 7.9f);
+  std::vector<float8_e5m2> converted(37), quantized(37);
+  convert(eighths, converted);
+  for (const Overflow overflow : {Overflow::infinity, Overflow::saturate}) {
+    quantize<float8_e5m2>(eighths, 1, {.overflow = overflow}, {}, 0, quantized);
+    for (std::size_t i = 0; i < quantized.size(); ++i)
+      if (converted[i].bits() != 0b0'10001'11 || quantized[i].bits() != 0b0'10001'11) ++failures;
+  }
   if (failures != 0) std::printf("%d failures; conversion by the %s\n", failures, half_conversion());
   return failures == 0 ? 0 : 1;
 }

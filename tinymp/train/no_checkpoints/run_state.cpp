@@ -13,7 +13,7 @@ void refuse() {
 }  // namespace
 
 RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Model& model, Optimizer&,
-                   LossScaler&, data::Loader&) {
+                   LossScaler&, const Float8Products&, data::Loader&) {
   if (!plan.resume.empty() || plan.saves) refuse();
   RunStart start{.recorded = {log_path, header_of(plan, model), {}, {}}};
   start.log.emplace(log_path, start.recorded.header);

@@ -62,7 +62,9 @@ int explain_command(int argc, char** argv) {
     return train::loss_of(task_of(model_flags), *model, shown);
   };
   std::cout << fitted(concat(model->name(), ", ", batch, text ? " texts, " : " images, ", describe(recipe),
-                             "\n\n", ops_table(explain(step, names_in(*model)))));
+                             "\n\n",
+                             ops_table(recipe.eight_bits.any() ? explain_step(step, names_in(*model))
+                                                               : explain(step, names_in(*model)))));
   return 0;
 }
 

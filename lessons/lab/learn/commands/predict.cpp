@@ -115,7 +115,7 @@ report::Answers answers_of(const Way& way, const train::SavedModel& model, const
                            Device device) {
   const Autocast region(way.recipe);
   const std::unique_ptr<nn::Model> under = model.under(way.recipe, device);
-  const Float8Products products(*under, way.recipe);
+  const Float8Products products = model.products(*under, way.recipe);
   const Float8Products::Region in_eight_bits(products);
   return {way.name, way.recipe, train::predict(*under, subject.images, model.pixels, device),
           answer_alike(way.recipe, own_way(model).recipe)};

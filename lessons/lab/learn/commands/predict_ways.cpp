@@ -65,6 +65,7 @@ std::optional<Way> way_named(const std::string& name) {
 
 bool answer_alike(const Recipe& a, const Recipe& b) {
   return a.compute == b.compute && a.accumulate == b.accumulate && a.autocast == b.autocast &&
+         a.eight_bits == b.eight_bits &&
          (a.fp32_norm_parameters == b.fp32_norm_parameters || a.compute == DType::f32);
 }
 

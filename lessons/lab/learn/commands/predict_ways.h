@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-/// The recipes under which ./learn predict asks a model. Of a recipe only the formats of weights, matmuls and sums, and
-/// that of batch norm, matter to an answer: fp16_static and fp16_weights give the same one.
+/// The recipes under which ./learn predict asks a model. Of a recipe only the formats of weights, matmuls and sums,
+/// what becomes FP8, and the format of batch norm matter to an answer: fp16_static and fp16_weights give the same one.
 namespace tinymp::lab {
 
 struct Way {

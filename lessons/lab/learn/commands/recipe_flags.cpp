@@ -63,10 +63,40 @@ void add_eight_bits(CLI::App& app) {
   app.add_flag("--fp8-saturate")
       ->description("Numbers beyond FP8's largest become the largest")
       ->group(group);
+  const auto add = [&](const char* flag, const char* help, const char* type, const CLI::Validator& check) {
+    app.add_option(flag)->description(help)->type_name(type)->check(check)->group(group);
+  };
+  const auto one_of = [](const std::vector<std::string>& names) {
+    return CLI::IsMember(names).description("");
+  };
+  add("--fp8-scaling", "Scales of tensors in FP8: none, current, torchao or delayed", "KIND",
+      one_of(tensor_scaling_names()));
+  add("--fp8-margin", "delayed: the scale is 2^M times smaller", "M", whole(-100, 100));
+  add("--fp8-history", "delayed: the amax of N steps count", "N", whole(1, EightBits::longest_history));
+  add("--fp8-amax", "delayed: max or most_recent, of the history", "NAME", one_of(amax_algorithm_names()));
   app.add_option("--fp8-exempt")
       ->description("Layers without FP8, as in first,last,block*")
       ->type_name("NAME,...")
       ->group(group);
+}
+
+/// The fields of delayed scaling go with it: a recipe that has it loses them under another kind.
+void take_scaling(const CLI::App& app, EightBits& e) {
+  const auto text = [&](const char* flag) { return app.get_option(flag)->as<std::string>(); };
+  if (app.count("--fp8-scaling") > 0) {
+    set_by_name(e.scaling, text("--fp8-scaling"));
+    if (e.scaling != TensorScaling::delayed) {
+      const EightBits usual;
+      e.margin = usual.margin, e.history = usual.history, e.amax = usual.amax;
+    }
+  }
+  for (const char* const flag : {"--fp8-margin", "--fp8-history", "--fp8-amax"})
+    if (app.count(flag) > 0 && e.scaling != TensorScaling::delayed)
+      throw UsageError(concat(flag, " has no meaning for --fp8-scaling ", name_of(e.scaling),
+                              "; see ./learn train --help"));
+  if (app.count("--fp8-margin") > 0) e.margin = app.get_option("--fp8-margin")->as<int>();
+  if (app.count("--fp8-history") > 0) e.history = app.get_option("--fp8-history")->as<int>();
+  if (app.count("--fp8-amax") > 0) set_by_name(e.amax, text("--fp8-amax"));
 }
 
 void take_eight_bits(const CLI::App& app, EightBits& eight_bits) {
@@ -74,6 +104,7 @@ void take_eight_bits(const CLI::App& app, EightBits& eight_bits) {
     if (app.count(field.flag) > 0)
       eight_bits.*field.member = dtype_from_name(app.get_option(field.flag)->as<std::string>());
   if (app.count("--fp8-saturate") > 0) eight_bits.saturate = app.get_option("--fp8-saturate")->as<bool>();
+  take_scaling(app, eight_bits);
   if (app.count("--fp8-exempt") == 0) return;
   eight_bits.exempt = LayerNames::from(app.get_option("--fp8-exempt")->as<std::string>());
 }
@@ -236,6 +267,10 @@ std::string recipe_title(const CLI::App& app, const RecipeFlags& flags) {
   for (const EightBitsField& field : eight_bits_formats)
     add(field.flag, field.label, recipe.eight_bits.*field.member);
   add("--fp8-saturate", "saturating", "");
+  add("--fp8-scaling", "scales ", name_of(recipe.eight_bits.scaling));
+  add("--fp8-margin", "margin ", recipe.eight_bits.margin);
+  add("--fp8-history", "history ", recipe.eight_bits.history);
+  add("--fp8-amax", "amax ", name_of(recipe.eight_bits.amax));
   add("--fp8-exempt", "exempt ", recipe.eight_bits.exempt.text());
   for (const Field<bool>& field : switches) add(field.flag, field.label, "");
   visit_fields(recipe.scaling, [&]<class T>(const ScalingField& field, const T& value) {

@@ -145,6 +145,7 @@ std::string log_to_resume(const std::string& resume) {
 
 std::vector<std::string> arguments_of(const std::string& command) {
   std::vector<std::string> words = ShellWords(command).all();
+  if (!words.empty() && words[0].starts_with("TINYMP_EMULATE=")) words.erase(words.begin());
   if (words.size() < 2 || words[0] != "./learn" || words[1] != "train")
     throw UsageError(concat("--resume goes on with runs of ./learn train, and this one was made by: ",
                             excerpt(command, 200)));

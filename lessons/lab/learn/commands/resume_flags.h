@@ -33,8 +33,8 @@ std::string log_to_resume(const std::string& resume);
 /// "Goes on after step 300 of 1000.", or that the run begins anew. Throws Error when the checkpoint is none.
 std::string where_it_goes_on(const std::string& resume, std::int64_t steps);
 
-/// "./learn train --name 'a b'" -> {"train", "--name", "a b"}: undoes typed(). Throws UsageError for the command of
-/// another program.
+/// "./learn train --name 'a b'" -> {"train", "--name", "a b"}: undoes typed(), and leaves its TINYMP_EMULATE out. Throws
+/// UsageError for the command of another program.
 std::vector<std::string> arguments_of(const std::string& command);
 
 /// A model of `plan` with the weights of a run or file that fit, and what was left of it, in lines.

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# What first_contact.sh does before anything is compiled: a pretended nvidia-smi and a pretended cmake, each of which
+# writes down how it was called.
+# shellcheck disable=SC2016  # the fakes are scripts in quotes
+set -u
+script=$(cd "$(dirname "$0")" && pwd)/first_contact.sh
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+failures=0 code=0
+unset TINYMP_EMULATE
+
+fake() { # NAME SCRIPT
+  printf '#!/bin/sh\necho "%s $*" >>"%s/calls"\n%s\n' "$1" "$work" "$2" >"$work/bin/$1"
+  chmod +x "$work/bin/$1"
+}
+contact() { # EXIT_CODE ARGUMENT...
+  local wanted=$1
+  shift
+  : >"$work/calls"
+  rm -rf "$work/out" "$work/build"
+  PATH=$work/bin:$PATH bash "$script" --out "$work/out" --build "$work/build" "$@" >"$work/said" 2>&1 </dev/null
+  code=$?
+  [ $code = "$wanted" ] || fail "$*: exit code $code, not $wanted"
+}
+fail() {
+  echo "FAILED: $1"
+  head -20 "$work/said"
+  failures=$((failures + 1))
+}
+says() { grep -q -- "$1" "$work/said" || fail "does not say: $1"; }
+called() { grep -q -- "$1" "$work/calls" || fail "not called: $1"; }
+builds_nothing() {
+  if grep -q cmake "$work/calls"; then fail 'calls cmake'; fi
+  [ ! -e "$work/out" ] || fail 'leaves a folder of results'
+  [ "$(wc -l <"$work/said")" = 1 ] || fail 'says more than one line'
+}
+
+fake cmake true
+fake nvidia-smi 'echo "NVIDIA-SMI has failed"; exit 9'
+contact 3 && builds_nothing && says 'there is no NVIDIA GPU here that answers'
+contact 3 --only configure,build && builds_nothing
+contact 3 --only gemm && builds_nothing
+contact 2 --only gems && builds_nothing && says "there is no part 'gems'"
+contact 0 --only configure,build --arch 90-real && says 'PASS  build' && called '-DCMAKE_CUDA_ARCHITECTURES=90-real'
+called '--target learn measure test_cuda cuda_same_bits lessons'
+
+fake nvidia-smi 'case $1 in -L) echo "GPU 0: Tesla T4 (UUID: GPU-1)" ;; --query-gpu=compute_cap) echo 7.5 ;; esac'
+contact 0 --only configure && called '-DCMAKE_CUDA_ARCHITECTURES=75-real'
+TINYMP_EMULATE=h200 contact 2 && builds_nothing && says 'TINYMP_EMULATE=h200 asks for an emulated GPU'
+TINYMP_EMULATE=0 contact 0 --only configure
+
+fake nvidia-smi 'case $1 in -L) echo "GPU 0: Tesla T4 (UUID: GPU-1)" ;; esac'
+contact 1 --only configure && says 'name it, as --arch 90-real'
+
+contact 0 --help
+for name in zlib fmt nlohmann-json stb CLI11 Catch2; do says "$name"; done
+
+[ $failures = 0 ] && echo 'first_contact_test: all passed'
+exit $((failures > 0))
