@@ -8,7 +8,7 @@
 #include <tinymp/optim/optimizers.h>
 #include <algorithm>
 
-/// The models as a whole. That they are those of PyTorch: train/transformer_twin_test.cpp.
+/// The models as a whole. That they are those of PyTorch: train/text_run_test.cpp.
 namespace tinymp::test {
 namespace {
 
