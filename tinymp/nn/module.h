@@ -2,6 +2,7 @@
 
 #include <tinymp/ops/ops.h>  // what a model is written with
 #include <tinymp/tensor/tensor.h>
+#include <tinymp/tensor/texts.h>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -41,10 +42,13 @@ class Module {
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"
 };
 
-/// The base of all image models. Each takes FP32 images (B,784) and casts them to its own format first.
+/// The base of all models that train::run trains. A model of images takes FP32 images (B,784) and casts them to its own
+/// format first. A model of texts reads tokens. Each throws Error for the other.
 class Model : public Module {
  public:
   virtual Tensor operator()(const Tensor& images) const = 0;
+  /// (A,V) logits for each token that is asked for, over the V tokens that the model knows.
+  virtual Tensor read(const Texts& texts) const;
 };
 
 /// Finds the name of a parameter by its tensor; "" for any other tensor.

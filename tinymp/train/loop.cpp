@@ -23,8 +23,11 @@ constexpr std::uint64_t weights_stream = 0, order_stream = 1, rounding_stream = 
 constexpr std::int64_t steps_ahead = kernels::StepRecords::kept;
 
 void expect_complete(const Plan& plan) {
-  expect(plan.data && plan.model && plan.optimizer, "train::run: the plan '", plan.name,
+  const bool has_text = plan.text && plan.text->text != nullptr;
+  expect((plan.data || has_text) && plan.model && plan.optimizer, "train::run: the plan '", plan.name,
          "' lacks its data, model or optimizer");
+  expect(has_text == (plan.task == Task::name_tokens), "train::run: the plan '", plan.name,
+         "' asks a model of images for tokens, or one of texts for something else");
   expect(plan.steps >= 1 && plan.log_every >= 1 && plan.shadow_every >= 0, "train::run: ", plan.steps,
          " steps, logged every ", plan.log_every, " and shadowed every ", plan.shadow_every, " makes no run");
   expect(plan.histogram_every >= 0, "train::run: a histogram every ", plan.histogram_every,
@@ -160,6 +163,7 @@ RunHeader header_of(const Plan& plan, const nn::Module& model) {
   header.command = plan.command;
   header.model = model.name();
   if (plan.data != nullptr) header.data = data::describe(*plan.data);
+  if (plan.text && plan.text->text != nullptr) header.data = describe(*plan.text);
   header.optimizer = plan.optimizer_name;
   header.steps = plan.steps;
   header.batch = plan.batch;
@@ -188,7 +192,15 @@ Float8Products make_products(const Plan& plan, const nn::Model& model) {
 }
 
 data::Loader make_loader(const Plan& plan) {
-  return {plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels};
+  const std::uint64_t seed = Rng(plan.seed).split(order_stream).seed();
+  if (plan.text) return {plan.text->training(), plan.batch, seed};
+  return {plan.data->train, plan.batch, seed, plan.pixels};
+}
+
+std::string describe(const TextPlan& text) {
+  const bool masks = text.aim == data::TextAim::masked_tokens;
+  return concat(data::describe(*text.text), masks ? ", masked tokens" : ", the next token", ", texts of ",
+                text.context);
 }
 
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
@@ -272,7 +284,8 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
   {
     const Autocast region(plan.recipe);  // the model is measured in the formats it trained in
     const Float8Products::Region in_eight_bits(products);
-    result.value = measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
+    result.value = plan.text ? measure(*model, plan.text->validation(), plan.batch, plan.device)
+                             : measure(plan.task, *model, plan.data->test, plan.pixels, plan.device);
   }
   log.finish(result);
   recorded.result = result;

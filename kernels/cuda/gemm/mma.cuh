@@ -14,24 +14,6 @@ namespace {
 /// With fewer blocks than these half of a large GPU would have nothing to do.
 constexpr unsigned blocks_that_fill_a_gpu = 64;
 
-/// `wide`: all lines of x begin at multiples of 16 bytes, so a piece is one copy; else they begin at multiples of 4,
-/// and a piece is four. The narrow head of a classifier (10 columns) is such a matrix, and many a parameter in an arena.
-template <bool wide, int threads, class Tile, class T>
-__device__ void fetch_swizzled(const Tile& tile, const Source<T>& x, int row, int col) {
-  for_each_piece<Tile, threads>(x, row, col, [&](int line, int element, const T* from, int inside) {
-    T* const to = tile.line(line, element);
-    if constexpr (wide) {
-      cp_async_16(to, from, static_cast<int>(sizeof(T)) * inside);
-    } else {
-      TINYMP_UNROLL
-      for (int i = 0; i < 8; i += 2) {
-        const int left = inside - i < 0 ? 0 : inside - i > 2 ? 2 : inside - i;
-        cp_async_4(to + i, from + (left > 0 ? i : 0), static_cast<int>(sizeof(T)) * left);
-      }
-    }
-  });
-}
-
 /// The blocks of a tile that have finished their part, of all tiles that are split. Launches follow each other on one
 /// stream, so one list serves them all.
 constexpr unsigned most_split_tiles = 128;

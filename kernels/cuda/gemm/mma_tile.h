@@ -32,6 +32,24 @@ struct SwizzledTile {
   __device__ T* line(int number, int element) const { return piece(number, element / 8); }
 };
 
+/// `wide`: all lines of x begin at multiples of 16 bytes, so a piece is one copy; else they begin at multiples of 4,
+/// and a piece is four. The narrow head of a classifier (10 columns) is such a matrix, and many a parameter in an arena.
+template <bool wide, int threads, class Tile, class T>
+__device__ void fetch_swizzled(const Tile& tile, const Source<T>& x, int row, int col) {
+  for_each_piece<Tile, threads>(x, row, col, [&](int line, int element, const T* from, int inside) {
+    T* const to = tile.line(line, element);
+    if constexpr (wide) {
+      cp_async_16(to, from, static_cast<int>(sizeof(T)) * inside);
+    } else {
+      TINYMP_UNROLL
+      for (int i = 0; i < 8; i += 2) {
+        const int left = inside - i < 0 ? 0 : inside - i > 2 ? 2 : inside - i;
+        cp_async_4(to + i, from + (left > 0 ? i : 0), static_cast<int>(sizeof(T)) * left);
+      }
+    }
+  });
+}
+
 /// a(m .. m+15, k .. k+15) as a fragment of mma.m16n8k16. ldmatrix wants from lane 8 i + r the address of row
 /// r of the i-th 8x8 matrix; they come in the order (m, k), (m+8, k), (m, k+8), (m+8, k+8). Where a lies
 /// column by column, the rows of memory are columns of a, and ldmatrix transposes.
