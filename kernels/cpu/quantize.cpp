@@ -23,20 +23,19 @@ void quantize(const View& x, const Quantization& how, const std::optional<Cell<c
   });
 }
 
-void raise_amax(const View& x, Cell<float> largest) {
-  if (x.size() == 0) return;
-  constexpr std::uint32_t infinite = 0x7f80'0000;
-  std::atomic<std::uint32_t> top = 0;  // the bits of positive floats are in the order of the floats
+namespace {
+
+std::uint32_t largest_magnitude(const View& x, std::uint32_t of_nan) {
+  std::atomic<std::uint32_t> top = 0;
   for_blocks<float>(
       x.size(),
       [&](std::int64_t begin, std::int64_t n) {
         Block<float> in;
         std::uint32_t found = 0;
-        on_best_isa([values = load(x, begin, n, in), n, out = &found] {
+        on_best_isa([values = load(x, begin, n, in), n, of_nan, out = &found] {
           std::uint32_t most = 0;
           for (std::int64_t i = 0; i < n; ++i) {
-            const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(values[i]) & 0x7fff'ffff;
-            const std::uint32_t counted = magnitude > infinite ? 0 : magnitude;
+            const std::uint32_t counted = magnitude_bits(values[i], of_nan);
             most = most > counted ? most : counted;
           }
           *out = most;
@@ -46,13 +45,24 @@ void raise_amax(const View& x, Cell<float> largest) {
         }
       },
       x);
-  const float found = std::bit_cast<float>(top.load());
+  return top.load();
+}
+
+}  // namespace
+
+void raise_amax(const View& x, Cell<float> largest) {
+  if (x.size() == 0) return;
+  const float found = std::bit_cast<float>(largest_magnitude(x, nan_ignored));
   if (found > *largest.memory) *largest.memory = found;
 }
 
 void amax(const View& x, Cell<float> largest) {
   *largest.memory = 0;
   cpu::raise_amax(x, largest);
+}
+
+void amax_or_nan(const View& x, Cell<float> largest) {
+  *largest.memory = std::bit_cast<float>(largest_magnitude(x, nan_wins));
 }
 
 void current_scale(TensorScaling how, float largest, Cell<const float> amax, Cell<float> scale) {

@@ -4,6 +4,7 @@
 #include <kernels/formulas/clip.h>
 #include <kernels/formulas/norm.h>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -32,7 +33,9 @@ GradientCounts scan_bits(const T* values, std::int64_t n) {
     constexpr int top = 8 * sizeof(Bits) - 1;
     Count finite = 0, zeros = 0, small = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      const Bits magnitude = std::bit_cast<Bits>(values[i]) & static_cast<Bits>(static_cast<Bits>(-1) >> 1);
+      Bits bits;  // not by bit_cast: of a class, g++ makes one at a time
+      std::memcpy(&bits, values + i, sizeof bits);
+      const Bits magnitude = bits & static_cast<Bits>(static_cast<Bits>(-1) >> 1);
       finite = static_cast<Count>(finite + (static_cast<Bits>(magnitude - infinity) >> top));
       zeros = static_cast<Count>(zeros + (static_cast<Bits>(magnitude - 1) >> top));
       small = static_cast<Count>(small + (static_cast<Bits>(magnitude - smallest_normal) >> top));

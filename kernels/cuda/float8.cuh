@@ -73,11 +73,11 @@ void launch_quantize(const View& x, const Quantization& how, const float* scale,
 /// The bits of the largest magnitude: those of positive floats are in the order of the floats, and those of -1 are below
 /// them as an int.
 template <class T>
-__global__ void find_largest(const T* x, Packs packs, int* largest) {
+__global__ void find_largest(const T* x, Packs packs, unsigned of_nan, int* largest) {
   unsigned top = 0;
   const auto look = [&](T value) {
-    const unsigned magnitude = std::bit_cast<unsigned>(device_converted<float>(value)) & 0x7fff'ffffu;
-    if (magnitude <= 0x7f80'0000u && magnitude > top) top = magnitude;  // not NaN
+    const unsigned magnitude = magnitude_bits(device_converted<float>(value), of_nan);
+    if (magnitude > top) top = magnitude;
   };
   for_packs(
       packs,
@@ -93,6 +93,17 @@ __global__ void find_largest(const T* x, Packs packs, int* largest) {
   }
   if (threadIdx.x % 32 == 0) atomicMax(largest, static_cast<int>(top));
 }
+
+void launch_find_largest(const View& x, unsigned of_nan, Cell<float> largest) {
+  if (x.size() == 0) return;
+  visit_dtype(x.dtype, [&]<class T> {
+    const Packs packs = packs_of(x.size(), {x.memory});
+    launch<find_largest<T>>(blocks_for(packs), block_threads, 0, stream(), x.data<T>(), packs, of_nan,
+                            reinterpret_cast<int*>(largest.memory));
+  });
+}
+
+void set_to_zero(Cell<float> cell) { TINYMP_EXECUTOR::fill({cell.memory, DType::f32, cell.device, {}}, 0); }
 
 __global__ void find_scale(TensorScaling how, float largest, const float* amax, float* scale) {
   *scale = current_scale_of(how, largest, *amax);
@@ -112,13 +123,13 @@ struct Finish {
 
   template <int count>
   __device__ void at(std::int64_t pack) const {
-    const float factor = product_factor(scale_a, scale_b);
+    const ProductFactor factor = product_factor(scale_a, scale_b);
     const Pack<float, count> in = load_pack<count>(sums, pack);
     Pack<T, count> by, out;
     if (bias != nullptr) by = load_pack<count>(bias, pack % (columns / count));
     TINYMP_UNROLL
     for (int k = 0; k < count; ++k) {
-      float value = factor * in.at[k];
+      float value = factor.times(in.at[k]);
       if (bias != nullptr) value += device_converted<float>(by.at[k]);
       out.at[k] = device_converted<T>(relu ? Relu::forward(value) : value);
     }
@@ -156,18 +167,16 @@ void quantize(const View& x, const Quantization& how, const std::optional<Cell<c
 }
 
 void amax(const View& x, Cell<float> largest) {
-  TINYMP_EXECUTOR::fill({largest.memory, DType::f32, largest.device, {}}, 0);
-  TINYMP_EXECUTOR::raise_amax(x, largest);
+  set_to_zero(largest);
+  launch_find_largest(x, nan_ignored, largest);
 }
 
-void raise_amax(const View& x, Cell<float> largest) {
-  if (x.size() == 0) return;
-  visit_dtype(x.dtype, [&]<class T> {
-    const Packs packs = packs_of(x.size(), {x.memory});
-    launch<find_largest<T>>(blocks_for(packs), block_threads, 0, stream(), x.data<T>(), packs,
-                            reinterpret_cast<int*>(largest.memory));
-  });
+void amax_or_nan(const View& x, Cell<float> largest) {
+  set_to_zero(largest);
+  launch_find_largest(x, nan_wins, largest);
 }
+
+void raise_amax(const View& x, Cell<float> largest) { launch_find_largest(x, nan_ignored, largest); }
 
 void current_scale(TensorScaling how, float largest, Cell<const float> amax, Cell<float> scale) {
   launch<find_scale>(1, 1, 0, stream(), how, largest, amax.memory, scale.memory);

@@ -4,18 +4,43 @@
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/dtype.h>
 #include <tinymp/numeric/eight_bits.h>
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 namespace tinymp::kernels {
 
-/// What a product of FP8 operands is multiplied with: 1 / (scale_a scale_b), computed in double, then rounded. A
-/// scale that is not there is 1. The largest float stands for what lies beyond it, so that a sum of 0 stays 0.
-TINYMP_HD inline float product_factor(const float* scale_a, const float* scale_b) {
+/// What the sums of a product of FP8 operands are multiplied with.
+struct ProductFactor {
+  float factor = 1;
+  float power = 1;  ///< 2^-126 or 2^126 where one float has too few bits for both, else 1
+
+  TINYMP_HD float times(float sum) const { return power * (factor * sum); }
+};
+
+/// factor power = 1 / (scale_a scale_b), computed in double, then rounded to 24 bits. A scale that is not there is 1. `factor`
+/// alone is that number where it is a normal float. Sums of FP8 products are 0, or lie between 2^-32 and 2^63: beside a
+/// `power`, factor sum is infinite or subnormal only where the result is infinite or 0. The largest float stands for a
+/// larger `factor`, so that a sum of 0 stays 0.
+TINYMP_HD inline ProductFactor product_factor(const float* scale_a, const float* scale_b) {
+  using Float = std::numeric_limits<float>;
   const double a = scale_a == nullptr ? 1 : static_cast<double>(*scale_a);
   const double b = scale_b == nullptr ? 1 : static_cast<double>(*scale_b);
-  constexpr double largest = static_cast<double>(std::numeric_limits<float>::max());
-  const double factor = 1 / (a * b);
-  return static_cast<float>(factor > largest ? largest : factor);
+  constexpr double largest = static_cast<double>(Float::max()), least = static_cast<double>(Float::min());
+  double factor = 1 / (a * b);
+  float power = 1;
+  if (factor < least) factor *= 0x1p126, power = 0x1p-126f;
+  if (factor > largest) factor *= 0x1p-126, power = 0x1p126f;
+  return {static_cast<float>(factor > largest ? largest : factor), power};
+}
+
+/// What a NaN counts as where the bits of magnitudes are compared: nothing, or more than infinity.
+constexpr std::uint32_t nan_ignored = 0, nan_wins = 0x7fc0'0000;
+
+/// The bits of |x|, which are in the order of the magnitudes, and `of_nan` for every NaN.
+TINYMP_HD constexpr std::uint32_t magnitude_bits(float x, std::uint32_t of_nan) {
+  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & 0x7fff'ffff;
+  return magnitude > 0x7f80'0000 ? of_nan : magnitude;
 }
 
 /// The scale of a tensor with this amax, by either rule for current scales.

@@ -2,7 +2,7 @@
 
 #include <lessons/11_language_model/word_model.h>
 
-/// The training loop of lesson 11, spelled out: train::run trains on images.
+/// What a training of lesson 11 leaves to look at.
 namespace tinymp::lab {
 
 /// How much of the errors at the logits was left at a step.

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 #include <lessons/13_eight_bits/eight_bits.h>
 #include <tinymp/amp/float8_products.h>
-#include <tinymp/amp/loss_scaler.h>
+#include <tinymp/base/memory_account.h>
 #include <tinymp/nn/resnet.h>
 #include <tinymp/optim/optimizers.h>
-#include <tinymp/tensor/storage.h>
 
 namespace tinymp::lab {
 namespace {
@@ -42,13 +41,14 @@ Bytes measured(Lab& lab, const Recipe& recipe) {
   for (const nn::Parameter& p : model.parameters()) found.gradients += bytes_of(p.value.bound_grad());
   if (optimizer.master().id() != optimizer.weights().id()) found.master = bytes_of(optimizer.master());
   for (const Tensor& moment : optimizer.moments()) found.momentum += bytes_of(moment);
-  const std::size_t before = pool_statistics().bytes_in_use;
+  const auto account = std::make_shared<MemoryAccount>();
+  const MemoryRegion counted(account);
   products.begin_step();
   const Float8Products::Region region(products);
   Operands operands;
   Tape tape(&operands);
   const Tensor loss = cross_entropy(model(batch.images), batch.labels);
-  found.activations = static_cast<double>(pool_statistics().bytes_in_use - before);
+  found.activations = static_cast<double>(account->now(MemoryKind::activations));
   found.operands = static_cast<double>(operands.values());
   return found;
 }

@@ -8,11 +8,11 @@ namespace tinymp::lab {
 namespace {
 
 const std::string e5m2_one = "E5M2 everywhere, S = 1", paper = "fp8_e5m2, dynamic S",
-                  text_rounds = "activations, gradients stochastic",
+                  wide_masters = "... with FP32 masters", text_rounds = "activations, gradients stochastic",
                   code_rounds = "errors, gradients, masters stochastic";
 
-/// The paper's text rounds activations and gradients stochastically. The authors' emulator rounds errors, gradients and
-/// masters so, and never activations.
+/// The paper's text rounds activations and gradients stochastically; gradients are read here as those of weights. The
+/// authors' emulator rounds errors, gradients and masters so, and never activations.
 std::vector<Contender> easy_contenders() {
   Recipe of_text = recipes::fp8_e5m2;
   of_text.scaling = moving_scale;
@@ -22,11 +22,11 @@ std::vector<Contender> easy_contenders() {
       .errors = Rounding::stochastic, .gradients = Rounding::stochastic, .masters = Rounding::stochastic};
   Recipe nearest = recipes::fp8_e5m2;
   nearest.scaling = moving_scale;
-  return {{in_fp32, recipes::fp32},
-          {e5m2_one, e5m2_everywhere(NoScaling{})},
-          {paper, nearest},
-          {text_rounds, of_text},
-          {code_rounds, of_code}};
+  Recipe wide = nearest;
+  wide.master = DType::f32;
+  return {{in_fp32, recipes::fp32}, {e5m2_one, e5m2_everywhere(NoScaling{})},
+          {paper, nearest},         {wide_masters, wide},
+          {text_rounds, of_text},   {code_rounds, of_code}};
 }
 
 const std::string e4m3_one = "errors in E4M3, S = 1", e4m3_8 = "errors in E4M3, S = 8",

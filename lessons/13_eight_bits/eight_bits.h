@@ -40,6 +40,9 @@ void ask_growing(Lab& lab);   ///< scales.cpp
 /// --full: pairs of runs in FP32 and FP8 for many seeds. (parity.cpp)
 void compare_in_pairs(Lab& lab);
 
+/// The autoencoder of lesson 06, in FP32 until the recipe is set. (gradients.cpp)
+train::Plan autoencoder_plan(const Lab& lab, const std::string& question);
+
 /// The paper's recipe (Mellempudi et al. 2019) with E5M2 in every layer, the first and the last too.
 constexpr Recipe e5m2_everywhere(LossScaling scaling) {
   Recipe recipe = recipes::fp8_e5m2;

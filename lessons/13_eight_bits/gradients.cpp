@@ -9,8 +9,8 @@ namespace tinymp::lab {
 namespace {
 
 const std::string one = "E5M2, S = 1", thousand = "E5M2, S = 1024", dynamic_s = "E5M2, dynamic S",
-                  exempt = "fp8_e5m2, S = 1", random_errors = "E5M2, S = 1, stochastic errors",
-                  in_fp16 = "FP16, S = 1", plain = "dynamic S", enhanced = "enhanced S";
+                  exempt = "fp8_e5m2, S = 1", at_random = "E5M2, S = 1, stochastic", in_fp16 = "FP16, S = 1",
+                  plain = "dynamic S", enhanced = "enhanced S";
 constexpr float least = 1024;  ///< the floor
 constexpr int often = 12;
 
@@ -22,7 +22,7 @@ std::vector<Contender> small_contenders() {
   return {{in_fp32, recipes::fp32},
           {in_fp16, recipes::fp16_master},
           {one, e5m2_everywhere(NoScaling{})},
-          {random_errors, random},
+          {at_random, random},
           {exempt, of_paper},
           {thousand, e5m2_everywhere(StaticScaling{1024})},
           {dynamic_s, e5m2_everywhere(moving_scale)}};
@@ -30,16 +30,9 @@ std::vector<Contender> small_contenders() {
 
 train::Plan small_plan(Lab& lab, const std::string& question, const Contender& contender,
                        std::uint64_t seed) {
-  return {.question = question,
-          .name = contender.name,
-          .recipe = contender.recipe,
-          .seed = seed,
-          .task = train::Task::reconstruct,
-          .model = train::model_of<nn::Autoencoder>({784, 64, 32, 64, 784}),
-          .optimizer = train::optimizer_of<Adam>({.lr = 1e-2f}),
-          .optimizer_name = "adam lr=0.01",
-          .steps = lab.steps(400, 10),
-          .batch = 128};
+  train::Plan plan = autoencoder_plan(lab, question);
+  plan.name = contender.name, plan.recipe = contender.recipe, plan.seed = seed;
+  return plan;
 }
 
 std::vector<Contender> spurious_contenders(const Lab& lab) {
@@ -53,6 +46,16 @@ std::vector<double> times_fp32(const Lab& lab, const std::string& question, cons
 }
 
 }  // namespace
+
+train::Plan autoencoder_plan(const Lab& lab, const std::string& question) {
+  return {.question = question,
+          .task = train::Task::reconstruct,
+          .model = train::model_of<nn::Autoencoder>({784, 64, 32, 64, 784}),
+          .optimizer = train::optimizer_of<Adam>({.lr = 1e-2f}),
+          .optimizer_name = "adam lr=0.01",
+          .steps = lab.steps(400, 10),
+          .batch = 128};
+}
 
 void ask_small(Lab& lab) {
   for (const std::uint64_t seed : lab.seeds())

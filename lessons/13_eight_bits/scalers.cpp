@@ -117,7 +117,7 @@ std::vector<Library> libraries(bool with_floor) {
           {"fairseq, threshold 1024", [] { return fairseq(least); }},
           {"fairseq", [] { return fairseq(0); }},
           {"DeepSpeed, min_scale 1024", [] { return deepspeed(least, 1); }},
-          {"DeepSpeed, delayed_shift 2", [] { return deepspeed(least, hysteresis); }}};
+          {"DeepSpeed, both", [] { return deepspeed(least, hysteresis); }}};
 }
 
 /// S after some steps, as text.

@@ -20,29 +20,37 @@ Tensor Stored::operator()(const Tensor& images) const {
   return inner()(images);
 }
 
+/// On the CPU, wherever the model lies: no graph is made of these steps.
 void Stored::store(std::size_t i, const Tensor& p) const {
-  const Tensor narrow(p.shape(), format_);
-  kernels::quantize(p.view(),
+  const Tensor updated = p.to(Device::cpu), narrow(p.shape(), format_), kept = Tensor::like(updated);
+  kernels::quantize(updated.view(),
                     {.rounding = rounding_, .overflow = Overflow::saturate, .seed = seed_, .tensor = i}, {},
                     uses_.view(), narrow.view());
-  const bool first = before_.size() == i;
-  if (first) before_.push_back(Tensor::like(p));
-  const float *const updated = p.data<float>(), *const before = before_[i].data<float>();
-  std::vector<bool> has_moved(static_cast<std::size_t>(p.size()));
-  for (std::size_t k = 0; k < has_moved.size(); ++k) has_moved[k] = !first && updated[k] != before[k];
-  kernels::cast(narrow.view(), p.view());
-  for (std::size_t k = 0; k < has_moved.size(); ++k) {
-    updates_ += has_moved[k];
-    lost_ += has_moved[k] && updated[k] == before[k];
+  kernels::cast(narrow.view(), kept.view());
+  if (before_.size() == i) {
+    before_.push_back(kept);
+  } else {
+    count(updated, before_[i], kept);
+    before_[i] = kept;
   }
-  kernels::cast(p.view(), before_[i].view());
+  kernels::cast(kept.to(p.device()).view(), p.view());
+}
+
+void Stored::count(const Tensor& updated, const Tensor& before, const Tensor& kept) const {
+  const float *const u = updated.data<float>(), *const b = before.data<float>(),
+                     *const k = kept.data<float>();
+  for (std::int64_t n = 0; n < updated.size(); ++n) {
+    updates_ += u[n] != b[n];
+    lost_ += u[n] != b[n] && k[n] == b[n];
+  }
 }
 
 Tensor Disturbed::operator()(const Tensor& images) const {
   const Tensor y = inner()(images);
   if (Tape::current() == nullptr) return y;
   int ink = 0;
-  const float* const first = images.data<float>();
+  const Tensor here = images.to(Device::cpu);
+  const float* const first = here.data<float>();
   for (std::int64_t p = 0; p < images.shape()[1]; ++p) ink += first[p] > 0;
   if (ink % often_ != 0) return y;
   const Tensor same = Tensor::like(y);

@@ -36,6 +36,8 @@ class Stored final : public Wrapped {
 
  private:
   void store(std::size_t i, const Tensor& p) const;
+  /// What an update changed, and what of it the rounding took.
+  void count(const Tensor& updated, const Tensor& before, const Tensor& kept) const;
 
   DType format_;
   Rounding rounding_;

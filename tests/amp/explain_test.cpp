@@ -85,7 +85,7 @@ linear | e4m3 e4m3 f16 | f16 - (2, 2) 8 | layer 2 weight, layer 2 bias
 cast | f16 | f32 - (2, 2) 16 | -
 sum | f32 | f32 - () 4 | -
 quantize | f16 | e5m2 stochastic (2, 2) 4 | layer 2 errors
-quantize | f16 | e5m2 nearest (3, 2) 6 | layer 2 weight gradients
+quantize | f32 | e5m2 nearest (3, 2) 6 | layer 2 weight gradients
 )");
 }
 

@@ -216,6 +216,25 @@ void check_delayed_steps(const EightBits& eight_bits) {
   }
 }
 
+/// The largest magnitude of each tensor that became FP8, by "layer 1 weight activations", as it was before it was scaled.
+class AmaxObserver final : public Observer {
+ public:
+  explicit AmaxObserver(const nn::Module& model) : parameters_(model.parameters()) {}
+  void forward(const tinymp::Op&, const std::vector<Tensor>&, const Tensor&) override {}
+  void narrowed(const Narrowed& t) override {
+    if (t.kind == Narrowed::Kind::gradients) return;
+    const auto owner =
+        std::ranges::find(parameters_, t.weight.id(), [](const nn::Parameter& p) { return p.value.id(); });
+    REQUIRE(owner != parameters_.end());
+    float& most = seen[concat(owner->name, " ", name_of(t.kind))];
+    most = std::max(most, amax_by_hand(t.before));
+  }
+  std::map<std::string, float> seen;
+
+ private:
+  std::vector<nn::Parameter> parameters_;
+};
+
 /// linear, matmul or conv2d with current scales; `pure` is the op without its bias.
 void check_current(const Op& pure,
                    const std::function<Tensor(const Tensor&, const Tensor&, const Tensor&)>& op,
@@ -317,6 +336,53 @@ TEST_CASE("current scales: each use has its own, and zeros and infinity have 1")
   CHECK(torchao.scales()[0].scale == static_cast<float>(448.0 / 1e-12));
 }
 
+TEST_CASE("current scales: a NaN makes torchao's scale NaN, and Transformer Engine's does not see it") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x = Tensor::from({2, 2}, std::vector<float>{nan, 1, 2, -3}), w = parameter({2, 3}, 1);
+  const auto product = [&](TensorScaling scaling, float& scale) {
+    const Float8Products products(Layers({{"layer weight", w}}), scaled_products(scaling));
+    products.begin_step();
+    Tensor y;
+    {
+      const Float8Products::Region region(products);
+      Tape tape;
+      y = matmul(x, w);
+      tape.backward(sum(y));
+    }
+    products.end_step();
+    scale = products.scales()[0].scale;
+    return y.to_floats();
+  };
+  float scale = 0;
+  for (const float v : product(TensorScaling::torchao, scale)) CHECK(std::isnan(v));
+  CHECK(std::isnan(scale));
+  const std::vector<float> te = product(TensorScaling::current, scale);
+  CHECK(scale == 448.0f / 3);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(std::isnan(te[i]) == (i < 3));  // the row of the NaN alone
+}
+
+TEST_CASE("delayed scales: with the largest margin none is 0, and a run's own state is no damaged one") {
+  const float most = std::numeric_limits<float>::max();
+  for (const DType format : {e4m3, e5m2}) {
+    Recipe recipe = scaled_products(TensorScaling::delayed);
+    recipe.eight_bits.forward = recipe.eight_bits.backward = format;
+    recipe.eight_bits.margin = EightBits::largest_margin;
+    recipe.eight_bits.history = 2;
+    CHECK_NOTHROW(expect_eight_bits(recipe));
+    const Tensor w = parameter({2, 2}, 1);
+    const Float8Products products(Layers({{"layer weight", w}}), recipe);
+    products.begin_step();
+    step_of(products, Tensor::from({1, 2}, std::vector<float>{most, 1}), w);
+    products.end_step();
+    CHECK(products.scales()[0].scale > 0);
+    CHECK_NOTHROW(products.restore(products.state()));
+    recipe.eight_bits.margin += 1;
+    CHECK_SAYS("margin of 31; it is -100 to 30", expect_eight_bits(recipe));
+  }
+  // No smaller limit would do for E4M3, and none is needed.
+  CHECK(delayed_scale_of({.largest = 448, .margin = EightBits::largest_margin + 1}, most, 1) == 0);
+}
+
 TEST_CASE("delayed scales: nothing outside of training moves them, and micro-batches are one step") {
   const Tensor w = parameter({8, 6}, 1), small = drawn({2, 8}, f32, 2, 1), large = drawn({2, 8}, f32, 3, 50);
   Recipe recipe = scaled_products(TensorScaling::delayed);
@@ -349,6 +415,7 @@ TEST_CASE("delayed scales: nothing outside of training moves them, and micro-bat
   step_of(products, small, w);
   products.end_step();
   CHECK(products.scales()[0].amax == amax_by_hand(small));
+  CHECK(products.scales()[1].amax == amax_by_hand(w));
 
   products.begin_step();
   step_of(products, drawn({2, 8}, f32, 9, 1e4f), w);
@@ -358,6 +425,36 @@ TEST_CASE("delayed scales: nothing outside of training moves them, and micro-bat
   products.begin_step();
   products.end_step();
   CHECK(texts() == after);
+}
+
+TEST_CASE("delayed scales: a pass without a tape measures no weight, and hides none from training") {
+  const Tensor w = parameter({8, 6}, 1), x = drawn({2, 8}, f32, 2, 1);
+  Recipe recipe = scaled_products(TensorScaling::delayed);
+  recipe.eight_bits.history = 2;
+  const Float8Products products(Layers({{"layer weight", w}}), recipe);
+  const auto step = [&](bool trains) {
+    products.begin_step();
+    {
+      const Float8Products::Region region(products);
+      static_cast<void>(matmul(x, w));
+      if (trains) {
+        Tape tape;
+        tape.backward(sum(matmul(x, w)));
+      }
+      static_cast<void>(matmul(x, w));
+    }
+    products.end_step();
+    return products.scales();
+  };
+  for (const Float8Products::Scale& s : step(false)) {
+    INFO(s.role);
+    CHECK(s.scale == 1);
+    CHECK(s.amax == 0);
+  }
+  const std::vector<Float8Products::Scale> after = step(true);
+  CHECK(after[0].scale == 448 / amax_by_hand(x));
+  CHECK(after[1].scale == 448 / amax_by_hand(w));
+  CHECK(after[2].scale == 57344);
 }
 
 TEST_CASE("delayed scales: a state goes on with the same scales, and that of another model is refused") {
@@ -403,22 +500,25 @@ TEST_CASE("delayed scales: an LSTM uses its weights in each step of a sequence, 
   const std::vector<std::int32_t> tokens{1, 5, 7, 3, 2, 19, 4, 4, 0, 9, 11, 12};
   std::map<std::string, Delayed> expected;
   for (int step = 0; step < 6; ++step) {
+    AmaxObserver observer(model);
     products.begin_step();
     {
       const Float8Products::Region region(products);
-      Tape tape;
+      Tape tape(&observer);
       tape.backward(sum(cast(model(tokens, 3), f32)));
     }
     products.end_step();
+    CHECK(observer.seen.size() == 6);
     for (const Float8Products::Scale& s : products.scales()) {
       const std::string name = concat(s.weight, " ", s.role);
       INFO(name << " " << step);
       const Delayed first(s.format == e4m3 ? 448.0f : 57344.0f, recipe.eight_bits);
       Delayed& scale = expected.emplace(name, first).first->second;
       const bool is_read = s.layer != "embedding";  // no product reads the table
-      if (is_read) scale.see(s.amax), scale.end_step();
+      CHECK(observer.seen.contains(name) == is_read);
+      if (is_read) scale.see(observer.seen.at(name)), scale.end_step();
       CHECK(s.scale == scale.scale());
-      CHECK((s.amax > 0) == is_read);
+      CHECK(s.amax == (is_read ? observer.seen.at(name) : 0));
     }
   }
   CHECK(expected.size() == 9);

@@ -45,9 +45,9 @@ bool is_finite(const train::Run& run) {
 
 }  // namespace
 
-TEST_CASE("clinic: thirteen patients, each with config, log, hints, cause, cure, and a link") {
+TEST_CASE("clinic: fourteen patients, each with config, log, hints, cause, cure, and a link") {
   const std::vector<Patient> all = patients();
-  REQUIRE(all.size() == 13);
+  REQUIRE(all.size() == 14);
   const std::vector<Cause> known = causes();
   CHECK(known.size() >= 15);
   std::set<std::string> seen;
@@ -199,6 +199,20 @@ TEST_CASE("clinic: each patient is ill as it says") {
     CHECK(at(dark, 150).flushed < 0.2);
     CHECK(at(dark, 200).flushed > 0.9);
     CHECK(dark.result->value < 25);
+  }
+  {
+    const train::Run other = recorded(14);
+    CHECK(is_finite(other));
+    CHECK(other.result->skipped == 0);
+    CHECK(other.findings.empty());
+    for (const train::LogRecord& step : other.steps) {  // each tenth is the second head's
+      INFO(step.step);
+      CHECK((step.step % 10 != 0 || std::fabs(step.loss - std::log(10.0)) < 0.05));
+      CHECK((step.step % 10 == 0 || step.step < 200 || step.loss < 1));
+    }
+    CHECK(flushed_at_worst(other) > 0.9);  // the body's, in a step of the second head
+    CHECK(at(other, 1).flushed < 0.1);
+    CHECK(other.result->value < 25);
   }
 }
 

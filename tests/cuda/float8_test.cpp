@@ -79,6 +79,27 @@ TEST_CASE("FP8 on the GPU: amax ignores NaN and keeps infinity") {
   CHECK(of({1, nan, -infinity}) == infinity);
 }
 
+TEST_CASE("FP8 on the GPU: amax_or_nan has the bits of the CPU") {
+  NEEDS_CUDA();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                  infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> many(5000, 0.5f);
+  many[4321] = -nan;
+  for (const DType dtype : float8_results) {
+    for (const std::vector<float>& values :
+         {std::vector<float>{}, {0, -0.0f}, {1, -3, 2}, {1, -infinity}, {1, nan, infinity}, {-nan}, many}) {
+      float top[2] = {};
+      for (const Device device : both) {
+        const DeviceValue<float> largest(device, -1);
+        const Tensor x = Tensor::from({static_cast<std::int64_t>(values.size())}, values, dtype);
+        kernels::amax_or_nan(x.to(device).view(), largest.cell());
+        top[device == Device::cuda] = largest.read();
+      }
+      CHECK(std::bit_cast<std::uint32_t>(top[0]) == std::bit_cast<std::uint32_t>(top[1]));
+    }
+  }
+}
+
 TEST_CASE("FP8 on the GPU: the amax of several tensors, and current scales, have the bits of the CPU") {
   NEEDS_CUDA();
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -225,6 +246,21 @@ TEST_CASE("FP8 on the GPU: gemm in every size, mix, transposition and format of 
     }
     for (const std::int64_t offset : {1, 2, 4, 8}) check_gemm(s, float8_mixes[1], {}, DType::bf16, offset);
   }
+}
+
+TEST_CASE("FP8 on the GPU: scales of any size give a product the bits of the CPU") {
+  NEEDS_CUDA();
+  const std::vector<TwoScales> all = scales_of_all_sizes();
+  for (std::size_t i = 0; i < all.size(); i += sanitized ? 97 : 3) {
+    INFO(all[i].a << " and " << all[i].b);
+    for (const float x : {0.0f, 0x1p-16f, -57344.0f})
+      REQUIRE(scaled_product(x, 1.75f, all[i], Device::cuda) ==
+              scaled_product(x, 1.75f, all[i], Device::cpu));
+  }
+  for (const float a : {57344 / 1e-22f, 3.7e-30f})
+    for (const float b : {448 / 1e-15f, 4.1e-25f})
+      CHECK(scaled_product(57344, 448, {a, b}, Device::cuda) ==
+            scaled_product(57344, 448, {a, b}, Device::cpu));
 }
 
 TEST_CASE("FP8 on the GPU: gemm_reference has the bits of the CPU") {

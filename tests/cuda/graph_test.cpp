@@ -151,6 +151,8 @@ void expect_same_run(const train::Run& a, const train::Run& b) {
     CHECK(equal(one.grad_norm, other.grad_norm));
     CHECK(equal(one.absorbed, other.absorbed));
     CHECK(equal(one.flushed, other.flushed));
+    CHECK(equal(one.validation_loss, other.validation_loss));
+    CHECK(equal(one.metric, other.metric));
   }
   CHECK(a.result->value == b.result->value);
   CHECK(a.result->weights == b.result->weights);
@@ -187,6 +189,14 @@ TEST_CASE("a run as a graph has the bits of the run kernel by kernel") {
     plan.pixels.crop_and_flip = recipe == recipes::fp32;
     check_run(plan);
   }
+}
+
+TEST_CASE("validation between the steps of a graph draws the random words of the run kernel by kernel") {
+  NEEDS_CUDA();
+  const data::Split data = made_up_split();
+  train::Plan plan = small_plan(data, random_eight_bits(), 12);
+  plan.validate_every = 4;
+  check_run(plan);
 }
 
 TEST_CASE("steps kernel by kernel between those of a graph take none of its memory") {
@@ -299,6 +309,48 @@ TEST_CASE("a step of the MLP is twelve nodes") {
   CHECK(nodes_of(mlp, recipes::fp32, images, 64).size() == 15);
 }
 
+/// Steps of the language model on one batch.
+struct WordSteps {
+  explicit WordSteps(const Recipe& recipe)
+      : words(model_of(recipe)),
+        optimizer(tensors(words.parameters()), {.lr = 0.01f}, recipe),
+        scaler(recipe.scaling),
+        products(words, recipe, 3),
+        records(Device::cuda, kernels::StepRecords()) {}
+
+  static nn::LanguageModel model_of(const Recipe& recipe) {
+    Rng rng(1);
+    nn::LanguageModel model(50, 8, recipe, rng);
+    nn::move_to(model, Device::cuda);
+    return model;
+  }
+
+  void take() {
+    Tensor loss;
+    products.begin_step();
+    {
+      const Float8Products::Region in_eight_bits(products);
+      Tape tape(nullptr, scaler.seed(Device::cuda));
+      loss = resident::cross_entropy(words(tokens, 4), next);
+      tape.backward(loss);
+    }
+    products.end_step();
+    Gradients gradients = optimizer.gradients();
+    UnscaleResult check = scaler.unscale(gradients, 1);
+    const DeviceValue<kernels::StepOutcome> outcome = optimizer.step(gradients, check);
+    scaler.update(std::move(check), loss, outcome, records);
+    optimizer.zero_grad();
+  }
+
+  const nn::LanguageModel words;
+  Adam optimizer;
+  LossScaler scaler;
+  const Float8Products products;
+  const train::StepRecords records;
+  const std::vector<std::int32_t> some{5, 7, 7, 1, 0, 49, 3, 2, 8, 30, 31, 32};
+  const Indices tokens{some, Device::cuda}, next{some, Device::cuda};
+};
+
 TEST_CASE("the nodes of a step of LeNet, ResNet-20 and the language model") {
   NEEDS_CUDA();
   const Recipe recipe = recipes::fp16_dynamic;
@@ -318,37 +370,41 @@ TEST_CASE("the nodes of a step of LeNet, ResNet-20 and the language model") {
       recipe, colour, 2);
   CHECK(resnet.size() == 388);
 
-  Rng rng(1);
-  const nn::LanguageModel words(50, 8, recipe, rng);
-  nn::move_to(words, Device::cuda);
-  Adam optimizer(tensors(words.parameters()), {.lr = 0.01f}, recipe);
-  LossScaler scaler(recipe.scaling);
-  const train::StepRecords records(Device::cuda, kernels::StepRecords());
-  const std::vector<std::int32_t> some{5, 7, 7, 1, 0, 49, 3, 2, 8, 30, 31, 32};
-  const Indices tokens(some, Device::cuda), next(some, Device::cuda);
-  const auto step = [&] {
-    Tensor loss;
-    {
-      Tape tape(nullptr, scaler.seed(Device::cuda));
-      loss = resident::cross_entropy(words(tokens, 4), next);
-      tape.backward(loss);
-    }
-    Gradients gradients = optimizer.gradients();
-    UnscaleResult check = scaler.unscale(gradients, 1);
-    const DeviceValue<kernels::StepOutcome> outcome = optimizer.step(gradients, check);
-    scaler.update(std::move(check), loss, outcome, records);
-    optimizer.zero_grad();
-  };
   const PrivatePool pool;
-  std::optional<kernels::Graph> graph;
-  {
+  const PrivatePool::Region region(pool);
+  WordSteps words(recipe);
+  for (int i = 0; i < 2; ++i) words.take();
+  const kernels::Graph graph([&] { words.take(); });
+  CHECK(graph.nodes().size() == 203);
+}
+
+TEST_CASE("steps of the language model as a graph have the bits of steps kernel by kernel") {
+  NEEDS_CUDA();
+  Recipe often = recipes::fp16_dynamic;
+  often.scaling = DynamicScaling{.initial = 1024, .growth_interval = 2};
+  for (const Recipe& recipe : {recipes::fp32, often, random_eight_bits(),
+                               scaled_eight_bits(TensorScaling::delayed), recipes::bf16_kahan}) {
+    INFO(describe(recipe));
+    WordSteps eager(recipe);
+    for (int i = 0; i < 5; ++i) eager.take();
+    const PrivatePool pool;
     const PrivatePool::Region region(pool);
-    step(), step();
-    graph.emplace(step);
+    WordSteps launched(recipe);
+    for (int i = 0; i < 2; ++i) launched.take();
+    const kernels::Graph graph([&] { launched.take(); });
+    for (int i = 0; i < 3; ++i) graph.launch();
+    CHECK(
+        bits_equal(launched.optimizer.weights().to(Device::cpu), eager.optimizer.weights().to(Device::cpu)));
+    for (std::size_t m = 0; m < eager.optimizer.moments().size(); ++m)
+      CHECK(bits_equal(launched.optimizer.moments()[m].to(Device::cpu),
+                       eager.optimizer.moments()[m].to(Device::cpu)));
+    const kernels::StepRecords one = launched.records.read(), other = eager.records.read();
+    REQUIRE(one.steps == 5);
+    for (int step = 0; step < 5; ++step) {
+      CHECK(one.at[step].loss == other.at[step].loss);
+      CHECK(one.at[step].scale == other.at[step].scale);
+    }
   }
-  CHECK(graph->nodes().size() == 203);
-  graph->launch();
-  CHECK(records.read().steps == 3);
 }
 
 }  // namespace

@@ -32,15 +32,22 @@ TEST_CASE("a resumed run has the bits of one that was never stopped: MLP") {
   CHECK(there.checkpoints == expected.checkpoints);  // no device is in them
 }
 
-TEST_CASE("a resumed run has the bits of one that was never stopped: FP8 with delayed and current scales") {
+TEST_CASE(
+    "a resumed run has the bits of one that was never stopped: FP8 with scales, and with random rounding") {
   NEEDS_CUDA();
   const data::Split data = few_images();
-  for (const TensorScaling scaling : {TensorScaling::delayed, TensorScaling::current}) {
+  Recipe delayed = recipes::fp8_hybrid, current = delayed, random = recipes::fp8_e5m2;
+  delayed.eight_bits.history = 3;
+  current.eight_bits.scaling = TensorScaling::current;
+  random.rounding = {.weights = Rounding::stochastic,
+                     .activations = Rounding::stochastic,
+                     .errors = Rounding::stochastic,
+                     .gradients = Rounding::stochastic};
+  for (const Recipe& recipe : {delayed, current, random}) {
+    INFO(describe(recipe));
     Plan plan = device_plan(data, train::model_of<nn::Mlp>({784, 6, 10}), 7);
-    plan.recipe = recipes::fp8_hybrid;
+    plan.recipe = recipe;
     plan.recipe.eight_bits.exempt = {};
-    plan.recipe.eight_bits.scaling = scaling;
-    if (scaling == TensorScaling::delayed) plan.recipe.eight_bits.history = 3;
     plan.batch = 12;
     const Outcome there = check_resumes(plan, {3});
     if (!adds_as_cpu()) return;

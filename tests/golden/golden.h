@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tests/op_cases.h>
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/optim/optimizers.h>
@@ -114,19 +115,43 @@ inline std::vector<std::pair<std::string, Recipe>> golden_recipes() {
           {"fp16_narrow", narrow}};
 }
 
+/// Recipes whose numbers are rounded stochastically, compensated, or scaled and rounded to FP8. The models have two layers, so
+/// no layer is exempt.
+inline std::vector<std::pair<std::string, Recipe>> golden_rounding_recipes() {
+  Recipe e5m2 = recipes::fp8_e5m2, hybrid = recipes::fp8_hybrid;
+  e5m2.eight_bits.exempt = hybrid.eight_bits.exempt = {};
+  hybrid.eight_bits.history = 2;
+  Recipe e5m2_sr = e5m2;
+  e5m2_sr.rounding = {.weights = Rounding::stochastic,
+                      .activations = Rounding::stochastic,
+                      .errors = Rounding::stochastic,
+                      .gradients = Rounding::stochastic,
+                      .masters = Rounding::stochastic};
+  return {{"fp8_e5m2", e5m2},
+          {"fp8_e5m2_sr", e5m2_sr},
+          {"fp8_hybrid", hybrid},
+          {"bf16_sr", recipes::bf16_sr},
+          {"bf16_kahan", recipes::bf16_kahan}};
+}
+
 /// A few steps of the protocol, every loss and scale on the way, and at the end everything that the optimizer
 /// keeps.
 template <class Loss>
 void golden_steps(const nn::Model& model, Optimizer& optimizer, const Recipe& recipe, Loss loss_of,
                   Hash& hash, GoldenRow& row) {
   LossScaler scaler(recipe.scaling);
+  const Float8Products products(model, recipe, 11);
+  optimizer.set_rounding_seed(12);
   for (std::uint64_t step = 0; step < 4; ++step) {
+    products.begin_step();
     {
+      const Float8Products::Region in_eight_bits(products);
       Tape tape;
       const Tensor loss = loss_of(model, step);
       hash.add(loss);
       tape.backward(scaler.scale(loss));
     }
+    products.end_step();
     Gradients gradients = optimizer.gradients();
     UnscaleResult check = scaler.unscale(gradients);
     hash.add(static_cast<float>(clip_norm(gradients, 1).item()));
@@ -139,6 +164,7 @@ void golden_steps(const nn::Model& model, Optimizer& optimizer, const Recipe& re
   hash.add(optimizer.weights());
   hash.add(optimizer.master());
   for (const Tensor& m : optimizer.moments()) hash.add(m);
+  for (const Float8Products::Scale& s : products.scales()) hash.add(s.scale), hash.add(s.amax);
 }
 
 inline Tensor golden_classifier_loss(const nn::Model& model, std::uint64_t step) {
@@ -203,6 +229,11 @@ inline std::vector<GoldenRow> golden_rows() {
       rows.push_back(golden_training(optimizer + " " + name, make, recipe));
   }
   rows.push_back(golden_divergence());
+  for (std::size_t i = 0; i < 2; ++i) {  // SGD and Adam
+    const auto& [optimizer, make] = golden_optimizers()[i];
+    for (const auto& [name, recipe] : golden_rounding_recipes())
+      rows.push_back(golden_training(optimizer + " " + name, make, recipe));
+  }
   return rows;
 }
 

@@ -62,6 +62,31 @@ inline Tensor poisoned(Shape shape, DType dtype, Device device = Device::cpu) {
 /// A scale on a device.
 inline std::optional<Cell<const float>> cell(const DeviceValue<float>& scale) { return {scale.cell()}; }
 
+/// The scales of two operands: numbers of FP8 were multiplied with them.
+struct TwoScales {
+  float a, b;
+};
+
+/// 2^i and 2^j in steps over all positive floats, the smallest and the largest among them.
+inline std::vector<TwoScales> scales_of_all_sizes() {
+  std::vector<TwoScales> all;
+  for (int i = -149; i <= 127; i += 6)
+    for (int j = -149; j <= 127; j += 6) all.push_back({std::ldexp(1.0f, i), std::ldexp(1.0f, j)});
+  return all;
+}
+
+/// A product of two FP8 numbers, with these scales.
+inline float scaled_product(float x, float w, const TwoScales& scales, Device device) {
+  const auto operand = [&](float value) {
+    return Tensor::from({1, 1}, std::vector<float>{value}, DType::e5m2).to(device);
+  };
+  const DeviceValue<float> a(device, scales.a), b(device, scales.b);
+  const Tensor y({1, 1}, DType::f32, device);
+  kernels::gemm(operand(x).view(), kernels::Trans::no, operand(w).view(), kernels::Trans::no, y.view(),
+                DType::f32, {.float8 = {cell(a), cell(b)}});
+  return static_cast<float>(y.item());
+}
+
 /// A copy of x that begins `offset` values behind what the pool gives.
 inline Tensor shifted(const Tensor& x, std::int64_t offset, Device device) {
   const Tensor part = Tensor(Shape{x.size() + offset}, x.dtype(), device).slice(offset, x.shape());

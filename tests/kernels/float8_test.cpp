@@ -133,6 +133,44 @@ TEST_CASE("FP8: a factor beyond the largest float leaves a sum of 0 alone, a sca
   CHECK(c.item() == 1);
 }
 
+TEST_CASE("FP8: scales of any size, down to subnormals and up to the largest, take no bit from a product") {
+  // A power of two rounds nothing: float64 holds each of these products, and rounds it once.
+  for (const TwoScales& scales : scales_of_all_sizes()) {
+    INFO(scales.a << " and " << scales.b);
+    for (const auto& [x, w] : {std::pair{0x1p-16f, 0x1p-16f}, {1.75f, -1.5f}, {57344.0f, 57344.0f}}) {
+      const double exact = static_cast<double>(x) * static_cast<double>(w) / static_cast<double>(scales.a) /
+                           static_cast<double>(scales.b);
+      REQUIRE(scaled_product(x, w, scales, Device::cpu) == static_cast<float>(exact));
+    }
+    REQUIRE(scaled_product(0, 1, scales, Device::cpu) == 0);
+  }
+  // Errors of 1e-22 in E5M2 beside activations of 1e-15 in E4M3: 1 / (scale scale) is 3.9e-45, which no float is.
+  const TwoScales tiny{57344 / 1e-22f, 448 / 1e-15f};
+  const double exact = 57344.0 * 448 / (static_cast<double>(tiny.a) * static_cast<double>(tiny.b));
+  CHECK(exact == Approx(1e-37).epsilon(1e-6));
+  CHECK(std::fabs(scaled_product(57344, 448, tiny, Device::cpu) - exact) <= exact * 0x1p-23);
+}
+
+TEST_CASE("FP8: the gradient of a filter keeps its bits under tiny scales") {
+  const Tensor x = random_codes({2, 4, 4, 3}, DType::e4m3, 1, 4),
+               dy = random_codes({2, 4, 4, 2}, DType::e5m2, 2, 4);
+  const kernels::Window window{3, 3, 1, 1};
+  const auto dw_with = [&](float scale) {
+    const DeviceValue<float> by(Device::cpu, scale);
+    const Tensor dw = poisoned({3, 3, 3, 2}, DType::f32);
+    kernels::conv2d_dw(x.view(), dy.view(), window, dw.view(), DType::f32, {cell(by), cell(by)});
+    return dw.to_doubles();
+  };
+  const std::vector<double> plain = dw_with(1), small = dw_with(0x1p70f), large = dw_with(0x1p-66f);
+  int finite = 0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    REQUIRE(small[i] == static_cast<float>(std::ldexp(plain[i], -140)));
+    REQUIRE(static_cast<float>(large[i]) == static_cast<float>(std::ldexp(plain[i], 132)));
+    finite += small[i] != 0;
+  }
+  CHECK(finite > 40);
+}
+
 template <class Kernel>
 Tensor written(const Shape& shape, DType dtype, Kernel kernel) {
   const Tensor out = poisoned(shape, dtype);

@@ -132,11 +132,17 @@ TEST_CASE("quantize and amax: any number of threads gives the same bits") {
   }));
 }
 
+using FindLargest = void (*)(const View& x, Cell<float> largest);
+
+float largest_of(FindLargest find, const std::vector<double>& values, DType dtype) {
+  const DeviceValue<float> top(Device::cpu, -1);
+  find(from(values, dtype).view(), top.cell());
+  return top.read();
+}
+
 TEST_CASE("amax: the largest magnitude, NaN ignored, infinity kept") {
   const auto of = [](const std::vector<double>& values, DType dtype) {
-    const DeviceValue<float> top(Device::cpu, -1);
-    kernels::amax(from(values, dtype).view(), top.cell());
-    return top.read();
+    return largest_of(kernels::amax, values, dtype);
   };
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                infinity = std::numeric_limits<double>::infinity();
@@ -151,6 +157,25 @@ TEST_CASE("amax: the largest magnitude, NaN ignored, infinity kept") {
     std::vector<double> many(40'000, 0.5);
     many[39'999] = -4;
     CHECK(of(many, dtype) == 4);
+  }
+}
+
+TEST_CASE("amax_or_nan: the largest magnitude, or NaN where there is one, with any number of threads") {
+  const auto of = [](const std::vector<double>& values, DType dtype) {
+    return largest_of(kernels::amax_or_nan, values, dtype);
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               infinity = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
+    INFO(dtype);
+    CHECK(of({}, dtype) == 0);
+    CHECK(of({1, -3, 2}, dtype) == 3);
+    CHECK(of({1, -infinity}, dtype) == std::numeric_limits<float>::infinity());
+    CHECK(std::isnan(of({1, -infinity, -nan}, dtype)));
+    std::vector<double> many(40'000, 0.5);
+    many[777] = nan;
+    CHECK(same_for_all_threads([&] { return Tensor::from({}, std::vector<float>{of(many, dtype)}); }));
+    CHECK(std::isnan(of(many, dtype)));
   }
 }
 

@@ -106,6 +106,7 @@ scale_trace() {
     '1 1,2 128,3 128,4 64,5 64,6 64,7 64,8 448'
   gives '--policy te-delayed --margin 1 --format e5m2 --algorithm most_recent' '2,nan,0,4,1e-45' \
     '1 1,2 14336,3 14336,4 14336,5 7168'
+  gives '--policy te-delayed --margin 100' '3e38,1' '1 1,2 0'
   gives '--policy te-current' '3.5,0,inf,nan,1e-40' '1 128,2 1,3 1,4 1,5 3.40282347e+38'
   gives '--policy torchao-current --format e5m2' '3.5,0,inf,nan' '1 16384,2 5.73439982e+16,3 0,4 nan'
 

@@ -136,7 +136,7 @@ use() {
   [ "${TINYMP_LEAVE_OUT:-}" = exercises ] || exercises
   export TINYMP_PROGRESS=$work/progress.txt
   learn 0 clinic && prints '^  Patient 3: crawls  *-' && prints '^  .*  clip-before-division'
-  learn 2 clinic 14 && complains "no patient '14'; there are 1 to 13"
+  learn 2 clinic 15 && complains "no patient '15'; there are 1 to 14"
   learn 2 clinic run && complains 'N is required'
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
   learn 1 check clinic 3 no-master && prints '^No: it is not no-master'
@@ -379,7 +379,7 @@ runs() {
     prints 'delayed scales with margin -1 of 3 steps by most_recent'
     learn 2 train $few --recipe fp8_hybrid --fp8-scaling current --fp8-margin 1
     complains '--fp8-margin has no meaning for --fp8-scaling current'
-    learn 2 train $few --recipe fp8_hybrid --fp8-margin 101 && complains '--fp8-margin'
+    learn 2 train $few --recipe fp8_hybrid --fp8-margin 31 && complains '--fp8-margin'
     learn 2 train $few --recipe fp8_hybrid --fp8-history 0 && complains '--fp8-history'
     learn 2 train $few --fp8-scaling current && complains 'no product is in FP8'
     rm -r enhanced eight hybrid

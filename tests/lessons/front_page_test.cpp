@@ -26,24 +26,26 @@ bool is_sample(const std::string& place) {
   return place.find("_ratios/") != std::string::npos || place.find("_shares/") != std::string::npos;
 }
 
-/// What ./learn bench wrote into the files that the section names, `lessons/lab/bench/results/NAME-*.json`,
+/// What ./learn bench wrote into the files that the section names, `lessons/lab/bench/results/NAME.json` or NAME-*.json,
 /// as a results.json of numbers and lines alone.
 Json figures_of_bench(const std::string& section) {
-  static const std::regex files(R"(`(lessons/lab/bench/results)/([^`*]+)\*\.json`)");
-  std::smatch named;
-  REQUIRE(std::regex_search(section, named, files));
-  const std::string begin = named[2];
+  static const std::regex files(R"(`(lessons/lab/bench/results)/([^`*]+)\*?\.json`)");
   Json all{{"questions", Json::array()},
            {"claims", Json::array()},
            {"said", Json::array()},
            {"numbers", Json::object()}};
-  for (const fs::directory_entry& file : fs::directory_iterator(root / named[1].str())) {
-    const std::string name = file.path().filename().string();
-    if (!name.starts_with(begin) || !name.ends_with(".json")) continue;
-    const Json flat = Json::parse(text_of(file.path())).flatten();
-    for (const auto& [place, value] : flat.items()) {
-      if (value.is_number() && !is_sample(place)) all["numbers"][name + place] = value;
-      if (value.is_string()) all["said"].push_back(value);
+  std::sregex_iterator named(section.begin(), section.end(), files), end;
+  REQUIRE(named != end);
+  for (; named != end; ++named) {
+    const std::string begin = (*named)[2];
+    for (const fs::directory_entry& file : fs::directory_iterator(root / (*named)[1].str())) {
+      const std::string name = file.path().filename().string();
+      if (!name.starts_with(begin) || !name.ends_with(".json")) continue;
+      const Json flat = Json::parse(text_of(file.path())).flatten();
+      for (const auto& [place, value] : flat.items()) {
+        if (value.is_number() && !is_sample(place)) all["numbers"][name + place] = value;
+        if (value.is_string()) all["said"].push_back(value);
+      }
     }
   }
   return all;

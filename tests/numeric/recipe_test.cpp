@@ -56,6 +56,7 @@ TEST_CASE("recipe: which gradients are narrow") {
   CHECK(has_narrow_gradients({.accumulate = DType::f16}));
   CHECK(has_narrow_gradients({.gradient = DType::f16}));
   CHECK(has_narrow_gradients({.autocast = DType::f16}));
+  CHECK(has_narrow_gradients({.eight_bits = {.forward = DType::e4m3, .backward = DType::e4m3}}));
 }
 
 TEST_CASE("recipe: the levels O0 to O3") {

@@ -35,6 +35,18 @@ train::ModelMaker steep(float forward, float backward) {
   });
 }
 
+/// The activations of layer 2 are multiplied by `forward` from the `first`-th step on.
+train::ModelMaker steep_from(int first, float forward, float backward) {
+  const auto steps = std::make_shared<int>(0);  // for one run without a shadow
+  return custom([=](const std::vector<nn::Linear>& layers, const Tensor& images) {
+    const float now = ++*steps < first ? 1 : forward;
+    const Tensor x = layers[0](images, Activation::relu);
+    return layers[1](record("steep", {x}, scale(x, now), [=](const Tensor& dy, const Needs&) {
+      return std::vector{scale(dy, backward)};
+    }));
+  });
+}
+
 }  // namespace
 
 TEST_CASE("FP8 meter: what becomes 0 and what lies beyond the end, of each kind, by hand") {
@@ -114,6 +126,32 @@ TEST_CASE("lost in FP8: a tenth at the end of the format is reported where the r
   CHECK(f.value == 448);
   CHECK(says(f, " % of the values of the activations of layer 2, e4m3("));
   CHECK(says(f, " lie beyond 448, where FP8 E4M3 ends, and became that: the largest is "));
+}
+
+TEST_CASE("lost in FP8: delayed scales of 1, before a step has measured the tensor, are no finding") {
+  const data::Split data = made_up_split();
+  Recipe recipe = in_eight_bits(e4m3, e5m2, true);
+  recipe.eight_bits.scaling = TensorScaling::delayed;
+  Plan plan = small_plan(data, recipe, 6);
+  plan.optimizer =
+      sgd(1e-9f);  // with such activations larger steps would move the weights out of their scales
+  plan.histogram_every = 1;
+  plan.model = steep(0x1p14f, 0x1p-14f);
+  CHECK(findings_of(plan).empty());
+
+  // In the step in which activations grow by much they still have the scale of the step before.
+  plan.histogram_every = 0;
+  plan.steps = 129;
+  plan.model = steep_from(128, 0x1p14f, 0x1p-14f);
+  check_place(finding_of(plan, "lost in FP8"), 128, "forward", "layer 2 activations", "quantize", e4m3);
+}
+
+TEST_CASE("lost in FP8: a run without histograms looks at each 128th step, and reports once") {
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, in_eight_bits(e4m3, e5m2, true), 130);
+  plan.model = steep_from(128, 0x1p14f, 1);
+  const Finding f = finding_of(plan, "lost in FP8");
+  check_place(f, 128, "forward", "layer 2 activations", "quantize", e4m3);
 }
 
 TEST_CASE("first bad: an infinity that FP8 made is told as that") {

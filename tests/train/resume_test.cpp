@@ -304,6 +304,27 @@ TEST_CASE("a log that was cut in the midst of a line, or that lost its result, g
   }
 }
 
+TEST_CASE("a run that lost its result alone measures it again with the same random words") {
+  const data::Split data = made_up_split();
+  Recipe recipe = recipes::fp8_e5m2;
+  recipe.eight_bits.exempt = {};
+  recipe.rounding.activations = recipe.rounding.weights = Rounding::stochastic;
+  Plan plan = saving_plan(data, recipe, 6);
+  plan.task = train::Task::reconstruct;  // its result is a mean of errors, where each rounding shows
+  plan.model = train::model_of<nn::Autoencoder>({784, 6, 784});
+  for (const std::int64_t validate_every : {0, 4}) {
+    plan.validate_every = validate_every;
+    const OwnRun whole, run;
+    const Outcome expected = finish(plan, whole);
+    copy_run(whole, run);
+    fs::resize_file(run.log(), fs::file_size(run.log()) - 40);  // in the midst of its result
+    Plan resumed = plan;
+    resumed.resume = run.folder.path.string();
+    check_same(expected, finish(resumed, run));
+    check_resumes(plan, {4, 5});
+  }
+}
+
 TEST_CASE("a log goes on whatever lies behind the lines of its checkpoint, as after a loss of power") {
   const data::Split data = made_up_split();
   const Plan plan = saving_plan(data, recipes::fp16_dynamic, 6);

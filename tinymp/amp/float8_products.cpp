@@ -15,17 +15,29 @@ std::string layer_of(const std::string& parameter) { return parameter.substr(0, 
 /// Whether a product may have this parameter as its weight.
 bool is_weight(const nn::Parameter& p) { return p.value.shape().rank() >= 2; }
 
+std::vector<std::string_view> split(const LayerNames& list) {
+  std::vector<std::string_view> names;
+  for (std::string_view rest = list.text(); !rest.empty();) {
+    names.push_back(rest.substr(0, rest.find(',')));
+    rest.remove_prefix(std::min(rest.size(), names.back().size() + 1));
+  }
+  return names;
+}
+
+/// "first" and "last" are words: no pattern stands for them.
+bool has_word(const LayerNames& list, std::string_view word) {
+  return std::ranges::count(split(list), word) > 0;
+}
+
 /// The layers of the model, those of the first and the last weight among them.
 void expect_layers(const LayerNames& exempt, const std::vector<nn::Parameter>& parameters) {
-  for (std::string_view rest = exempt.text(); !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(','));
+  for (const std::string_view one : split(exempt)) {
     const LayerNames alone = LayerNames::from(one);
     const bool known =
         one == "first" || one == "last" ||
         std::ranges::any_of(parameters, [&](const nn::Parameter& p) { return alone.has(layer_of(p.name)); });
     expect(known, "the model has no layer \"", one, "\" to be exempt from FP8; its first parameter is \"",
            parameters.front().name, "\", and * stands for any text");
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
   }
 }
 
@@ -49,7 +61,7 @@ class Float8Products::Policy final : public ProductPolicy {
   void begin_step() {
     scales_->begin_step();
     kernels::accumulate(one_.view(), step_.view());
-    for (auto& [id, weight] : weights_) weight.uses = {};
+    for (auto& [id, weight] : weights_) weight.training.uses = {};
   }
   void set_step(std::int64_t steps) {
     scales_->drop_step();
@@ -71,8 +83,14 @@ class Float8Products::Policy final : public ProductPolicy {
       }
     return all;
   }
-  void forget_copies() {
-    for (auto& [id, weight] : weights_) weight.copy = {};
+  void enter_region() {
+    forget_copies();
+    if (regions_++ > 0) return;
+    for (auto& [id, weight] : weights_) weight.evaluation.uses = {};
+  }
+  void leave_region() {
+    forget_copies();
+    --regions_;
   }
 
   bool covers(const Tensor& w) const override { return weights_.contains(w.id()); }
@@ -80,16 +98,16 @@ class Float8Products::Policy final : public ProductPolicy {
     return quantized(x, how_.forward, rounding_.activations, w, activations);
   }
   Float8Tensor weight(const Tensor& w) override {
-    Float8Tensor& copy = weights_.at(w.id()).copy;
+    Float8Tensor& copy = stream_of(weights_.at(w.id()), of_weights).copy;
     if (!copy.values) copy = quantized(w, how_.forward, rounding_.weights, w, of_weights);
     return copy;
   }
   Float8Tensor error(const Tensor& dy, const Tensor& w) override {
     return quantized(dy, how_.backward, rounding_.errors, w, errors);
   }
-  void round_gradient(const Tensor& dw, const Tensor& w) override {
-    if (how_.gradient == DType::f32) return;
-    const Tensor y = rounded(dw, {}, how_.gradient, rounding_.gradients, w, gradients);
+  bool rounds_gradients() const override { return how_.gradient != DType::f32; }
+  void round_gradient(const Tensor& sums, const Tensor& dw, const Tensor& w) override {
+    const Tensor y = rounded(sums, {}, how_.gradient, rounding_.gradients, w, gradients);
     kernels::cast(y.view(), dw.view());
   }
 
@@ -99,16 +117,32 @@ class Float8Products::Policy final : public ProductPolicy {
   static constexpr std::size_t gradients = TensorScales::roles, kinds = gradients + 1;
   static_assert(static_cast<std::size_t>(Narrowed::Kind::gradients) == gradients);
 
-  struct Weight {
-    std::size_t number = 0;                   ///< among the covered weights
-    std::array<std::uint64_t, kinds> uses{};  ///< in this step
+  struct Stream {
+    std::array<std::uint64_t, kinds> uses{};  ///< in this step, or in this outermost region
     Float8Tensor copy{};                      ///< of this region
   };
+  struct Weight {
+    std::size_t number = 0;  ///< among the covered weights
+    Stream training{}, evaluation{};
+  };
+
+  void forget_copies() {
+    for (auto& [id, weight] : weights_) weight.training.copy = weight.evaluation.copy = {};
+  }
+
+  /// A forward pass without a tape is no training, as batch norm knows it.
+  bool trains(std::size_t kind) const {
+    const bool forward = kind == activations || kind == of_weights;
+    return scales_->in_step() && (!forward || Tape::current() != nullptr);
+  }
+  Stream& stream_of(Weight& weight, std::size_t kind) const {
+    return trains(kind) ? weight.training : weight.evaluation;
+  }
 
   void cover(const std::vector<nn::Parameter>& parameters) {
     const auto first = std::ranges::find_if(parameters, is_weight);
     const auto last = std::ranges::find_if(parameters.rbegin(), parameters.rend(), is_weight);
-    const bool not_first = how_.exempt.has("first"), not_last = how_.exempt.has("last");
+    const bool not_first = has_word(how_.exempt, "first"), not_last = has_word(how_.exempt, "last");
     for (const nn::Parameter& p : parameters) {
       const std::string layer = layer_of(p.name);
       const bool is_exempt = how_.exempt.has(layer) || (not_first && layer == layer_of(first->name)) ||
@@ -124,16 +158,18 @@ class Float8Products::Policy final : public ProductPolicy {
   Float8Tensor quantized(const Tensor& x, DType format, Rounding rounding, const Tensor& w,
                          TensorScales::Role role) {
     Weight& weight = weights_.at(w.id());
-    const bool trains = role != activations || Tape::current() != nullptr;  // as batch norm knows it
-    const Tensor scale = scales_->scale_for(x, weight.number, role, weight.uses[role], trains);
+    const std::uint64_t use = stream_of(weight, role).uses[role];
+    const Tensor scale = scales_->scale_for(x, weight.number, role, use, trains(role));
     return {rounded(x, scale, format, rounding, w, role), scale};
   }
 
-  /// Each use of a weight in a step has random words of its own: an LSTM has many.
+  /// Each use of a weight in a step has random words of its own: an LSTM has many. Those of evaluation have tensor numbers
+  /// that no use in training reaches.
   Tensor rounded(const Tensor& x, const Tensor& scale, DType format, Rounding rounding, const Tensor& w,
                  std::size_t kind) {
     Weight& weight = weights_.at(w.id());
-    const std::uint64_t use = weight.uses[kind]++;
+    const std::uint64_t use = stream_of(weight, kind).uses[kind]++;
+    const std::uint64_t apart = trains(kind) ? 0 : std::uint64_t{1} << 63;
     std::optional<Cell<const float>> by;
     if (scale) by.emplace(scale.view().data<float>(), scale.device());
     Tensor y(x.shape(), format, x.device());
@@ -141,7 +177,7 @@ class Float8Products::Policy final : public ProductPolicy {
                       {.rounding = rounding,
                        .overflow = how_.saturate ? Overflow::saturate : Overflow::infinity,
                        .seed = seed_,
-                       .tensor = (use * (weights_.size() + 1) + weight.number) * kinds + kind},
+                       .tensor = apart + (use * (weights_.size() + 1) + weight.number) * kinds + kind},
                       by, step_.view(), y.view());
     if (Observer* observer = Tape::observer())
       observer->narrowed({static_cast<Narrowed::Kind>(kind), w, x, y, rounding, scale});
@@ -155,6 +191,7 @@ class Float8Products::Policy final : public ProductPolicy {
   std::map<const void*, Weight> weights_;
   std::vector<std::string> names_;  ///< of the covered weights, by number
   std::optional<TensorScales> scales_;
+  int regions_ = 0;           ///< that are open
   std::vector<Tensor> kept_;  ///< so that no other tensor gets the id of a parameter
 };
 
@@ -185,11 +222,11 @@ std::vector<Float8Products::Scale> Float8Products::scales() const {
 
 Float8Products::Region::Region(const Float8Products& products)
     : outer_(set_product_policy(products.policy_)) {
-  if (products.policy_ != nullptr) products.policy_->forget_copies();
+  if (products.policy_ != nullptr) products.policy_->enter_region();
 }
 Float8Products::Region::~Region() {
   const std::shared_ptr<ProductPolicy> inner = set_product_policy(outer_);
-  if (inner != nullptr) static_cast<Policy&>(*inner).forget_copies();
+  if (inner != nullptr) static_cast<Policy&>(*inner).leave_region();
 }
 
 }  // namespace tinymp

@@ -15,7 +15,8 @@
 ///   dx = dy . w^T              errors and weights, backward
 ///   dw = x^T . dy              activations and errors, backward
 ///
-/// Sums are FP32, and the results have the format of x. All else runs as without a region: biases, norms, losses. Where the
+/// Sums are FP32, and the results have the format of x. Where the recipe rounds gradients, the FP32 sums of dw are rounded to
+/// FP8, and then go as they are into the format of w. All else runs as without a region: biases, norms, losses. Where the
 /// recipe has scales for tensors, a tensor is multiplied by its scale before it is rounded, and the product is divided by
 /// both (tensor_scales.h).
 ///
@@ -31,14 +32,17 @@
 ///     ...
 ///
 /// A step may have several regions, one for each micro-batch: delayed scales stay until it ends. Backward comes before
-/// end_step(), for its products divide by the scales of their step. Regions outside of a step, and forward passes
-/// without a tape, are no training: they take the scales as they are and move none.
+/// end_step(), for its products divide by the scales of their step. Products outside of a step, and of forward passes
+/// without a tape, are no training, and move nothing of it. They take delayed scales as they are, and measure no amax. Their
+/// random words are others than those of training: they follow from the seed, the number of steps and the place of the
+/// product among those since the outermost region began. So a result is the same after a resumption, and between steps
+/// that a graph takes.
 namespace tinymp {
 
 class Float8Products {
  public:
   /// Without 8 bits in the recipe it covers no weight, and costs nothing. The model lies on its device already. The random
-  /// words of stochastic rounding follow from the seed, the step, the tensor and the place of a value in it. Throws
+  /// words of stochastic rounding follow from the seed, the step, the tensor, its use and the place of a value. Throws
   /// Error where expect_eight_bits() does, and when an exempt layer is none of the model's.
   Float8Products(const nn::Module& model, const Recipe& recipe, std::uint64_t seed = 0);
 
@@ -70,7 +74,7 @@ class Float8Products {
   std::vector<Scale> scales() const;
 
   /// Covers one thread, to the end of its block. Regions nest, and the innermost one counts. A weight is rounded once in
-  /// a region, however often the model uses it.
+  /// a region for training, and once for what is none, however often the model uses it.
   class Region {
    public:
     explicit Region(const Float8Products& products);

@@ -92,7 +92,8 @@ Tensor TensorScales::scale_for(const Tensor& x, std::size_t weight, Role role, s
   Use own = measured ? uses_[at][use] : Use{};
   if (!own.amax) own = {Tensor({}, DType::f32, x.device()), Tensor({}, DType::f32, x.device())};
   if (measured) uses_[at][use] = own;
-  kernels::amax(x.view(), cell(own.amax));
+  const auto find_amax = how_.scaling == TensorScaling::torchao ? kernels::amax_or_nan : kernels::amax;
+  find_amax(x.view(), cell(own.amax));
   kernels::current_scale(how_.scaling, EightBits::largest_of(format_of(role)), cell(own.amax),
                          cell(own.scale));
   return own.scale;

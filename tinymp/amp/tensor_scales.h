@@ -41,6 +41,7 @@ class TensorScales {
   /// step stays until the step ends, or the next one begins. `counts` is false for a tensor that is no part of training.
   Tensor scale_for(const Tensor& x, std::size_t weight, Role role, std::size_t use, bool counts);
 
+  bool in_step() const { return in_step_; }
   bool any() const { return how_.scaling != TensorScaling::none; }
   /// The newest scale of a tensor, and the amax that it was last measured with in a step: 1 and 0 before the first step.
   /// Waits for the device.

@@ -25,8 +25,10 @@ class ProductPolicy {
   virtual Float8Tensor activation(const Tensor& x, const Tensor& w) = 0;
   virtual Float8Tensor weight(const Tensor& w) = 0;
   virtual Float8Tensor error(const Tensor& dy, const Tensor& w) = 0;
-  /// Rounds the gradient of w in place, if the policy rounds gradients.
-  virtual void round_gradient(const Tensor& dw, const Tensor& w) = 0;
+  /// False when the gradients of weights go as they are into the format of their weight.
+  virtual bool rounds_gradients() const = 0;
+  /// dw = rounded(sums): the gradient of w out of its sums in f32. dw may be `sums`.
+  virtual void round_gradient(const Tensor& sums, const Tensor& dw, const Tensor& w) = 0;
 };
 
 namespace detail {

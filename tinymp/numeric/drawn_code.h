@@ -2,6 +2,7 @@
 
 #include <tinymp/base/isa.h>
 #include <tinymp/numeric/small_float_codec.h>
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -31,13 +32,14 @@ TINYMP_INLINE constexpr typename Layout::Bits drawn_code(float x, std::uint32_t 
                       field = magnitude >> 23;
   const std::uint32_t exponent = field > 0 ? field : 1;
   const std::uint32_t significand = (magnitude & 0x007f'ffff) | (field > 0 ? 1u << 23 : 0u);
-  const std::uint32_t shift = exponent < smallest_normal ? smallest_normal - exponent : 0;
-  const std::uint32_t above = exponent > smallest_normal ? exponent - smallest_normal : 0;
-  // What lies behind the last bit that is kept, as a fraction of 2^32.
+  const std::uint32_t normal = std::max(exponent, smallest_normal);
+  const std::uint32_t shift = normal - exponent, above = normal - smallest_normal;
+  // What lies behind the last bit that is kept, as a fraction of 2^32. The significand is below 2^24, so a shift by 31
+  // stands for all from 24 on.
   const std::uint32_t drop = 23 - Layout::fraction_bits + shift;
-  const std::uint32_t left = drop < 32 ? 32 - drop : 0, right = drop > 32 ? drop - 32 : 0;
-  const std::uint32_t fraction = right < 32 ? significand << left >> right : 0;
-  std::uint32_t code = (drop < 32 ? significand >> (drop & 31) : 0) + (above << Layout::fraction_bits);
+  const std::uint32_t part = std::min(drop, 32u);
+  const std::uint32_t fraction = significand << (32 - part) >> std::min(drop - part, 31u);
+  std::uint32_t code = (significand >> std::min(drop, 31u)) + (above << Layout::fraction_bits);
   if constexpr (stochastic) code += random < fraction;
   return finished_code<Layout>(code, bits, saturates || (!stochastic && magnitude != 0x7f80'0000));
 }

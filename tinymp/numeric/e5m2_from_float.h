@@ -30,12 +30,14 @@ TINYMP_INLINE std::uint8_t e5m2_from_float(float x, Overflow overflow) {
   const float lifted = std::bit_cast<float>(magnitude) + 0x1p7f;
   const std::uint32_t steps = std::bit_cast<std::uint32_t>(lifted) - std::bit_cast<std::uint32_t>(0x1p7f);
 
-  // 4. Choose. 0x7b is 57344, the largest number, 0x7c infinity, 0x7e NaN.
-  const bool is_normal = magnitude >= std::bit_cast<std::uint32_t>(0x1p-14f);
-  const bool is_nan = magnitude > 0x7f80'0000;
+  // 4. Choose. 0x7b is 57344, the largest number, 0x7c infinity, 0x7e NaN. A mask chooses where compilers would make a
+  //    branch of a `?:`, and then one code at a time.
+  const std::uint32_t is_normal = magnitude >= std::bit_cast<std::uint32_t>(0x1p-14f) ? ~0u : 0u;
+  const std::uint32_t code = (normal & is_normal) | (steps & ~is_normal);
   const std::uint32_t excess = overflow == Overflow::saturate ? 0x7b : 0x7c;
-  const std::uint32_t code = is_normal ? normal : steps;
-  return static_cast<std::uint8_t>(is_nan ? 0x7e : (code > 0x7b ? excess : code) | sign);
+  const std::uint32_t number = code > 0x7b ? excess : code;
+  const bool is_nan = magnitude > 0x7f80'0000;
+  return static_cast<std::uint8_t>((is_nan ? 0x7e : number) | (is_nan ? 0 : sign));
 }
 // </exercise e5m2_from_float>
 

@@ -11,9 +11,9 @@
 /// Matrix products whose operands are FP8.
 namespace tinymp {
 
-/// A list of layers, "first,last,block 1*": names as nn::Parameter has them, where * stands for any text. "first" and
-/// "last" are also the layers of the first and of the last weight of a model. A fixed text, so that a recipe stays a plain
-/// value.
+/// A list of layers, "first,last,block 1*": names as nn::Parameter has them, where * stands for any text. The words "first"
+/// and "last", written out, are also the layers of the first and of the last weight of a model: "*t" names neither. A fixed
+/// text, so that a recipe stays a plain value.
 class LayerNames {
  public:
   static constexpr std::size_t longest = 95;
@@ -39,9 +39,9 @@ class LayerNames {
 
 /// Where the scale of a tensor comes from. The rules are in tensor_scaling.h.
 enum class TensorScaling : std::uint8_t {
-  none,     ///< every scale is 1
-  current,  ///< from the tensor itself, as Transformer Engine computes it
-  torchao,  ///< from the tensor itself, as torchao computes it
+  none,  ///< every scale is 1
+  current,  ///< from the tensor itself, as Transformer Engine computes it; a NaN in the tensor counts for nothing
+  torchao,  ///< from the tensor itself, as torchao computes it; a NaN in the tensor makes the scale NaN
   delayed,  ///< from the tensor of earlier steps
 };
 
@@ -67,17 +67,19 @@ struct EightBits {
   DType backward =
       DType::f32;  ///< errors, the gradients of activations: the same, or f32 together with `forward`
   DType gradient =
-      DType::f32;  ///< gradients of weights are rounded to it, and stay in the format Recipe::gradient
+      DType::f32;  ///< the FP32 sums of weight gradients are rounded to it, and kept in Recipe::gradient
   /// Numbers beyond the largest become the largest. Else infinity (E4M3: NaN), which a loss scaler sees in the gradients.
   bool saturate = false;
   LayerNames exempt{};  ///< the products of these layers stay as they are
   /// The scales of weights, activations and errors, whatever their formats. Gradients of weights have none.
   TensorScaling scaling = TensorScaling::none;
   // These three belong to delayed scaling: the fields of DelayedScaling.
-  int margin = 0;                           ///< -100 .. 100
+  int margin = 0;                           ///< -100 .. largest_margin
   int history = 1024;                       ///< 1 .. longest_history
   AmaxAlgorithm amax = AmaxAlgorithm::max;  ///< of the history
   static constexpr int longest_history = 1 << 20;
+  /// 448 / 2^30 / the largest float is still above 0 in FP32. With a larger margin a delayed scale could become 0.
+  static constexpr int largest_margin = 30;
 
   constexpr bool any() const { return forward != DType::f32; }
   constexpr DelayedScaling delayed(DType format) const { return {largest_of(format), margin, history, amax}; }

@@ -83,8 +83,9 @@ void expect_scales(const EightBits& e) {
              (e.margin == usual.margin && e.history == usual.history && e.amax == usual.amax),
          "the recipe has a margin, a history or an algorithm of delayed scales, but its scales are \"",
          name_of(e.scaling), "\"; choose delayed ones");
-  expect(e.margin >= -100 && e.margin <= 100, "the recipe has delayed scales with a margin of ", e.margin,
-         "; it is a power of two from -100 to 100");
+  expect(e.margin >= -100 && e.margin <= EightBits::largest_margin,
+         "the recipe has delayed scales with a margin of ", e.margin, "; it is -100 to ",
+         EightBits::largest_margin, ": with more, the scale of a tensor of large numbers would be 0");
   expect(e.history >= 1 && e.history <= EightBits::longest_history,
          "the recipe has delayed scales with a history of ", e.history, " steps; it has 1 to ",
          EightBits::longest_history);

@@ -30,10 +30,11 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
-/// True when gradients are computed, summed or kept in less than FP32, so that they may lose what FP32 holds.
+/// True when gradients are computed, summed or kept in less than FP32, so that they may lose what FP32 holds. Products in FP8
+/// compute them in less, whatever the format around them.
 constexpr bool has_narrow_gradients(const Recipe& recipe) {
   return is_narrow(recipe.compute) || is_narrow(recipe.accumulate) || is_narrow(recipe.gradient) ||
-         is_narrow(recipe.autocast);
+         is_narrow(recipe.autocast) || recipe.eight_bits.any();
 }
 
 namespace recipes {

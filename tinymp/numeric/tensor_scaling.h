@@ -43,8 +43,9 @@ struct DelayedScale {
 
 // <exercise delayed_scaling>
 /// Returns the scale for a tensor with this amax: largest / 2^margin / amax, or `old` where amax gives none (it is 0,
-/// infinite or NaN). A quotient that is infinite becomes the largest float. (delayed_scaling.cu of Transformer
-/// Engine; the division is rounded once.)
+/// infinite or NaN). A quotient that is infinite becomes the largest float. A quotient too small for a float becomes 0,
+/// which a large margin needs: recipes have none (EightBits::largest_margin). (delayed_scaling.cu of Transformer Engine;
+/// the division is rounded once.)
 TINYMP_HD constexpr float delayed_scale_of(const DelayedScaling& policy, float amax, float old) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   if (!(amax > 0) || !(amax < infinity)) return old;

@@ -56,10 +56,10 @@ std::vector<Tensor> filter_gradients(const Float8Operands& of, const std::vector
                        Float8Operands::scales(error, of.w));
   }
   if (needs(1)) {
-    grads[1] = inputs[1].place_for_grad();
-    kernels::conv2d_dw(of.x.values.view(), error.values.view(), window, grads[1].view(), DType::f32,
-                       Float8Operands::scales(of.x, error));
-    of.round_gradient(grads[1]);
+    grads[1] = of.gradient_of_weight([&](const View& dw) {
+      kernels::conv2d_dw(of.x.values.view(), error.values.view(), window, dw, DType::f32,
+                         Float8Operands::scales(of.x, error));
+    });
   }
   return grads;
 }

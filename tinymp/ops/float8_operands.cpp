@@ -19,8 +19,17 @@ kernels::Float8Product Float8Operands::scales(const Float8Tensor& a, const Float
   return {.scale_a = cell(a.scale), .scale_b = cell(b.scale)};
 }
 
-std::vector<Tensor> product_gradients(const Float8Operands& of, const Tensor& x, const Tensor& w,
-                                      const Tensor& dy, const Needs& needs) {
+Tensor Float8Operands::gradient_of_weight(const std::function<void(const View& dw)>& product) const {
+  const Tensor dw = weight.place_for_grad();
+  const bool in_place = !policy->rounds_gradients() || dw.dtype() == DType::f32;
+  const Tensor sums = in_place ? dw : Tensor(dw.shape(), DType::f32, dw.device());
+  product(sums.view());
+  if (policy->rounds_gradients()) policy->round_gradient(sums, dw, weight);
+  return dw;
+}
+
+std::vector<Tensor> product_gradients(const Float8Operands& of, const Tensor& x, const Tensor& dy,
+                                      const Needs& needs) {
   using kernels::Trans;
   const Float8Tensor error = of.error(dy);
   std::vector<Tensor> grads(2);
@@ -30,10 +39,10 @@ std::vector<Tensor> product_gradients(const Float8Operands& of, const Tensor& x,
                   {.float8 = Float8Operands::scales(error, of.w)});
   }
   if (needs(1)) {
-    grads[1] = w.place_for_grad();
-    kernels::gemm(of.x.values.view(), Trans::yes, error.values.view(), Trans::no, grads[1].view(), DType::f32,
-                  {.float8 = Float8Operands::scales(of.x, error)});
-    of.round_gradient(grads[1]);
+    grads[1] = of.gradient_of_weight([&](const View& dw) {
+      kernels::gemm(of.x.values.view(), Trans::yes, error.values.view(), Trans::no, dw, DType::f32,
+                    {.float8 = Float8Operands::scales(of.x, error)});
+    });
   }
   return grads;
 }

@@ -3,6 +3,7 @@
 #include <kernels/kernels.h>
 #include <tinymp/autograd/product_policy.h>
 #include <tinymp/autograd/tape.h>
+#include <functional>
 
 /// What matmul, linear and conv2d share when their operands are FP8.
 namespace tinymp {
@@ -23,14 +24,16 @@ struct Float8Operands {
   }
 
   Float8Tensor error(const Tensor& dy) const { return policy->error(dy, weight); }
-  void round_gradient(const Tensor& dw) const { policy->round_gradient(dw, weight); }
+  /// The gradient of the weight, which `product` computes. Where the policy rounds gradients, `product` writes f32, so that
+  /// the sums are rounded once.
+  Tensor gradient_of_weight(const std::function<void(const View& dw)>& product) const;
 
   kernels::Float8Product forward() const { return scales(x, w); }
   static kernels::Float8Product scales(const Float8Tensor& a, const Float8Tensor& b);
 };
 
 /// The gradients of matmul: dx and dw, where they are needed.
-std::vector<Tensor> product_gradients(const Float8Operands& of, const Tensor& x, const Tensor& w,
-                                      const Tensor& dy, const Needs& needs);
+std::vector<Tensor> product_gradients(const Float8Operands& of, const Tensor& x, const Tensor& dy,
+                                      const Needs& needs);
 
 }  // namespace tinymp

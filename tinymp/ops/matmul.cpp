@@ -85,7 +85,7 @@ Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options) {
       narrow ? product(*narrow, shape, x.dtype()) : product(x, Trans::no, w, Trans::no, shape, sums);
   record({"matmul", sums_of(x, sums)}, {x, w}, y,
          [x = Float8Operands::kept(narrow, x), w, sums, narrow](const Tensor& dy, const Needs& needs) {
-           return narrow ? product_gradients(*narrow, x, w, dy, needs)
+           return narrow ? product_gradients(*narrow, x, dy, needs)
                          : product_gradients(x, w, dy, needs, sums);
          });
   if (narrow) Tape::let_go(x);
@@ -118,8 +118,8 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, LinearOption
            } else if (needs(2)) {
              dbias = gradient_of_bias(bias, dy);
            }
-           std::vector<Tensor> grads = narrow ? product_gradients(*narrow, x, w, dz, needs)
-                                              : product_gradients(x, w, dz, needs, sums);
+           std::vector<Tensor> grads =
+               narrow ? product_gradients(*narrow, x, dz, needs) : product_gradients(x, w, dz, needs, sums);
            grads.push_back(dbias);
            return grads;
          });

@@ -66,7 +66,8 @@ void EightBitMeter::narrowed(const Narrowed& tensor) {
     *all += found.sizes;
   else
     all = found.sizes;
-  const double lost = lost_share(found.sizes);
+  const bool unscaled_yet = delayed_ && found.scale == 1;
+  const double lost = unscaled_yet ? 0 : lost_share(found.sizes);
   if (lost == 0 || (worst_ && lost <= lost_share(worst_->sizes))) return;
   const std::string name = name_ ? name_(tensor.weight) : "";
   found.layer = name.substr(0, name.rfind(' '));

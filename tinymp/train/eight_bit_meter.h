@@ -27,12 +27,15 @@ class EightBitMeter final : public Observer {
  public:
   /// Returns the name of a tensor, or "": "layer 2 weight".
   using Name = std::function<std::string(const Tensor&)>;
-  explicit EightBitMeter(Name name, Observer* also = nullptr) : name_(std::move(name)), also_(also) {}
+  /// `delayed` is true when scales are delayed.
+  explicit EightBitMeter(Name name, Observer* also = nullptr, bool delayed = false)
+      : name_(std::move(name)), also_(also), delayed_(delayed) {}
 
   /// A sum for each kind: activations, weights, errors, gradients of weights; without the kinds that did not become FP8.
   std::vector<NarrowedSizes> sizes() const;
   /// The tensor that lost the largest share of its values: all of them to 0, or a tenth and more to the end of the
-  /// format. Empty when there is none.
+  /// format. Empty when there is none. A delayed scale of 1 is that of a tensor which no step has measured yet: its loss is
+  /// over one step later, and does not count.
   const std::optional<NarrowedTensor>& worst() const { return worst_; }
 
   void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override;
@@ -43,6 +46,7 @@ class EightBitMeter final : public Observer {
  private:
   Name name_;
   Observer* also_;
+  bool delayed_;
   std::vector<std::optional<NarrowedSizes>> sizes_ =
       std::vector<std::optional<NarrowedSizes>>(4);  ///< of each kind
   std::optional<NarrowedTensor> worst_;

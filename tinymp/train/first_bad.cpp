@@ -12,7 +12,7 @@
 namespace tinymp::train {
 namespace {
 
-constexpr std::int64_t steps_between_copies = 128;
+constexpr std::int64_t steps_between_copies = 128, steps_between_counts = 128;
 
 /// A second run that repeats the first from a given moment on.
 class Replay {
@@ -143,6 +143,11 @@ void FaultFinder::report(const char* kind, Finding finding) {
   if (finding.kind == "scale below 1")
     finding.sentence += " S backs off below 1: it no longer saves small gradients, it flushes them.";
   report_(finding);
+}
+
+bool FaultFinder::seeks_lost(std::int64_t step) const {
+  if (!plan_.recipe.eight_bits.any() || memory_.lost_reported) return false;
+  return step <= 2 || step % steps_between_counts == 0;
 }
 
 void FaultFinder::report_lost(const NarrowedTensor& worst, std::int64_t step) {

@@ -26,7 +26,8 @@
 ///   Each of the two searches may report once.
 /// - scale below 1: dynamic scaling skips a step and backs off below 1. The report names the parameter.
 /// - lost in FP8: every value of a tensor became 0 on its way into a product, or in a recipe that saturates a tenth of them
-///   became the largest number. The steps that count this (StepMeters::eight_bits) tell.
+///   became the largest number. Steps 1 and 2 are searched, each 128th, and those of the histograms. Tensors that have no
+///   delayed scale of their own yet do not count: the scale is still 1.
 /// Skipping at S >= 1 is normal for dynamic scaling and is not reported.
 ///
 /// Until the first bad value is found, the device of the run holds a copy of its state (weights, masters, moments,
@@ -50,6 +51,8 @@ class FaultFinder {
   NonfiniteTracer& first_step() { return first_step_; }
   /// False after the first bad value was found: then the search is over.
   bool searching() const { return memory_.past.has_value(); }
+  /// True for steps that shall count what FP8 loses: few of them, for a count reads each operand of each product.
+  bool seeks_lost(std::int64_t step) const;
   /// Call it for the steps that know what FP8 lost. Reports the first only.
   void report_lost(const NarrowedTensor& worst, std::int64_t step);
   /// Call it for every step, in order, after reading the step back.

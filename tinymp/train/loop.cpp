@@ -253,12 +253,13 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
                             .counts_flushed = is_due(t, plan.shadow_every),
                             .norm = logged,
                             .histograms = sizes,
-                            .eight_bits = plan.recipe.eight_bits.any() && (sizes || t == 1),
+                            .eight_bits = (plan.recipe.eight_bits.any() && sizes) || finder.seeks_lost(t),
                             .tracer = t == 1 ? &finder.first_step() : nullptr};
     if (const float lr = schedule.at(t); lr != optimizer->learning_rate()) optimizer->set_learning_rate(lr);
     {
       const MemoryRegion counted(memory.account());
-      const bool plain = meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms;
+      const bool plain =
+          meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms && !meters.eight_bits;
       pending.add(graph && plain ? graph->take(t, pending.all())
                                  : start_step(plan, t, *model, *optimizer, scaler, products, meters,
                                               to(loader.next(), plan.device), pending.records()));

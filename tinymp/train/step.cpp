@@ -15,7 +15,9 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     meters.shadow->follow(model);
   }
   std::optional<EightBitMeter> eight_bits;
-  if (meters.eight_bits) eight_bits.emplace(names_in(model), meters.tracer);
+  if (meters.eight_bits)
+    eight_bits.emplace(names_in(model), meters.tracer,
+                       plan.recipe.eight_bits.scaling == TensorScaling::delayed);
   Tensor loss;
   {
     const Autocast region(plan.recipe);

@@ -1,6 +1,7 @@
 #include <kernels/cpu/block.h>
 #include <kernels/cpu/conv/conv_images.h>
 #include <kernels/cpu/conv_reference.h>
+#include <kernels/cpu/gemm/epilogue.h>
 #include <kernels/executors.h>
 #include <kernels/formulas/conv.h>
 
@@ -10,7 +11,8 @@ namespace tinymp::kernels::cpu {
 namespace {
 
 /// dw is the sum of the groups' sums:(groups, n), added in order, times `factor`.
-void add_groups(const float* sums, std::int64_t groups, float factor, const View& dw, DType accumulate) {
+void add_groups(const float* sums, std::int64_t groups, const ProductFactor& factor, const View& dw,
+                DType accumulate) {
   const std::int64_t n = dw.size();
   parallel_for((n + block_size - 1) / block_size, 16, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t begin = first * block_size; begin < std::min(last * block_size, n);
@@ -23,9 +25,8 @@ void add_groups(const float* sums, std::int64_t groups, float factor, const View
         for_each_value<float>(count, [=](std::int64_t i) { to[i] += of_group[i]; });
         if (accumulate == DType::f16) round_to(DType::f16, to, count);
       }
-      float* const all = total.data();
-      if (factor != 1) for_each_value<float>(count, [=](std::int64_t i) { all[i] *= factor; });
-      store<float>(all, dw, begin, count);
+      multiply_sums(factor, total.data(), count);
+      store<float>(total.data(), dw, begin, count);
     }
   });
 }

@@ -2,7 +2,6 @@
 #include <kernels/cpu/gemm/epilogue.h>
 #include <kernels/cpu/rows.h>
 #include <kernels/executors.h>
-#include <kernels/formulas/float8.h>
 
 namespace tinymp::kernels::cpu {
 namespace {
@@ -11,7 +10,7 @@ namespace {
 void finish_values(float* sums, std::int64_t count, const float* bias, const Ending& how, const View& c,
                    std::int64_t at) {
   const DType between = how.rounds_once ? DType::f32 : c.dtype;
-  if (how.factor != 1) for_each_value<float>(count, [=, by = how.factor](std::int64_t i) { sums[i] *= by; });
+  multiply_sums(how.factor, sums, count);
   if (bias != nullptr) {
     round_to(between, sums, count);
     for_each_value<float>(count, [=](std::int64_t i) { sums[i] += bias[i]; });
@@ -27,6 +26,11 @@ void finish_values(float* sums, std::int64_t count, const float* bias, const End
 
 }  // namespace
 
+void multiply_sums(const ProductFactor& factor, float* sums, std::int64_t count) {
+  if (factor.factor == 1 && factor.power == 1) return;
+  for_each_value<float>(count, [=](std::int64_t i) { sums[i] = factor.times(sums[i]); });
+}
+
 Ending ending(const Epilogue& after, const View& a) {
   const auto cell = [](const std::optional<Cell<const float>>& scale) {
     return scale ? scale->memory : nullptr;
@@ -40,7 +44,7 @@ void finish(float* sums, std::int64_t stride, std::int64_t rows, std::int64_t co
   const Epilogue& after = how.after;
   const bool biased = after.bias.memory != nullptr;
   const bool in_place = c.dtype == DType::f32 && sums == c.data<float>() + m * c.cols() + n;
-  if (in_place && !biased && !after.activation && how.factor == 1) return;
+  if (in_place && !biased && !after.activation && how.factor.factor == 1 && how.factor.power == 1) return;
   // Contiguous short rows are finished several at a time.
   const bool joined = stride == columns && c.cols() == columns;
   const std::int64_t height = joined ? rows_in_block(columns) : 1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/formulas/float8.h>
 #include <kernels/kernels.h>
 
 namespace tinymp::kernels::cpu {
@@ -8,8 +9,11 @@ namespace tinymp::kernels::cpu {
 struct Ending {
   Epilogue after{};
   bool rounds_once = false;  ///< the operands are FP8
-  float factor = 1;          ///< of the sums
+  ProductFactor factor{};    ///< of the sums
 };
+/// sums[i] = factor sums[i]
+void multiply_sums(const ProductFactor& factor, float* sums, std::int64_t count);
+
 /// The ending of a product whose first operand is a.
 Ending ending(const Epilogue& after, const View& a);
 

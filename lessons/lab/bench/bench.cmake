@@ -1,10 +1,7 @@
 # ./learn bench and ./learn gpu-check: the program measure. It looks for cuBLAS, OpenBLAS and PyTorch when it
 # runs, so nothing here links them.
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
-set(starting measure_main bits_blocks memory_kernels sweep_kernels gpu_check_time bench bench_count bench_cpu bench_micro check_bits check_gemm check_kernels check_launch check_lessons check_memory check_speed
-             check_sweep gpu_check gpu_check_report gpu_check_rows run_program cpu_gemm cpu_gemm_report cpu_machine cuda_libraries pytorch steps steps_report step_models telemetry)
-list(TRANSFORM starting PREPEND bench/)
-list(TRANSFORM starting APPEND .cpp)
+tinymp_units(bench_sources)
 list(FILTER bench_sources EXCLUDE REGEX "/measure_main[.]cpp$")
 if(TINYMP_HAS_CUDA)
   list(FILTER bench_sources EXCLUDE REGEX "/no_cuda_")
@@ -18,7 +15,10 @@ if(TINYMP_HAS_CUDA)
   target_link_libraries(tinymp_bench PRIVATE CUDA::cudart_static)
 endif()
 # The optimiser would need longer for the files that only start and describe measurements than they run.
-set_source_files_properties(${starting} PROPERTIES COMPILE_OPTIONS "${TINYMP_BRIEFLY}")
+set(measuring ${bench_sources})
+list(FILTER measuring INCLUDE REGEX "/(cpu_gemm|cpu_product|fma_peak|limits)[.]cpp$")
+list(REMOVE_ITEM bench_sources ${measuring})
+set_source_files_properties(${bench_sources} bench/measure_main.cpp PROPERTIES COMPILE_OPTIONS "${TINYMP_BRIEFLY}")
 target_compile_definitions(tinymp_bench PRIVATE TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   TINYMP_BENCH_PYTORCH="${CMAKE_CURRENT_SOURCE_DIR}/bench/pytorch.py"
   TINYMP_BENCH_RESULTS="${CMAKE_CURRENT_SOURCE_DIR}/bench/results")

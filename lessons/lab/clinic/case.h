@@ -47,6 +47,9 @@ struct Program {
   bool averages_move_in_forward = false;  ///< batch norm's averages move in forward, not with the step
   std::int64_t damaged_step = 0;          ///< the first pixel of this step's first image is replaced
   float damaged_pixel = 0;
+  std::int64_t second_head_every =
+      0;                             ///< each so many steps the second of two heads runs, and the first rests
+  bool rolls_all_histories = false;  ///< own_scales.h
   bool is_the_library_s = true;
 };
 Program program_of(const Json& config);

@@ -5,7 +5,9 @@
 #include <lessons/lab/clinic/facts.cpp>
 #include <lessons/lab/clinic/hand_loop.cpp>
 #include <lessons/lab/clinic/masked_mlp.cpp>
+#include <lessons/lab/clinic/own_scales.cpp>
 #include <lessons/lab/clinic/plan.cpp>
 #include <lessons/lab/clinic/print.cpp>
 #include <lessons/lab/clinic/show.cpp>
 #include <lessons/lab/clinic/treat.cpp>
+#include <lessons/lab/clinic/two_heads.cpp>

@@ -38,6 +38,7 @@ std::string share(double value) { return std::isnan(value) ? "" : report::percen
 }  // namespace
 
 std::vector<std::string> excerpt(const train::Run& run) {
+  expect(!run.steps.empty(), run.path, " has no step");
   std::vector<std::string> lines{"  step      loss         S   skipped so far   flushed      lost"};
   for (const std::size_t i : chosen(run.steps)) {
     const train::LogRecord& step = run.steps[i];

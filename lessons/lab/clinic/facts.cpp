@@ -84,6 +84,10 @@ void add_config(const Json& config, Facts& facts) {
   facts["scaled tensors"] = recipe.value("fp8_scaling", "none") != "none";
   facts["delayed scaling"] = recipe.value("fp8_scaling", "none") == "delayed";
   facts["history"] = recipe.value("fp8_history", 0);
+  facts["second head every"] = model.value("second head every", 0);
+  facts["rolls all histories"] =
+      config.contains("scales") &&
+      config.at("scales").at(0).get<std::string>().find("did not run") != std::string::npos;
   facts["master in FP16"] = is_f16(recipe, "master");
   facts["moments in FP16"] = is_f16(recipe, "state");
   facts["Adam"] = optimizer.at("name") == "adam";

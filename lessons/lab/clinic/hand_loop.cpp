@@ -1,6 +1,8 @@
 #include <kernels/kernels.h>
 #include <lessons/lab/clinic/hand_loop.h>
+#include <lessons/lab/clinic/own_scales.h>
 #include <lessons/lab/clinic/separate_softmax.h>
+#include <lessons/lab/clinic/two_heads.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/amp/loss_scaler.h>
 #include <tinymp/autograd/nonfinite_tracer.h>
@@ -21,16 +23,17 @@ class Hand {
   Hand(const train::Plan& plan, const Program& program)
       : plan_(plan),
         program_(program),
-        model_(train::make_model(plan, plan.recipe)),
+        model_(with_heads(train::make_model(plan, plan.recipe))),
         optimizer_(train::make_optimizer(plan, *model_)),
         products_(train::make_products(plan, *model_)),
         loader_(train::make_loader(plan)),
-        shadow_(train::make_model(plan, recipes::fp32)),
+        shadow_(with_heads(train::make_model(plan, recipes::fp32))),
         s_(first_state(plan.recipe.scaling)) {}
 
   const nn::Model& model() const { return *model_; }
   /// In the formats of training.
   double result() const {
+    for (TwoHeads* model : heads_) model->use_second(true);
     const Autocast region(plan_.recipe);
     const Float8Products::Region in_eight_bits(products_);
     return train::measure(plan_.task, *model_, plan_.data->test, plan_.pixels);
@@ -41,6 +44,8 @@ class Hand {
   train::LogRecord step(std::int64_t number) {
     batch_ = loader_.next();
     if (number == program_.damaged_step) *batch_.images.data<float>() = program_.damaged_pixel;
+    if (program_.second_head_every > 0)
+      for (TwoHeads* model : heads_) model->use_second(number % program_.second_head_every == 0);
     record_ = {.step = number, .scale = static_cast<double>(s_.scale)};
     record_.lr = static_cast<double>(optimizer_->learning_rate());
     record_.skipped = true;
@@ -55,6 +60,11 @@ class Hand {
   }
 
  private:
+  std::unique_ptr<nn::Model> with_heads(std::unique_ptr<nn::Model> model) {
+    if (auto* own = dynamic_cast<TwoHeads*>(model.get())) heads_.push_back(own);
+    return model;
+  }
+
   void perform(const std::string& line) {
     struct Call {
       const char* line;
@@ -82,6 +92,7 @@ class Hand {
       shadow_.follow(*model_);
     {
       const Autocast region(plan_.recipe);
+      if (program_.rolls_all_histories) places_ = products_.state().next.to_doubles();
       products_.begin_step();
       const Float8Products::Region in_eight_bits(products_);
       Tape tape(finding_ ? nullptr : &*tracer_);
@@ -92,6 +103,7 @@ class Hand {
       record_.loss = loss.item();
     }
     products_.end_step();
+    if (program_.rolls_all_histories) roll_all_histories(products_, places_, plan_.recipe.eight_bits);
     if (program_.averages_move_in_forward) move_averages();
     gradients_.emplace(optimizer_->gradients());
     if (kept_) kernels::accumulate(kept_.view(), gradients_->view());
@@ -204,6 +216,7 @@ class Hand {
 
   const train::Plan& plan_;
   const Program& program_;
+  std::vector<TwoHeads*> heads_;  ///< the models below, if they have two
   std::unique_ptr<nn::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   Float8Products products_;
@@ -214,7 +227,8 @@ class Hand {
   data::Batch batch_;
   std::optional<Gradients> gradients_;
   std::optional<UnscaleResult> check_;
-  Tensor kept_;  ///< gradients of earlier steps
+  Tensor kept_;                 ///< gradients of earlier steps
+  std::vector<double> places_;  ///< in the histories of delayed scales, before the step
   bool ends_here_ = false, was_zeroed_ = false;
   train::LogRecord record_;
 

@@ -1,5 +1,6 @@
 #include <lessons/lab/clinic/case.h>
 #include <lessons/lab/clinic/masked_mlp.h>
+#include <lessons/lab/clinic/two_heads.h>
 #include <tinymp/nn/deep_mlp.h>
 #include <tinymp/optim/optimizers.h>
 #include <tinymp/train/run_log_fields.h>
@@ -74,6 +75,11 @@ train::ModelMaker model_maker(const Json& model) {
       return std::make_unique<MaskedMlp>(widths, hides, recipe, rng);
     };
   }
+  if (kind == "two heads") {
+    return [widths](const Recipe& recipe, Rng& rng) -> std::unique_ptr<Model> {
+      return std::make_unique<TwoHeads>(widths, recipe, rng);
+    };
+  }
   expect(kind == "mlp" || kind == "autoencoder", "a config has a model of kind '", kind, "'");
   return [widths, draws = kind == "autoencoder"](const Recipe& recipe, Rng& rng) -> std::unique_ptr<Model> {
     if (draws) return std::make_unique<nn::Autoencoder>(widths, recipe, rng);
@@ -99,6 +105,18 @@ void choose_optimizer(const Json& config, train::Plan& plan) {
 
 const char* const clip_line = "clip to norm 1";
 
+/// What an owner's rule for delayed scales says of tensors that did not run. Without a rule it is the library's.
+bool rolls_all_histories(const Json& config) {
+  const std::string scale_line = "scale = largest / max(1e-12, largest amax of the history)";
+  const auto rule = value<std::vector<std::string>>(config, "scales", {});
+  if (rule.empty()) return false;
+  expect(rule.size() == 2 && rule[1] == scale_line, "a config has scales by another rule than ", scale_line);
+  const bool all = rule[0] == "roll the history of each tensor; its amax is 0 if it did not run";
+  expect(all || rule[0] == "roll the history of each tensor that ran", "a config's scales have the line '",
+         rule[0], "'");
+  return all;
+}
+
 }  // namespace
 
 Program program_of(const Json& config) {
@@ -119,8 +137,11 @@ Program program_of(const Json& config) {
     program.damaged_step = config.at("damaged image").at("step");
     program.damaged_pixel = config.at("damaged image").at("pixel");
   }
+  program.second_head_every = value<std::int64_t>(config.at("model"), "second head every", 0);
+  program.rolls_all_histories = rolls_all_histories(config);
   program.is_the_library_s = program.step == usual && !program.separate_softmax &&
-                             !program.averages_move_in_forward && program.damaged_step == 0;
+                             !program.averages_move_in_forward && program.damaged_step == 0 &&
+                             program.second_head_every == 0 && !program.rolls_all_histories;
   return program;
 }
 

@@ -16,6 +16,8 @@
 //
 // Return {next, 0, underflowed, absorbed}. underflowed: the update is not 0, and R(update) is; only where the update is
 // rounded by itself. absorbed: what was subtracted is not 0, and next == w.
+//
+// Compared are the words, bit for bit, and the four fields of what moved() returns.
 class UpdateWords {
  public:
   TINYMP_HD constexpr UpdateWords(const UpdateRounding& how, std::int64_t) : masters_(how.seed) {}

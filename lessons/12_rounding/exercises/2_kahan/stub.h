@@ -9,7 +9,7 @@
 //     rest = R(due + R(w - next))      the new compensation: due minus the part that the weight has taken
 //
 // Return {next, rest, false, absorbed}. absorbed: the update is not 0, and neither the weight nor its compensation has
-// changed.
+// changed. All four fields are compared.
 template <class T>
 TINYMP_HD constexpr MovedWeight moved_kahan(float w, float, float update) {
   return {kept_in<T>(w - update), 0, false, false};  // TODO

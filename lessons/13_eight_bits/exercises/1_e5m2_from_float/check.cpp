@@ -92,6 +92,7 @@ std::uint8_t late_overflow(const Asked& of) {
   return of.size() < 65536 && (right({of.x, false}) & 0x7fu) == infinite ? of.with_sign(largest) : right(of);
 }
 std::uint8_t nan_is_infinity(const Asked& of) { return of.x != of.x ? of.with_sign(infinite) : right(of); }
+std::uint8_t zero_unless_finite(const Asked& of) { return std::isfinite(of.x) ? right(of) : std::uint8_t{0}; }
 std::uint8_t nan_is_largest(const Asked& of) { return of.x != of.x ? of.with_sign(largest) : right(of); }
 std::uint8_t nan_has_a_sign(const Asked& of) { return of.x != of.x ? of.with_sign(nan_code) : right(of); }
 std::uint8_t nan_is_cut_off(const Asked& of) {
@@ -133,6 +134,10 @@ constexpr Misconception misconceptions[] = {
      always_saturates},
     {"Your code never saturates: under Overflow::saturate what is too large becomes 57344.", never_saturates},
     {"Your code leaves infinity as it is. Under Overflow::saturate it becomes 57344, too.", infinity_stays},
+    {"Your code makes 0 of infinity and NaN, as a function does behind an assert that is switched off. A "
+     "zero "
+     "hides them: no loss scaler skips the step.",
+     zero_unless_finite},
     {"Your code makes infinity of NaN. Both have an exponent of ones; the fraction tells them apart.",
      nan_is_infinity},
     {"Your code makes a number of NaN: 57344. NaN is 0x7e in both modes, or nobody sees it again.",

@@ -18,6 +18,9 @@
 // Round once. A half has the same exponent, and its upper byte looks like E5M2; but a number that is rounded to a half
 // first may be rounded to a middle, and then to the wrong side.
 //
+// Write the bits yourself: float8_e5m2, small_float and the helpers of its codec are not there to be called. The 8 bits are
+// compared, all of them, in both modes.
+//
 // On the CPU every array that becomes E5M2 to nearest even comes through here.
 TINYMP_INLINE std::uint8_t e5m2_from_float(float x, [[maybe_unused]] Overflow overflow) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);

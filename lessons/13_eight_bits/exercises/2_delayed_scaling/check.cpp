@@ -26,7 +26,8 @@ struct Way {
   bool oldest = false;  ///< and takes the place that comes next
   bool largest = true;  ///< max is obeyed
   bool nan_counts = false;
-  bool zero_divides = false, infinity_divides = false, nan_divides = false, bad_is_one = false;
+  bool zero_divides = false, infinity_divides = false, nan_divides = false, bad_is_one = false,
+       bad_is_zero = false;
   bool bounded = true;         ///< an infinite quotient becomes the largest float
   bool bounded_keeps = false;  ///< or it keeps the old scale
   int margin = 1;              ///< its sign; 0: ignored
@@ -38,6 +39,7 @@ float divided(const Way& way, const DelayedScaling& policy, float amax, float ol
   const bool divides = (way.zero_divides && amax == 0) || (way.infinity_divides && amax == infinity) ||
                        (way.nan_divides && amax != amax);
   if (bad && way.bad_is_one) return 1;
+  if (bad && way.bad_is_zero) return 0;
   if (bad && !divides) return old;
   const double most = std::ldexp(static_cast<double>(policy.largest), -way.margin * policy.margin);
   double quotient = most / static_cast<double>(amax);
@@ -112,6 +114,9 @@ const Misconception misconceptions[] = {
      {.nan_divides = true}},
     {"Your code begins again with 1 where an amax gives no scale. The old scale stays.",
      {.bad_is_one = true}},
+    {"Your code returns a scale of 0 where an amax gives none, as a function does behind an assert that is "
+     "switched off: the whole tensor becomes 0, and nothing tells. The old scale stays.",
+     {.bad_is_zero = true}},
     {"Your code lets a quotient overflow: the amax is so small that the scale is infinite, and 0 times it "
      "NaN. The largest "
      "float takes its place.",

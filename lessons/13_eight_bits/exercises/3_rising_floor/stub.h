@@ -13,6 +13,8 @@
 // The floor holds after a back-off, and only there: when this step was bad and has taken S below the floor of this
 // step, S becomes the floor. A floor that has risen above S lifts it at the next overflow, and not before. S above the
 // floor stays as it is, and growth knows no floor.
+//
+// Compared are s.scale, s.steps, s.bad and s.growth_tracker; move_scale(policy.dynamic, s) sets the last two.
 TINYMP_HD inline void move_scale(const EnhancedScaling& policy, ScaleState& s) {
   move_scale(policy.dynamic, s);
   ++s.steps;  // TODO: the floor

@@ -1,0 +1,13 @@
+#include <lessons/lab/bench/bench.cpp>
+#include <lessons/lab/bench/bench_count.cpp>
+#include <lessons/lab/bench/bench_cpu.cpp>
+#include <lessons/lab/bench/bench_micro.cpp>
+#include <lessons/lab/bench/cpu_gemm_report.cpp>
+#include <lessons/lab/bench/cpu_machine.cpp>
+#include <lessons/lab/bench/pytorch.cpp>
+#include <lessons/lab/bench/race.cpp>
+#include <lessons/lab/bench/run_program.cpp>
+#include <lessons/lab/bench/steps_report.cpp>
+#include <lessons/lab/bench/step_models.cpp>
+#include <lessons/lab/bench/steps.cpp>
+#include <lessons/lab/bench/telemetry.cpp>

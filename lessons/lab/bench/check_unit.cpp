@@ -1,0 +1,13 @@
+#include <lessons/lab/bench/bits_blocks.cpp>
+#include <lessons/lab/bench/check_bits.cpp>
+#include <lessons/lab/bench/check_kernels.cpp>
+#include <lessons/lab/bench/check_launch.cpp>
+#include <lessons/lab/bench/check_lessons.cpp>
+#include <lessons/lab/bench/check_memory.cpp>
+#include <lessons/lab/bench/check_speed.cpp>
+#include <lessons/lab/bench/check_sweep.cpp>
+#include <lessons/lab/bench/gpu_check.cpp>
+#include <lessons/lab/bench/gpu_check_report.cpp>
+#include <lessons/lab/bench/gpu_check_rows.cpp>
+#include <lessons/lab/bench/gpu_check_time.cpp>
+#include <lessons/lab/bench/memory_kernels.cpp>
