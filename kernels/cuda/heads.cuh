@@ -118,7 +118,7 @@ void run_on_tensor_cores(const View& a, const View& b, const View& c, std::int64
 }
 
 /// The three products of attention, by how they transpose: scores and their gradient are a . b^T in FP32, outputs and
-/// gradients of the queries a . b, those of keys and values a^T . b. Others do not come up.
+/// gradients of the queries a . b, those of keys and values a^T . b.
 template <class T>
 bool run_as_known(const View& a, Trans ta, const View& b, Trans tb, const View& c, std::int64_t heads,
                   const HeadProblem& p, dim3 grid) {

@@ -7,6 +7,7 @@
 #include <tinymp/autograd/finite_differences.h>
 #include <tinymp/optim/optimizers.h>
 #include <algorithm>
+#include <cmath>
 
 /// The models as a whole. That they are those of PyTorch: train/text_run_test.cpp.
 namespace tinymp::test {
@@ -104,6 +105,59 @@ TEST_CASE("Transformer: the rows that are asked for are those of all, and their 
   }
 }
 
+TEST_CASE("Transformer: padding changes nothing of a text, and a text is read as if it were alone") {
+  for (const Kind kind : {Kind::decoder, Kind::encoder}) {
+    Rng rng(3);
+    const Transformer model(kind, small, {}, rng);
+    const std::vector<float> alone = model.read(texts_of({6, 2, 3}, 3)).to_floats();
+    for (const std::int32_t padding : {0, 5}) {
+      Texts texts = texts_of({1, 4, 4, 0, 6, 2, 3, padding}, 4);
+      texts.lengths = Indices(Numbers{4, 3}, Device::cpu);
+      const std::vector<float> both = model.read(texts).to_floats();
+      for (std::size_t i = 0; i < alone.size(); ++i) CHECK(both[4 * 7 + i] == Approx(alone[i]).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("Transformer: the layers that add to the sum of a decoder begin smaller, with its depth") {
+  const auto largest = [](const Kind kind, std::int64_t layers, const std::string& layer) {
+    Rng rng(3);
+    nn::TransformerSizes sizes = small;
+    sizes.layers = layers, sizes.width = 64;
+    float most = 0;
+    for (const nn::Parameter& p : Transformer(kind, sizes, {}, rng).parameters())
+      if (p.name == "block 1 " + layer + " weight")
+        for (const float w : p.value.to_floats()) most = std::max(most, std::fabs(w));
+    return most;
+  };
+  for (const std::string layer : {"out", "second"}) {
+    INFO(layer);
+    const float shallow = largest(Kind::decoder, 1, layer), deep = largest(Kind::decoder, 4, layer);
+    CHECK(shallow / deep == Approx(2).epsilon(0.05));
+    CHECK(largest(Kind::encoder, 1, layer) == Approx(largest(Kind::encoder, 4, layer)).epsilon(0.05));
+  }
+}
+
+TEST_CASE("Transformer: each layer of dropout has its own places, and so has each seed") {
+  nn::TransformerSizes sizes = small;
+  sizes.dropout = 0.5f;
+  const auto seeds_of = [&](std::uint64_t seed, const Recipe& recipe) {
+    Rng rng(seed);
+    std::vector<std::uint64_t> all;
+    for (std::uint64_t number = 1; number <= 2; ++number) {
+      const nn::TransformerBlock block(true, sizes, number, recipe, rng);
+      for (const nn::Dropout& layer : {block.of_attention, block.of_out, block.of_second})
+        all.push_back(layer.seed);
+    }
+    return all;
+  };
+  std::vector<std::uint64_t> all = seeds_of(1, {});
+  CHECK(all == seeds_of(1, recipes::fp16_dynamic));
+  for (const std::uint64_t seed : seeds_of(2, {})) all.push_back(seed);
+  std::ranges::sort(all);
+  CHECK(std::ranges::adjacent_find(all) == all.end());
+}
+
 TEST_CASE("Transformer: the same first weights under every recipe, but for rounding") {
   for (const Kind kind : {Kind::decoder, Kind::encoder}) {
     Rng one(5), two(5);
@@ -186,6 +240,9 @@ TEST_CASE("Transformer says what it cannot be, and what it cannot read") {
   CHECK_SAYS("no texts of 3", model.read(texts_of(two_texts, 3)));
   CHECK_SAYS("token 7 is not one of the 7", model.read(texts_of(Numbers{7, 1}, 2)));
   CHECK_SAYS("reads texts, and takes no images", model(Tensor({1, 784})));
+  Texts asks_too_far = texts_of(two_texts, 4);
+  asks_too_far.asked = Indices(Numbers{8}, Device::cpu);
+  CHECK_SAYS("place 8 is asked for, and the texts have 8 tokens", model.read(asks_too_far));
 }
 
 }  // namespace

@@ -103,6 +103,17 @@ TEST_CASE("attention: an infinite score makes NaN in its own row alone") {
   for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::isnan(y[i]) == (i == 2 || i == 3));
 }
 
+TEST_CASE("attention: an infinite value makes NaN where it is not seen, too: 0 times infinity") {
+  const Shape shape{1, 3, 2};
+  const Tensor q = drawn_texts(shape, 1), k = drawn_texts(shape, 2), v = drawn_texts(shape, 3);
+  const Values y = attention(q, k, with_value(v, 4, std::numeric_limits<float>::infinity()), {.causal = true})
+                       .to_doubles();
+  for (std::size_t row = 0; row < 3; ++row) {
+    CHECK(std::isnan(y[2 * row]) == (row < 2));
+    CHECK(std::isfinite(y[2 * row + 1]));
+  }
+}
+
 TEST_CASE("attention: the same bits for any number of threads") {
   const Shape shape{7, 33, 24};
   const int before = threads();

@@ -101,6 +101,31 @@ TEST_CASE("a plan with a text has a model that reads it") {
   CHECK_SAYS("takes images, no texts", train::run(plan, own.log()));
   plan.text.reset();
   CHECK_SAYS("lacks its data", train::run(plan, own.log()));
+  plan = text_plan(text, Kind::decoder, {}, 2);
+  plan.loss = [](const Tensor& y, const std::vector<std::int32_t>& labels) {
+    return cross_entropy(y, labels);
+  };
+  CHECK_SAYS("a loss of its own, which no measurement of a text would follow", train::run(plan, own.log()));
+  plan.loss = {};
+  plan.text->text = nullptr;
+  CHECK_SAYS("lacks its data", train::run(plan, own.log()));
+  const data::Split images;
+  plan.data = &images;
+  CHECK_SAYS("lacks its data", train::run(plan, own.log()));
+  plan.text->text = &text;
+  CHECK_SAYS("has images beside a text", train::run(plan, own.log()));
+}
+
+TEST_CASE("a text whose validation part is shorter than the context is refused before the first step") {
+  const data::Text text = made_up_text(1200);
+  Plan plan = text_plan(text, Kind::decoder, {}, 2);
+  plan.text->context = 200, plan.batch = 1;
+  for (const std::int64_t every : {0, 1}) {
+    const OwnRun own;
+    plan.validate_every = every;
+    CHECK_SAYS("no text of 200 tokens can be cut from 120", train::run(plan, own.log()));
+    CHECK(!std::filesystem::exists(own.log()));
+  }
 }
 
 // Twins

@@ -220,6 +220,9 @@ TEST_CASE("PyTorch loads a transformer's weights with strict=True and gives the 
        {std::pair{nn::Transformer::Kind::decoder, "Decoder"}, {nn::Transformer::Kind::encoder, "Encoder"}}) {
     Rng rng(3);
     const nn::Transformer model(kind, {.words = 11, .context = 6, .width = 8, .heads = 2}, {}, rng);
+    for (const nn::Parameter& p :
+         model.parameters())  // gamma 1 and beta 0 would not tell one norm from another
+      for (std::int64_t i = 0; i < p.value.size(); ++i) p.value.data<float>()[i] += rng.uniform(-0.3f, 0.3f);
     const OwnRun run;
     train::save_weights(run.newest(), model);
     const std::vector<std::int32_t> tokens = {1, 4, 10, 0, 7, 7, 3, 9};  // two texts of four tokens

@@ -115,10 +115,11 @@ Loader::Loader(const TextExamples& texts, std::int64_t batch_size, std::uint64_t
 }
 
 TextRows Loader::texts(std::int64_t first, std::int64_t count) const {
+  expect(texts_.has_value(), "Loader::texts: this loader has images");
   const Rng epoch = of_epoch();
   TextRows rows;
   for (std::int64_t i = first; i < first + count; ++i)
-    texts_.value().add(order_[static_cast<std::size_t>(i)], epoch, rows);
+    texts_->add(order_[static_cast<std::size_t>(i)], epoch, rows);
   return rows;
 }
 

@@ -31,6 +31,8 @@ class TextExamples {
   /// Keeps a view of `tokens`, numbers in 0 .. vocabulary - 1. Throws UsageError unless there is at least one text.
   TextExamples(std::span<const std::int32_t> tokens, std::int64_t vocabulary, TextAim aim,
                std::int64_t steps);
+  TextExamples(std::vector<std::int32_t>&&, std::int64_t, TextAim,
+               std::int64_t) = delete;  // the view would dangle
 
   std::int64_t count() const { return count_; }
   std::int64_t steps() const { return steps_; }  ///< T

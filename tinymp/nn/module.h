@@ -39,6 +39,8 @@ class Module {
   virtual std::vector<Parameter> parameters() const = 0;
   /// Other tensors that training changes, in a fixed order: the running averages of batch norm, for example.
   virtual std::vector<Tensor> buffers() const { return {}; }
+  /// The layer that makes the output, as in Parameter::name; "": that of the last matrix.
+  virtual std::string output_layer() const { return {}; }
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"
 };
 

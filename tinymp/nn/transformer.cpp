@@ -15,15 +15,16 @@ void expect_sizes(const TransformerSizes& s) {
          "; choose a multiple");
 }
 
-/// The range of the first weights of a layer that adds to the sum: 2 N of them would let it grow.
+/// The gain of a layer that adds to the sum. A decoder has 2 N such layers: with smaller first weights the sum does not
+/// grow with N.
 float gain_of_sum(bool is_decoder, const TransformerSizes& sizes) {
   return is_decoder ? gain_default / std::sqrt(2 * static_cast<float>(sizes.layers)) : gain_default;
 }
 
-/// Different for each layer of dropout, or two of them would drop the same places.
-constexpr std::uint64_t dropout_seeds = 0x7261'6e73'666f'726d;
-std::uint64_t dropout_seed(std::uint64_t block, std::uint64_t place) {
-  return Rng(dropout_seeds).split(8 * block + place).seed();
+/// Each layer of dropout draws its own places, and so does each seed. `rng` is that of the weights, which stays as it is.
+std::uint64_t dropout_seed(const Rng& rng, std::uint64_t block, std::uint64_t place) {
+  constexpr std::uint64_t dropouts = 0x7261'6e73'666f'726d;
+  return rng.split(dropouts).split(8 * block + place).seed();
 }
 
 }  // namespace
@@ -41,9 +42,9 @@ TransformerBlock::TransformerBlock(bool is_decoder, const TransformerSizes& s, s
       norm2(s.width, recipe),
       first(s.width, 4 * s.width, recipe, rng),
       second(4 * s.width, s.width, recipe, rng, gain_of_sum(is_decoder, s)),
-      of_attention(s.dropout, dropout_seed(number, 0)),
-      of_out(s.dropout, dropout_seed(number, 1)),
-      of_second(s.dropout, dropout_seed(number, 2)) {}
+      of_attention(s.dropout, dropout_seed(rng, number, 0)),
+      of_out(s.dropout, dropout_seed(rng, number, 1)),
+      of_second(s.dropout, dropout_seed(rng, number, 2)) {}
 
 Tensor TransformerBlock::attend(const Tensor& x, const Texts& texts) const {
   const std::int64_t width = x.shape()[1];
@@ -85,7 +86,7 @@ Transformer::Transformer(Kind kind, const TransformerSizes& sizes, const Recipe&
       accumulate_(recipe.accumulate),
       table_(uniform({sizes.words, sizes.width}, table_bound, recipe.compute, rng)),
       positions_(uniform({sizes.context, sizes.width}, table_bound, recipe.compute, rng)),
-      of_embedding_(sizes.dropout, dropout_seed(0, 0)),
+      of_embedding_(sizes.dropout, dropout_seed(rng, 0, 0)),
       norm_(sizes.width, recipe) {
   for (std::int64_t i = 1; i <= sizes.layers; ++i)
     blocks_.emplace_back(!is_encoder(), sizes, static_cast<std::uint64_t>(i), recipe, rng);
@@ -95,6 +96,17 @@ Transformer::Transformer(Kind kind, const TransformerSizes& sizes, const Recipe&
   bias_ = Tensor({sizes.words}, recipe.compute).set_requires_grad(true);
   kernels::fill(bias_.view(), 0);
 }
+
+namespace {
+
+/// The rows of the tokens that are asked for.
+Tensor rows_of(const Tensor& x, const Indices& asked) {
+  expect(asked.largest() < x.shape()[0], "Transformer: place ", asked.largest(),
+         " is asked for, and the texts have ", x.shape()[0], " tokens");
+  return resident::embedding(x, asked);
+}
+
+}  // namespace
 
 Tensor Transformer::read(const Texts& texts) const {
   const std::int64_t count = texts.tokens.size(), width = sizes_.width;
@@ -107,7 +119,7 @@ Tensor Transformer::read(const Texts& texts) const {
   if (of_embedding_.p > 0) x = of_embedding_(x);
   for (const TransformerBlock& block : blocks_) x = block(x, texts);
   if (!is_encoder()) x = norm_(x);
-  if (texts.asked) x = resident::embedding(x, *texts.asked);  // these rows alone
+  if (texts.asked) x = rows_of(x, *texts.asked);
   if (!is_encoder()) return matmul_transposed(x, table_, {accumulate_});
   x = transform_norm_.front()(gelu(transform_.front()(x)));
   return add_bias(matmul_transposed(x, table_, {accumulate_}), bias_);

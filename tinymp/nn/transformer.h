@@ -66,6 +66,7 @@ class Transformer : public Model {
 
   std::vector<Parameter> parameters() const override;
   std::vector<Tensor> buffers() const override;  ///< with dropout: the steps of its layers
+  std::string output_layer() const override { return "embedding"; }  ///< the tied table
   /// "transformer decoder of 65 words, 2 layers of 64, 4 heads, context 64"
   std::string name() const override;
   const TransformerSizes& sizes() const { return sizes_; }

@@ -8,7 +8,7 @@
 ///
 /// With z = |x| the tail is P(X > z) = e^(-z^2/2) q(u) / (5 + z), u = (5 - z) / (5 + z): q is smooth from z = 0 to infinity,
 /// where it has the limit 1 / sqrt(2 pi). The polynomials below interpolate it at Chebyshev's points. Their error is below
-/// 2^-35 of its value for floats, and 2^-57 for doubles. So the result for a float is off by 0.5003 units in the last place at
+/// 2^-35 of q for floats, and 2^-57 for doubles. So the result for a float is off by 0.5003 units in the last place at
 /// most, that for a double by 8 (tests/numeric/gelu_test.cpp measures it).
 ///
 /// gelu(-infinity) = -0, the limit (PyTorch: NaN); every NaN becomes the quiet positive NaN.

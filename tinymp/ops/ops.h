@@ -22,8 +22,8 @@ struct MatmulOptions {
 
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
 
-/// (B,O) = (B,I)(O,I)^T: the logits of words whose embedding table (O,I) is w. It stays in 16 bits when a recipe asks for
-/// products in FP8, as the last layer of a model does.
+/// (B,O) = (B,I)(O,I)^T: the logits of words whose embedding table (O,I) is w. No recipe makes
+/// its operands FP8.
 Tensor matmul_transposed(const Tensor& x, const Tensor& w, MatmulOptions options = {});
 
 /// The activations of a fused pass. log and gelu are none: their derivatives need the
@@ -107,8 +107,8 @@ Tensor dropout(const Tensor& x, float p, std::uint64_t seed, const Tensor& step)
 struct AttentionOptions {
   std::int64_t heads = 1;
   bool causal = false;  ///< token t sees the tokens 0 .. t of its text; then S = T
-  /// B numbers in 0 .. S: the places of each text that are no padding, its first ones. Without: all. What stands in
-  /// the padding of k and v must be finite.
+  /// B numbers in 0 .. S: the places of each text that are no padding, its first ones. Without: all. What a row does not
+  /// see of k and v, padding or later tokens, must be finite too: its share is 0, and 0 times infinity is NaN.
   std::optional<Indices> lengths{};
   float dropout = 0;       ///< of the probabilities: as in dropout(), by their place in (B,H,T,S)
   std::uint64_t seed = 0;  ///< for dropout, as is the step

@@ -23,11 +23,15 @@ constexpr std::uint64_t weights_stream = 0, order_stream = 1, rounding_stream = 
 constexpr std::int64_t steps_ahead = kernels::StepRecords::kept;
 
 void expect_complete(const Plan& plan) {
-  const bool has_text = plan.text && plan.text->text != nullptr;
-  expect((plan.data || has_text) && plan.model && plan.optimizer, "train::run: the plan '", plan.name,
-         "' lacks its data, model or optimizer");
+  const bool has_text = plan.text.has_value();
+  expect((has_text ? plan.text->text : plan.data) != nullptr && plan.model && plan.optimizer,
+         "train::run: the plan '", plan.name, "' lacks its data, model or optimizer");
+  expect(!has_text || !plan.data, "train::run: the plan '", plan.name, "' has images beside a text");
   expect(has_text == (plan.task == Task::name_tokens), "train::run: the plan '", plan.name,
          "' asks a model of images for tokens, or one of texts for something else");
+  expect(!plan.loss || !has_text, "train::run: the plan '", plan.name,
+         "' has a loss of its own, which no measurement of a text would follow");
+  if (has_text) plan.text->validation();  // a text that is too short is refused before the first step
   expect(plan.steps >= 1 && plan.log_every >= 1 && plan.shadow_every >= 0, "train::run: ", plan.steps,
          " steps, logged every ", plan.log_every, " and shadowed every ", plan.shadow_every, " makes no run");
   expect(plan.histogram_every >= 0, "train::run: a histogram every ", plan.histogram_every,

@@ -43,7 +43,7 @@ struct TextPlan {
 
  private:
   data::TextExamples of(const std::vector<std::int32_t>& tokens) const {
-    return {tokens, std::ssize(text->vocabulary), aim, context};
+    return {std::span<const std::int32_t>(tokens), std::ssize(text->vocabulary), aim, context};
   }
 };
 /// "text (1003854 train, 111540 validation tokens, vocabulary 66), the next token, texts of 64"
@@ -63,7 +63,8 @@ struct Plan {
   data::LoaderOptions pixels{};
   std::optional<TextPlan> text{};  ///< in place of `data`, for a model of texts
   Task task = Task::classify;
-  Loss loss{};  ///< an FP32 scalar from the model's output; empty: the loss of the task. Not with a shadow
+  Loss
+      loss{};  ///< an FP32 scalar from the model's output; empty: the loss of the task. Not with a shadow or a text
   ModelMaker model{};
   OptimizerMaker optimizer{};
   std::string optimizer_name{};                    ///< "adam lr=0.01"

@@ -14,25 +14,25 @@ void copy_numbers(const std::vector<std::int32_t>& from, const Storage& to) {
   allocator(to.device()).copy_in(to.data(), from.data(), from.size() * sizeof(std::int32_t));
 }
 
-bool has_masks(const data::TextExamples& texts) { return texts.aim() == data::TextAim::masked_tokens; }
-
 }  // namespace
 
 ResidentTexts::ResidentTexts(const data::TextExamples& texts, std::int64_t batch, Device device)
     : texts_(texts),
       batch_(batch),
       tokens_(bytes_of_epoch(texts, batch, texts.steps()), device),
-      asked_(bytes_of_epoch(texts, batch, texts.asked()), device),
       labels_(bytes_of_epoch(texts, batch, texts.asked()), device),
-      before_(device) {}
+      before_(device) {
+  if (texts.aim() == data::TextAim::masked_tokens)
+    asked_.emplace(bytes_of_epoch(texts, batch, texts.asked()), device);
+}
 
 void ResidentTexts::copy(const data::TextRows& rows) const {
   copy_numbers(rows.tokens, tokens_);
   copy_numbers(rows.labels, labels_);
-  if (!has_masks(texts_)) return;
+  if (!asked_) return;
   std::vector<std::int32_t> places = rows.asked;
   for (std::int32_t& place : places) place %= static_cast<std::int32_t>(batch_ * texts_.steps());
-  copy_numbers(places, asked_);
+  copy_numbers(places, *asked_);
 }
 
 void ResidentTexts::follow(const data::Loader& loader, std::int64_t steps) {
@@ -51,12 +51,12 @@ data::Batch ResidentTexts::next(const StepRecords& records) const {
   data::Batch batch{Tensor(), {}, Indices(of_labels, 0, last, device)};
   batch.texts = Texts{.tokens = Indices(of_tokens, 0, last, device), .steps = texts_.steps()};
   std::span<std::int32_t> asked;
-  if (has_masks(texts_)) {
+  if (asked_) {
     batch.texts->asked = Indices(of_labels, 0, static_cast<std::int32_t>(of_tokens - 1), device);
     asked = batch.texts->asked->written();
   }
   const kernels::TextSource source{.tokens = numbers(tokens_),
-                                   .asked = numbers(asked_),
+                                   .asked = asked_ ? numbers(*asked_) : nullptr,
                                    .labels = numbers(labels_),
                                    .before = before_.cell().memory,
                                    .device = device};

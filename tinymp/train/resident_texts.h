@@ -27,7 +27,8 @@ class ResidentTexts {
 
   data::TextExamples texts_;
   std::int64_t batch_;
-  Storage tokens_, asked_, labels_;  ///< of an epoch; places are those in a batch
+  Storage tokens_, labels_;         ///< of an epoch
+  std::optional<Storage> asked_{};  ///< with masks: places in a batch
   DeviceValue<std::int64_t> before_;
   std::optional<std::int64_t> epoch_{}, first_{};  ///< of the texts on the device, and what `before_` says
 };

@@ -7,7 +7,7 @@
 #include <lessons/lab/bench/pytorch.cpp>
 #include <lessons/lab/bench/race.cpp>
 #include <lessons/lab/bench/run_program.cpp>
-#include <lessons/lab/bench/steps_report.cpp>
 #include <lessons/lab/bench/step_models.cpp>
 #include <lessons/lab/bench/steps.cpp>
+#include <lessons/lab/bench/steps_report.cpp>
 #include <lessons/lab/bench/telemetry.cpp>

@@ -35,7 +35,7 @@ train::ModelMaker model_maker(const CLI::App& app, const ModelFlags& flags, cons
 /// The plan of a model that reads texts, without its text; nothing for a model of images. Throws UsageError for flags that
 /// the model has no use for.
 std::optional<train::TextPlan> text_plan_of(const CLI::App& app, const ModelFlags& flags);
-/// A model of texts whose vocabulary has so many tokens. Throws UsageError for sizes that do not go together.
+/// A model of texts whose vocabulary has so many tokens.
 train::ModelMaker text_model_maker(const ModelFlags& flags, std::int64_t vocabulary);
 
 train::Task task_of(const ModelFlags& flags);  ///< what such a model is asked to do

@@ -53,7 +53,7 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
   };
   count("--steps", flags.steps, 1, "How many");
   count("--batch", flags.batch, 1, "Images, or texts, a step");
-  app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images")
+  app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
       ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
@@ -61,9 +61,9 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
       ->type_name("N")
       ->check(whole(1, most_seeds));
   count("--log-every", flags.log_every, 1, "Record every so many steps");
-  app.add_option(
-         "--validate-every", flags.validate_every,
-         "Measure loss and metric on the first 1,000 validation images so often (20 times a run); 0: never")
+  app.add_option("--validate-every", flags.validate_every,
+                 "Measure loss and metric on the first 1,000 validation images, or 8,192 tokens, so often "
+                 "(20 times a run); 0: never")
       ->type_name("N")
       ->check(whole(0, many));
   count("--shadow-every", flags.shadow_every, 0,
