@@ -1,10 +1,10 @@
 #include <tinymp/amp/float8_products.h>
-#include <tinymp/nn/transformer.h>
 
 #include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tests/kernels/rig.h>
 #include <tinymp/nn/mlp.h>
+#include <tinymp/nn/transformer.h>
 #include <tinymp/ops/ops.h>
 #include <functional>
 
