@@ -336,6 +336,31 @@ TEST_CASE("current scales: each use has its own, and zeros and infinity have 1")
   CHECK(torchao.scales()[0].scale == static_cast<float>(448.0 / 1e-12));
 }
 
+TEST_CASE("current scales: backward has the scale of its own use, though another use came between") {
+  const Op product = [](const Tensor& x, const Tensor& w) { return matmul(x, w); };
+  const Recipe recipe = scaled_products(TensorScaling::current);
+  const Tensor w = parameter({8, 6}, 1);
+  const Tensor small = drawn({2, 8}, f32, 2, 1e-3f), large = drawn({2, 8}, f32, 3, 1e3f);
+  const Tensor weak = drawn({2, 6}, f32, 4, 1e-5f), strong = drawn({2, 6}, f32, 5, 1e4f);
+  const Float8Products products(Layers({{"layer weight", w}}), recipe);
+  products.begin_step();
+  {
+    const Float8Products::Region region(products);
+    Tape tape;
+    const Tensor y = product(small, w), z = product(large, w);
+    tape.backward(add(sum(multiply(y, strong)), sum(multiply(z, weak))));
+  }
+  products.end_step();
+  const auto current = [](const Tensor& t, DType format) {
+    return scaled(t, te_current(amax_by_hand(t), format == e4m3 ? 448.0f : 57344.0f), format);
+  };
+  const DType forward = recipe.eight_bits.forward, backward = recipe.eight_bits.backward;
+  const Scaled rounded_w = current(w, forward);
+  const Tensor first = by_hand(product, current(small, forward), rounded_w, current(strong, backward)).dw;
+  const Tensor second = by_hand(product, current(large, forward), rounded_w, current(weak, backward)).dw;
+  CHECK(bits_equal(w.grad(), add(first, second)));
+}
+
 TEST_CASE("current scales: a NaN makes torchao's scale NaN, and Transformer Engine's does not see it") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Tensor x = Tensor::from({2, 2}, std::vector<float>{nan, 1, 2, -3}), w = parameter({2, 3}, 1);

@@ -8,6 +8,8 @@ set(emu_ladder ${ladder} ${other_rungs} ${PROJECT_SOURCE_DIR}/kernels/cuda/gemm/
 file(GLOB emu_suite CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/emu/*_test.cpp)
 # bugs.cpp has the bugs. The counter of accesses is one for all emulated threads: ThreadSanitizer calls that a race.
 list(FILTER emu_suite EXCLUDE REGEX "/(bugs|accesses)_test\\.cpp$")
+# Assertions take any optimiser longer than they run.
+set_source_files_properties(${emu_suite} PROPERTIES COMPILE_OPTIONS -O0)
 include(CheckCXXSourceCompiles)
 
 # emu_sanitizer_test(SANITIZER NAME PROGRAM ARGUMENT TEXT...)
@@ -70,7 +72,7 @@ emu_bug_test(address no_wait "use-after-poison" "line: no_wait" "In kernel no_wa
 add_executable(emu_ucontext emu/threads_test.cpp emu/bugs_test.cpp ${emu_machine})
 target_include_directories(emu_ucontext PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_features(emu_ucontext PRIVATE cxx_std_20)
-target_compile_options(emu_ucontext PRIVATE ${TINYMP_WARNINGS} -ffp-contract=off)
+target_compile_options(emu_ucontext PRIVATE ${TINYMP_WARNINGS} -O1 -ffp-contract=off)
 target_compile_definitions(emu_ucontext PRIVATE TINYMP_EMU_UCONTEXT)
 target_link_libraries(emu_ucontext PRIVATE catch_main Threads::Threads)
 add_test(NAME "emu: fibers of POSIX" COMMAND emu_ucontext)
