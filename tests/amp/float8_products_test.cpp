@@ -6,6 +6,7 @@
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/transformer.h>
 #include <tinymp/ops/ops.h>
+#include <algorithm>
 #include <functional>
 
 /// Products in FP8 against the plain op, in FP32, of operands that were rounded one by one.
@@ -176,6 +177,7 @@ TEST_CASE("FP8 products: the exempt layers, by name and by place") {
     std::string names;
     for (const nn::Parameter& p : parameters)
       if (product_policy()->covers(p.value)) names += p.name + ";";
+    CHECK(products.covered() == static_cast<std::size_t>(std::ranges::count(names, ';')));
     return names;
   };
   CHECK(covered("") == "layer 1 weight;layer 2 weight;layer 3 weight;");

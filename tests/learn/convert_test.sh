@@ -68,6 +68,7 @@ convert() {
   LC_NUMERIC=de_DE.UTF-8 LC_ALL='' gives '--to f16' '1.5' '0x3e00 1.5'
   printf ' 1.5\t\r\n2' >"$work/in" && learn 0 --to f16 <"$work/in" && prints $'0x3e00 1.5\n0x4000 2'
 
+  learn 2 --to f16 </ && complains 'standard input cannot be read: Is a directory'
   refuses '--to f16' '1,abc' "line 2: 'abc' is not a number"
   refuses '--to f16' '1x' 'line 1'
   refuses '--to f16' '1;5' 'line 1'

@@ -304,6 +304,7 @@ runs() {
   learn 0 run 6 --smoke --data cut --seeds 2 --first-seed 5
   [ "$(find runs/06_loss_scaling-001 -name '*-seed[56]*.jsonl' | wc -l)" = 27 ] || fail 'wanted 11 curves of seeds 5 and 6, and 5 runs of seed 5'
   prints 'Again:  ./learn run 6 --smoke --data cut --seeds 2 --first-seed 5'
+  grep -x -A 1 'Must the gradients be divided by S?' err | grep -q '^FP32, seed 5' || fail 'the runs do not stand under their question'
   grep -q '"lesson":"06_loss_scaling"' runs/06_loss_scaling-001/fp32-seed5.jsonl || fail 'the log names no lesson'
 
   printf '0.05\nwhat\nnan\n' >answers
@@ -377,6 +378,8 @@ runs() {
     prints 'gradients through e5m2, but last, errors rounded stochastic'
     learn 0 train $few --recipe fp8_hybrid --fp8-history 3 --fp8-margin -1 --fp8-amax most_recent --out hybrid
     prints 'delayed scales with margin -1 of 3 steps by most_recent'
+    learn 0 train $few --recipe fp8_hybrid --fp8-exempt '*' --out exempt
+    prints 'No product of this run is in FP8'
     learn 2 train $few --recipe fp8_hybrid --fp8-scaling current --fp8-margin 1
     complains '--fp8-margin has no meaning for --fp8-scaling current'
     learn 2 train $few --recipe fp8_hybrid --fp8-margin 31 && complains '--fp8-margin'

@@ -124,6 +124,15 @@ TEST_CASE("in words: what FP16 loses, and what a larger S would save") {
             "80 % of the updates are at least 2048 times smaller than their weight, too small for most FP16 "
             "weights; these weights are FP32.",
             "In this run 65 % were lost: 5.0 % underflowed, 60 % absorbed."});
+  train::Run bf16 = run;
+  bf16.header.recipe = recipes::bf16_weights;
+  CHECK(update_bars({&bf16, &bf16.sizes[0]}, "a")->words[0] ==
+        "80 % of the updates are at least 2048 times smaller than their weight, too small for most FP16 "
+        "weights. These "
+        "weights are BF16: 256 times smaller is too small for most, and 80 % are.");
+  CHECK(gradient_bars({&bf16, &bf16.sizes[0]}, "a")
+            .words[0]
+            .ends_with("31 % by S = 64. This run keeps them in BF16, whose range is that of FP32."));
   train::Run sunk = run;  // more is zero than FP16 would have to flush
   sunk.sizes[0].parameters[0].gradients.flushed = 900;
   CHECK(

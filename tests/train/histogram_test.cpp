@@ -96,13 +96,13 @@ void check_gradients(const GradientSizes& found, const std::vector<double>& wide
 void check_updates(const UpdateSizes& found, const std::vector<float>& updates,
                    const std::vector<float>& before, const std::vector<float>& after, DType master) {
   ByHand ratios;
-  std::int64_t underflowed = 0, absorbed = 0, beyond = 0;
+  std::int64_t underflowed = 0, absorbed = 0, beyond = 0, beyond_bf16 = 0;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     if (updates[i] == 0) continue;
     const long double ratio = std::abs(static_cast<long double>(before[i]) / updates[i]);
     const bool counts = std::isfinite(updates[i]) && std::isfinite(before[i]);
     ratios.add(counts ? static_cast<double>(ratio) : infinity, counts && ratio > 0 ? std::ilogb(ratio) : 0);
-    beyond += counts && ratio >= 2048;
+    beyond += counts && ratio >= 2048, beyond_bf16 += counts && ratio >= 256;
     // Up to here the format rounds to zero.
     const double tiniest = master == DType::f16 ? 0x1p-25 : master == DType::bf16 ? 0x1p-134 : 0;
     const bool vanishes = std::abs(static_cast<double>(updates[i])) <= tiniest;
@@ -113,6 +113,7 @@ void check_updates(const UpdateSizes& found, const std::vector<float>& updates,
   CHECK(found.underflowed == underflowed);
   CHECK(found.absorbed == absorbed);
   CHECK(found.beyond_2048() == beyond);
+  CHECK(found.beyond_256() == beyond_bf16);
 }
 
 /// Numbers of all sizes and both signs, the edges among them, as a tensor of the format has them.

@@ -85,6 +85,7 @@ class Float8Products::Policy final : public ProductPolicy {
       }
     return all;
   }
+  std::size_t covered() const { return names_.size(); }
   void enter_region() {
     forget_copies();
     if (regions_++ > 0) return;
@@ -219,6 +220,7 @@ DelayedScaleState Float8Products::state(Device where) const {
 void Float8Products::restore(const DelayedScaleState& state) const {
   if (policy_ != nullptr) policy_->scales().restore(state);
 }
+std::size_t Float8Products::covered() const { return policy_ == nullptr ? 0 : policy_->covered(); }
 std::vector<Float8Products::Scale> Float8Products::scales() const {
   return policy_ == nullptr ? std::vector<Scale>() : policy_->all_scales();
 }

@@ -60,6 +60,9 @@ class Float8Products {
   /// Goes on from there. Throws Error for the state of another model or recipe.
   void restore(const DelayedScaleState& state) const;
 
+  /// The weights whose products are in FP8. 0 where a recipe exempts all layers of a model.
+  std::size_t covered() const;
+
   /// A tensor of the products, and its scale.
   struct Scale {
     std::string layer{};        ///< "layer 1"

@@ -71,6 +71,8 @@ struct UpdateSizes {
   /// How many updates are at least 2048 = 2^11 times smaller than their weight. An FP16 weight has 11 bits:
   /// from 2048 on an update may leave it unchanged, depending on its last bits, and from 4096 on it does.
   std::int64_t beyond_2048() const { return ratios.sized() - ratios.up_to(10); }
+  /// The same for BF16, which has 8 bits: at least 256 times smaller.
+  std::int64_t beyond_256() const { return ratios.sized() - ratios.up_to(7); }
   UpdateSizes& operator+=(const UpdateSizes& other);
   bool operator==(const UpdateSizes&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <lessons/lab/learn/lab_state.h>
 #include <lessons/lab/learn/results.h>
 #include <lessons/lab/learn/run_progress.h>
+#include <lessons/lab/learn/words.h>
 #include <tinymp/base/device.h>
 #include <tinymp/base/parallel_for.h>
 #include <tinymp/train/provenance.h>
@@ -128,6 +129,12 @@ train::Plan Lab::complete(train::Plan plan) {
 
 train::Run Lab::train(train::Plan plan, std::unique_ptr<nn::Model>* keep) {
   plan = complete(std::move(plan));
+  const bool in_chapter = std::isdigit(static_cast<unsigned char>(*impl_->lesson.name)) != 0;
+  if (in_chapter && plan.question != impl_->last_question) {
+    impl_->print_waiting();
+    std::cerr << "\n" << fitted_for_errors(plan.question) << "\n";  // where the runs are told
+  }
+  impl_->last_question = plan.question;
   const std::string path = log_path(plan.name, plan.seed);
   add(impl_->run(std::move(plan), path, options_, keep));
   return impl_->runs.back();

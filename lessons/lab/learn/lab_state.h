@@ -26,6 +26,7 @@ struct Lab::Impl {
   std::unique_ptr<report::LiveCurves> live{};  ///< with --live
   bool made_out = false;                       ///< `out` was not there before
   std::optional<std::uint64_t> last_seed;      ///< of the run before
+  std::string last_question{};                 ///< of the run before, in a chapter
   std::set<std::string> paths;                 ///< of the logs that were asked for
   std::deque<train::Run> runs;                 ///< for the report; they never move, runs() hands out pointers
   std::vector<std::pair<std::string, std::string>> verdicts;  ///< question, sentence

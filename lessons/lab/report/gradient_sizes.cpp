@@ -67,7 +67,7 @@ std::string about_flushed(const GradientSizes& all) {
       on_the_way ? ": most of those could be held, but what they are made of was flushed on its way." : ".");
 }
 
-std::vector<std::string> about_gradients(const GradientSizes& all, double scale) {
+std::vector<std::string> about_gradients(const GradientSizes& all, double scale, DType format) {
   const std::int64_t whole = all.sizes.nonzero();
   if (whole == 0) return {"Every gradient is zero in FP32 already."};
   std::vector<std::string> words;
@@ -77,6 +77,8 @@ std::vector<std::string> about_gradients(const GradientSizes& all, double scale)
           : fmt::format("{} of the gradients, as FP32 computes them, are 2^-25 or smaller, which FP16 "
                         "rounds to zero.{}",
                         share_text(all.below_fp16(), whole), about_saving(all, scale)));
+  if (format == DType::bf16 && all.below_fp16() > 0)
+    words.back() += " This run keeps them in BF16, whose range is that of FP32.";
   if (all.flushed > 0) words.push_back(about_flushed(all));
   if (all.sizes.nonfinite > 0)
     words.push_back(share_text(all.sizes.nonfinite, whole) + " are infinite or NaN, in FP32 too.");
@@ -95,6 +97,9 @@ std::vector<std::string> about_updates(const UpdateSizes& all, DType master) {
       "weights",
       share_text(all.beyond_2048(), whole));
   text += master == DType::f32 ? "; these weights are FP32." : ".";
+  if (master == DType::bf16)
+    text += fmt::format(" These weights are BF16: 256 times smaller is too small for most, and {} are.",
+                        share_text(all.beyond_256(), whole));
   return {text, fmt::format("In this run {} were lost: {} underflowed, {} absorbed.",
                             share_text(all.underflowed + all.absorbed, whole),
                             share_text(all.underflowed, whole), share_text(all.absorbed, whole))};
@@ -137,7 +142,7 @@ Bars gradient_bars(const LastSizes& look, const std::string& name) {
   fill(bars, all.sizes, -45, 20);
   bars.regions = {
       {-45, -25, "zero in FP16", true}, {-24, -14, "subnormal"}, {-13, 16, "normal"}, {17, 20, "inf", true}};
-  bars.words = about_gradients(all, look.sizes->scale);
+  bars.words = about_gradients(all, look.sizes->scale, look.run->header.recipe.gradient);
   return bars;
 }
 

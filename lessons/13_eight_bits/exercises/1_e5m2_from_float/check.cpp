@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 
 namespace tinymp::exercise {
@@ -175,7 +176,12 @@ std::string fields(std::uint8_t code) {
 }
 
 std::string report(const Asked& of, std::uint8_t yours) {
-  std::string why = "Your code gives a number that is not the nearest one.";
+  const bool is_other = is_middle(of.size()) && std::abs((yours & 0x7f) - (right(of) & 0x7f)) == 1;
+  std::string why =
+      is_other
+          ? "Your code chooses the wrong one of two numbers that are equally near: right is the one whose "
+            "last bit is 0."
+          : "Your code gives a number that is not the nearest one.";
   if (of.x != of.x && (yours & 0x7fu) > infinite)
     why =
         "Your code gives another NaN than the one of this library: whatever its sign and its bits, NaN is "

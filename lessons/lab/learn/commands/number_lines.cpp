@@ -5,9 +5,11 @@
 #include <tinymp/base/foreign_text.h>
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <sstream>
 #include <string_view>
@@ -34,6 +36,9 @@ void NumberLine::expect_words(std::size_t count, const std::string& meaning) con
 
 void for_each_number_line(const std::string& example, const std::function<void(const NumberLine&)>& work) {
   if (isatty(STDIN_FILENO) != 0) throw UsageError("numbers come from standard input: " + example);
+  if (read(STDIN_FILENO, nullptr, 0) < 0)  // a folder, or closed
+    throw UsageError(concat("standard input cannot be read: ", std::strerror(errno),
+                            "; numbers come from there: ", example));
   NumberLine line;
   for (std::string text; std::getline(std::cin, text);) {
     line.line += 1;

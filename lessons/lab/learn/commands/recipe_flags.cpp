@@ -71,7 +71,8 @@ void add_eight_bits(CLI::App& app) {
   };
   add("--fp8-scaling", "Scales of tensors in FP8: none, current, torchao or delayed", "KIND",
       one_of(tensor_scaling_names()));
-  add("--fp8-margin", "delayed: the scale is 2^M times smaller", "M", whole(-100, EightBits::largest_margin));
+  add("--fp8-margin", "delayed: the scale is 2^M times smaller; -100 to 30", "M",
+      whole(-100, EightBits::largest_margin));
   add("--fp8-history", "delayed: the amax of N steps count", "N", whole(1, EightBits::longest_history));
   add("--fp8-amax", "delayed: max or most_recent, of the history", "NAME", one_of(amax_algorithm_names()));
   app.add_option("--fp8-exempt")

@@ -39,7 +39,7 @@ constexpr PolicyFlag policy_flags[] = {
     {"--interval", "N", "S grows after N good steps in a row (2000)", of_loss},
     {"--floor", "STEP:VALUE,...", "enhanced: S backs off no further from these steps on", enhanced},
     {"--format", "NAME", "e4m3 or e5m2, of the tensor (e4m3)", of_tensors},
-    {"--margin", "M", "te-delayed: the scale is 2^M times smaller (0)", te_delayed},
+    {"--margin", "M", "te-delayed: the scale is 2^M times smaller; -100 to 100 (0)", te_delayed},
     {"--history", "N", "te-delayed: the amax of N steps count (1024)", te_delayed},
     {"--algorithm", "NAME", "te-delayed: max or most_recent, of the history (max)", te_delayed}};
 

@@ -56,6 +56,13 @@ Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
   return request;
 }
 
+/// Whether the recipe asks for FP8 and exempts every layer of the model.
+bool exempts_all(train::Plan plan) {
+  plan.device = Device::cpu;
+  return plan.recipe.eight_bits.any() &&
+         train::make_products(plan, *train::make_model(plan, plan.recipe)).covered() == 0;
+}
+
 /// After Ctrl-C: what is kept, and the command that goes on.
 int tell_stopped(const train::Run& run, std::int64_t steps, bool hash) {
   const std::string folder = std::filesystem::path(run.path).parent_path().string();
@@ -98,6 +105,9 @@ int train_command(int argc, char** argv) {
   plan.question = panel(plan, lab);
   if (data::names_folder(request.options.data)) lab.say("Data: " + data::describe(lab.data()));
   lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
+  if (exempts_all(plan))
+    lab.say(concat("No product of this run is in FP8: the recipe exempts all layers of the model (",
+                   plan.recipe.eight_bits.exempt.text(), "). Give it more, as in --widths 784,64,64,10."));
   if (flags.resume.goes_on()) lab.say(where_it_goes_on(flags.resume.resume, plan.steps));
   StartingWeights start;
   if (flags.resume.weights_only) {
