@@ -2,6 +2,7 @@
 
 #include <kernels/cuda/float8.h>
 #include <kernels/cuda/packs.h>
+#include <kernels/cuda/ptx.h>
 #include <kernels/formulas/float8.h>
 #include <tinymp/numeric/rounded.h>
 
@@ -9,6 +10,54 @@
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
+/// The bits of the smallest magnitude that is rounded to no number of the format.
+template <class Y>
+constexpr std::uint32_t too_large =
+    std::is_same_v<Y, float8_e5m2> ? 0x4770'0000 : 0x43e8'0001;  // 61440, above 464
+
+/// rounded<Y>(x, Rounding::nearest_even, 0, overflow) of two floats.
+template <class Y>
+__device__ void round_pair(const float (&x)[2], Overflow overflow, Y (&y)[2]) {
+  using Layout = typename Y::Layout;
+  const std::uint32_t codes = cvt_satfinite_x2<Y>(x[0], x[1]);
+  TINYMP_UNROLL
+  for (int k = 0; k < 2; ++k) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x[k]), magnitude = bits & 0x7fff'ffff;
+    const std::uint32_t sign = Layout::has_infinity ? bits >> 31 << 7 : 0;
+    std::uint32_t code = codes >> 8 * k & 0xff;
+    if (overflow == Overflow::infinity && magnitude >= too_large<Y>) code = sign | Layout::too_large;
+    if (magnitude > 0x7f80'0000) code = Layout::nan;
+    y[k] = Y::from_bits(static_cast<std::uint8_t>(code));
+  }
+}
+
+/// To nearest even.
+template <class X, class Y>
+struct QuantizeToNearest {
+  const X* x;
+  Overflow overflow;
+  const float* scale;  // nullptr: 1
+  Y* y;
+
+  template <int count>
+  __device__ void at(std::int64_t pack) const {
+    const float by = scale == nullptr ? 1 : *scale;
+    const Pack<X, count> in = load_pack<count>(x, pack);
+    Pack<Y, count> out;
+    TINYMP_UNROLL
+    for (int k = 0; k < count; k += 2) {
+      float values[2] = {by * device_converted<float>(in.at[k]), 0};
+      if (count > 1) values[1] = by * device_converted<float>(in.at[k + (count > 1)]);
+      Y codes[2];
+      round_pair(values, overflow, codes);
+      out.at[k] = codes[0];
+      if (count > 1) out.at[k + (count > 1)] = codes[1];
+    }
+    store_pack(y, pack, out);
+  }
+};
+
+/// In any other rounding.
 template <class X, class Y>
 struct Quantize {
   const X* x;
@@ -63,8 +112,11 @@ void launch_quantize(const View& x, const Quantization& how, const float* scale,
   visit_float8(y.dtype, [&]<class Y> {
     visit_dtype(x.dtype, [&]<class X> {
       if constexpr (!std::is_same_v<X, double>) {
-        launch_packs(Quantize<X, Y>{x.data<X>(), how, scale, step, y.data<Y>()},
-                     packs_of(y.size(), {x.memory, y.memory}));
+        const Packs packs = packs_of(y.size(), {x.memory, y.memory});
+        if (how.rounding == Rounding::nearest_even)
+          launch_packs(QuantizeToNearest<X, Y>{x.data<X>(), how.overflow, scale, y.data<Y>()}, packs);
+        else
+          launch_packs(Quantize<X, Y>{x.data<X>(), how, scale, step, y.data<Y>()}, packs);
       }
     });
   });

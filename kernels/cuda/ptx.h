@@ -9,7 +9,7 @@
 #include <kernels/emu/ptx.h>
 #else
 
-#include <tinymp/numeric/float8.h>
+#include <tinymp/numeric/rounded.h>
 #include <type_traits>
 
 namespace tinymp::kernels::cuda {
@@ -35,6 +35,26 @@ __device__ inline void ldmatrix_x4_trans(std::uint32_t (&d)[4], const void* row)
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
                : "r"(shared_address(row))
                : "memory");
+}
+
+/// Two floats as float8_e4m3 or float8_e5m2, to nearest even, the first in the lower byte. Beyond the largest number, infinity
+/// too, becomes the largest; NaN becomes any NaN. From sm_89 on it is one instruction.
+template <class Y>
+__device__ inline std::uint32_t cvt_satfinite_x2(float first, float second) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  std::uint16_t d;
+  if constexpr (std::is_same_v<Y, float8_e4m3>) {
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(d) : "f"(second), "f"(first));
+  } else {
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(d) : "f"(second), "f"(first));
+  }
+  return d;
+#else
+  const auto code = [](float x) {
+    return std::uint32_t{rounded<Y>(x, Rounding::nearest_even, 0, Overflow::saturate).bits()};
+  };
+  return code(first) | code(second) << 8;
+#endif
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

@@ -5,7 +5,7 @@
 #include <kernels/emu/numbers.h>
 #include <kernels/emu/rendezvous.h>
 #include <kernels/emu/tensor_core.h>
-#include <tinymp/numeric/float8.h>
+#include <tinymp/numeric/rounded.h>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -189,6 +189,15 @@ template <class A, class B>
 void mma_m16n8k32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                   machine::Where where = machine::Where::here()) {
   machine::multiply_float8<A, B>({"mma_m16n8k32", where}, d, a, b);
+}
+
+/// "cvt", with .rn.satfinite to .e4m3x2 and .e5m2x2. Of a NaN the chip makes 0x7f.
+template <class Y>
+std::uint32_t cvt_satfinite_x2(float first, float second) {
+  const auto code = [](float x) {
+    return x == x ? std::uint32_t{rounded<Y>(x, Rounding::nearest_even, 0, Overflow::saturate).bits()} : 0x7f;
+  };
+  return code(first) | code(second) << 8;
 }
 
 inline void cp_async_16(void* shared, const void* global, int bytes = 16,

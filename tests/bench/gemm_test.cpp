@@ -24,8 +24,9 @@ class Pretended : public Executor {
   enum class Bug { none, one_element, not_written, behind_row, other_rung };
   Bug bug = Bug::none;
   Rung buggy = Rung::tiled;
-  double rung_time = 100, cublas_time = 25;
+  double rung_time = 100, cublas_time = 25, cublas_lt_time = 20;
   bool with_cublas = true;
+  std::optional<Yardstick> idle;  ///< computes nothing
   std::size_t l2 = 0;
   std::vector<const void*> timed;  ///< where the operands a of timed products lie, one after the other
 
@@ -53,12 +54,9 @@ class Pretended : public Executor {
     return has == Bug::other_rung ? Rung::naive : wanted;
   }
   void tiles(const TileBatch&) override {}
-  void cublas(const GemmProblem& p) override {
-    time_ = cublas_time;
-    if (!timing_) emulated_->gemm(Rung::naive, p);
+  YardstickLibrary& library(Yardstick which) override {
+    return which == Yardstick::cublas ? cublas_ : cublas_lt_;
   }
-  std::string why_no_cublas() const override { return with_cublas ? "" : "it is not there"; }
-  std::string cublas_version() const override { return "13.0.0"; }
   double milliseconds(const std::function<void()>& work) override {
     timing_ = true;
     work();
@@ -67,6 +65,21 @@ class Pretended : public Executor {
   }
 
  private:
+  class Library : public YardstickLibrary {
+   public:
+    Library(Pretended& gpu, Yardstick which) : gpu_(gpu), which_(which) {}
+    std::string why_not() const override { return gpu_.with_cublas ? "" : "it is not there"; }
+    std::string version() const override { return which_ == Yardstick::cublas ? "13.0.0" : "13.0.1"; }
+    void gemm(const GemmProblem& p) override {
+      gpu_.time_ = which_ == Yardstick::cublas ? gpu_.cublas_time : gpu_.cublas_lt_time;
+      if (!gpu_.timing_ && which_ != gpu_.idle) gpu_.emulated_->gemm(Rung::naive, p);
+    }
+
+   private:
+    Pretended& gpu_;
+    Yardstick which_;
+  };
+  Library cublas_{*this, Yardstick::cublas}, cublas_lt_{*this, Yardstick::cublas_lt};
   std::unique_ptr<Executor> emulated_ = emulated_executor();
   bool timing_ = false;
   double time_ = 0;
@@ -125,7 +138,7 @@ TEST_CASE("bench gemm: what a wrong kernel does is found, and it is not timed") 
     CHECK(tiled.fault.find("(1,1) = (1,1) (1,1), f16 with sums in f32: ") == 0);
     CHECK(tiled.milliseconds == 0);
     CHECK(report.notes().find("tiled is WRONG: (1,1)") == 0);
-    CHECK(report.table().rows[0][5] == "WRONG");
+    CHECK(report.table().rows[0][6] == "WRONG");
     CHECK(report.json()["rows"][0]["right"] == false);
   }
   Pretended gpu;
@@ -144,20 +157,33 @@ TEST_CASE("bench gemm: rates and shares") {
   CHECK(row.milliseconds == 100);
   CHECK(row.runs == 5);
   CHECK(row.tflops == Approx(2.0 * 64 * 64 * 64 / 0.1 / 1e12));
-  CHECK(row.cublas_share == Approx(0.25));
+  CHECK(row.shares == std::array{0.25, 0.2});
   CHECK(report.limit.tflops == 989);
   CHECK(row.limit_share == Approx(row.tflops / 989));
   const report::Table table = report.table();
   CHECK(table.rows[0][3] == "25.0 %");
   CHECK(table.rows[0].back() == "UNTESTED ON HARDWARE");
+  CHECK(table.rows[0][4] == "20.0 %");
   CHECK(table.rows[1][0] == "cuBLAS");
+  CHECK(table.rows[1][4] == "80.0 %");
+  CHECK(table.rows[2][0] == "cuBLASLt");
+  CHECK(report.notes().find("cuBLAS 13.0.0, with the same accumulator.\ncuBLASLt 13.0.1, with") !=
+        std::string::npos);
+  CHECK(report.json()["cublaslt"]["milliseconds"] == 20);
+  CHECK(report.json()["rows"][0]["share_of_cublaslt"] == 0.2);
+
+  gpu.idle = Yardstick::cublas_lt;
+  const GemmReport faulty = measure(gpu, request_of(64, Rung::mma));
+  CHECK(faulty.rows[0].shares == std::array{0.25, 0.0});
+  CHECK(faulty.notes().find("No share of cuBLASLt: as it is called here it is wrong: ") != std::string::npos);
 
   gpu.with_cublas = false;
   const GemmReport without = measure(gpu, request_of(64, Rung::mma));
-  CHECK(without.rows[0].cublas_share == 0);
+  CHECK(without.rows[0].shares == std::array{0.0, 0.0});
   CHECK(without.table().rows[0][3] == "-");
   CHECK(without.notes() ==
-        "The limit: 989 TFLOP/s (NVIDIA H200 data sheet).\nNo share of cuBLAS: it is not there.\n");
+        "The limit: 989 TFLOP/s (NVIDIA H200 data sheet).\nNo share of cuBLAS: it is not there.\n"
+        "No share of cuBLASLt: it is not there.\n");
   CHECK(without.json()["rows"][0]["share_of_cublas"].is_null());
 }
 

@@ -152,7 +152,7 @@ esac
 )");
   const Finding finding = lab::gpu_check::check_gemm(setting);
   CHECK(finding.state == State::bad);
-  REQUIRE(finding.table.size() == 15);  // six rungs with each of two kinds of sums, and the two claims
+  REQUIRE(finding.table.size() == 16);  // six rungs with each of two kinds of sums, and the three claims
   CHECK(finding.table[1] == std::vector<std::string>{"f16", "f32", "naive", "2.000", "-", "50.0 %", "-"});
   CHECK(finding.table[6] == std::vector<std::string>{"f16", "f32", "mma", "FAILED",
                                                      "exit code 1: an illegal memory access", "-", "-"});
@@ -183,14 +183,16 @@ case $format-$sums-$rung in
   f32-f32-*) ms=1 right=false ;;
   *) exit 2 ;;
 esac
-echo '{"cublas":{"why_not":"","milliseconds":'$cublas'},"rows":[{"right":'$right',"milliseconds":'$ms',"tflops":null,"share_of_cublas":null,"share_of_limit":null}]}' >"$out"
+echo '{"cublas":{"why_not":"","milliseconds":'$cublas'},"cublaslt":{"milliseconds":'$ms'},"rows":[{"right":'$right',"milliseconds":'$ms',"tflops":null,"share_of_cublas":null,"share_of_limit":null}]}' >"$out"
 )");
   const Finding finding = lab::gpu_check::check_gemm(setting);
   const auto& rows = finding.table;
-  CHECK(rows[rows.size() - 2] == std::vector<std::string>{"FP16 beside FP32", "math-bound, 64", "the ladder",
+  CHECK(rows[rows.size() - 3] == std::vector<std::string>{"FP16 beside FP32", "math-bound, 64", "the ladder",
                                                           "4.50 times", "-", "-", "-"});
-  CHECK(rows.back()[3] == "4.00 times");
-  CHECK(finding.data.back()["gain"] == 4);
+  CHECK(rows[rows.size() - 2][3] == "4.00 times");
+  CHECK(finding.data[finding.data.size() - 2]["gain"] == 4);
+  CHECK(rows.back()[2] == "cuBLASLt");
+  CHECK(finding.data.back()["gain"] == 0.5);  // 1 ms beside 2, although the rung of 1 ms is wrong
 }
 
 TEST_CASE("gpu-check: each kernel that moves data has a row at two sizes, and FP16's gain is of these rows") {
@@ -235,7 +237,7 @@ done
 case $rung-$format-$m-$t in
   mma-bf16-*) exit 2 ;;
   mma-f16-128-b) kill -SEGV $$ ;;
-  *) echo '{"rows":[{"right":true,"milliseconds":0.5,"tflops":7,"share_of_cublas":0.25}]}' >"$out" ;;
+  *) echo '{"rows":[{"right":true,"milliseconds":0.5,"tflops":7,"share_of_cublas":0.25,"share_of_cublaslt":0.2}]}' >"$out" ;;
 esac
 )");
   const files::Environment emulated("TINYMP_EMULATE", "1");
@@ -244,8 +246,8 @@ esac
   CHECK(finding.state == State::bad);
   const std::size_t rows = 12 + 22 + 2;  // two sizes, three layouts, two formats; 8 convolutions; FP8
   REQUIRE(finding.table.size() == 1 + rows);
-  CHECK(finding.table[1] ==
-        std::vector<std::string>{"square", "64,64,64", "none", "f16", "mma", "500.0", "7.0", "25.0 %"});
+  CHECK(finding.table[1] == std::vector<std::string>{"square", "64,64,64", "none", "f16", "mma", "500.0",
+                                                     "7.0", "25.0 %", "20.0 %"});
   CHECK(finding.table[2][4] == "wmma-stages");
   CHECK(finding.table[11][5] == "FAILED");
   CHECK(lab::gpu_check::kept_rows(setting) == finding.data);

@@ -63,6 +63,31 @@ TEST_CASE("FP8 on the GPU: quantize and amax have the bits of the CPU, in every 
   }
 }
 
+TEST_CASE(
+    "FP8 on the GPU: to nearest, floats of every sign, exponent and beginning have the bits of the CPU") {
+  NEEDS_CUDA();
+  constexpr std::int64_t n = std::int64_t{1} << 18;
+  for (const std::uint32_t end : {0u, 1u, 0x2000u, 0x3fffu}) {
+    std::vector<float> x(n);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(i) << 14 | end);
+    const Tensor here = Tensor::from({n}, x);
+    for (const DType to : float8_formats) {
+      for (const Overflow overflow : {Overflow::infinity, Overflow::saturate}) {
+        Tensor result[2];
+        for (const Device device : both) {
+          const Tensor y({n}, to, device);
+          kernels::quantize(here.to(device).view(), {Rounding::nearest_even, overflow, 0, 0}, {}, {},
+                            y.view());
+          result[device == Device::cuda] = y.to(Device::cpu);
+        }
+        INFO("to " << to << ", the last bits " << end << ", overflow " << static_cast<int>(overflow));
+        REQUIRE(std::equal(codes_of(result[0]), codes_of(result[0]) + n, codes_of(result[1])));
+      }
+    }
+  }
+}
+
 TEST_CASE("FP8 on the GPU: amax ignores NaN and keeps infinity") {
   NEEDS_CUDA();
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(),

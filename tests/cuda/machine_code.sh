@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: machine_code.sh [--write]
 # What nvcc makes of every kernel for sm_90, held against the ceilings in machine_code.txt: registers, bytes of stack, bytes
-# of spills, and the instructions of the longest loop (where there are tensor cores: of the longest one that uses them). No GPU
-# is needed. The loops need nvdisasm: of the toolkit, that which TINYMP_NVDISASM names, or with TINYMP_FETCH_NVDISASM=1 from
-# PyPI by pinned hash into build/nvdisasm; without it that column is skipped (exit code 77). --write makes the file anew: then
+# of spills, and the instructions of the longest loop (where there are tensor cores: of the longest one that uses them). For
+# what memory bounds also "copy": the share of a copy's speed, in percent, that this code allows on an H200. No GPU is needed.
+# The loops need nvdisasm: of the toolkit, that which TINYMP_NVDISASM names, or with TINYMP_FETCH_NVDISASM=1 from
+# PyPI by pinned hash into build/nvdisasm; without it those columns are skipped (exit code 77). --write makes the file anew: then
 # look at the difference.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -73,10 +74,45 @@ loops() {
     }
     END { close_kernel() }' "$work"/*.code | sort
 }
-if [ -n "$nvdisasm" ]; then loops >"$work/loops"; else awk '{ print $1, "-" }' "$work/resources" >"$work/loops"; fi
+
+# KERNEL copy: 132 multiprocessors start 4 instructions of a warp in a cycle, 1.755e9 times a second, while 4.8e12 bytes pass. A
+# scheduler takes 2 cycles for FP64, and 8 for what one unit for all does (MUFU, conversions). As if memory waited for none
+# of it, the slower one counts: the cycles of the loop that moves most, or its bytes. A branch that is not taken counts, too.
+copies() {
+  awk '
+    function close_kernel(cycles, memory) {
+      if (kernel == "") return
+      cycles = most; memory = bytes * 32 * 132 * 4 * 1.755e9 / 4.8e12
+      print kernel, (bytes == 0 ? "-" : memory >= cycles ? 100 : int(100 * memory / cycles))
+    }
+    function width(op) { return op ~ /\.128/ ? 16 : op ~ /\.64([.]|$)/ ? 8 : op ~ /\.[US]16/ ? 2 : op ~ /\.[US]8/ ? 1 : 4 }
+    function larger(a, b) { return a > b ? a : b }
+    /^\.text\./ { close_kernel(); kernel = substr($1, 7); sub(/:$/, "", kernel); n = bytes = most = 0; delete at }
+    /^\.L_x_[0-9]+:/ { label = $1; sub(/:$/, "", label); at[label] = n }
+    /^ +\/\*[0-9a-f]+\*\/ / {
+      op = $2 ~ /^@/ ? $3 : $2
+      ++n
+      moved[n] = moved[n - 1] + (op ~ /^(LDG|STG)/ ? width(op) : 0)
+      double[n] = double[n - 1] + (op ~ /^D(ADD|MUL|FMA|SETP|MNMX)/)
+      single[n] = single[n - 1] + (op ~ /^(MUFU|F2F|F2I|I2F|FRND)/)
+      if (match($0, /BRA .*`\(\.L_x_[0-9]+\)/)) {
+        target = substr($0, RSTART, RLENGTH); sub(/.*`\(/, "", target); sub(/\)$/, "", target)
+        if (target in at && moved[n] - moved[at[target]] > bytes) {
+          first = at[target]; bytes = moved[n] - moved[first]
+          most = larger(n - first, larger(2 * (double[n] - double[first]), 8 * (single[n] - single[first])))
+        }
+      }
+    }
+    END { close_kernel() }' "$work"/*.code | sort
+}
+if [ -n "$nvdisasm" ]; then
+  loops >"$work/loops" && copies >"$work/copies"
+else
+  awk '{ print $1, "-" }' "$work/resources" | tee "$work/loops" >"$work/copies"
+fi
 
 # A name that a reader knows, and that is the same on every machine.
-join "$work/resources" "$work/loops" | c++filt | sed -E '
+join "$work/resources" "$work/loops" | join - "$work/copies" | c++filt | sed -E '
     s/^void //
     s/nvcuda::wmma:://g; s/tinymp::kernels:://g; s/tinymp:://g; s/cuda::(_GLOBAL__N_[^:]*|\(anonymous namespace\))?(::)?//g
     s/small_float<8, 7, \(Specials\)0>/bfloat16/g' |
@@ -89,29 +125,36 @@ join "$work/resources" "$work/loops" | c++filt | sed -E '
       return name
     }
     {
-      split($(NF - 3) " " $(NF - 2) " " $(NF - 1) " " $NF, figure, " ")
-      NF -= 4; name = without_parameters($0, 0, 0); gsub(/ /, "", name)
+      split($(NF - 4) " " $(NF - 3) " " $(NF - 2) " " $(NF - 1) " " $NF, figure, " ")
+      NF -= 5; name = without_parameters($0, 0, 0); gsub(/ /, "", name)
       for (i = 1; i <= 4; ++i) if (!((name, i) in most) || figure[i] + 0 > most[name, i] + 0) most[name, i] = figure[i] # of overloads
-      names[name] = 1
+      if (name !~ /^(map|zip|step_packs|step_rounded|for_each_pack|fill_with|fill_with_share|add_to_rows)(<|$)/) figure[5] = "-"
+      if (!(name in copy) || figure[5] + 0 < copy[name] + 0) copy[name] = figure[5]
     }
-    END { for (name in names) print name, most[name, 1], most[name, 2], most[name, 3], most[name, 4] }' | sort >"$work/now"
+    END { for (name in copy) print name, most[name, 1], most[name, 2], most[name, 3], most[name, 4], copy[name] }' | sort >"$work/now"
 
 if [ "${1:-}" = --write ]; then
-  { echo '# kernel registers stack spills loop: ceilings for sm_90, written by tests/cuda/machine_code.sh --write' && cat "$work/now"; } >"$ceilings"
+  { echo '# kernel registers stack spills loop copy: ceilings for sm_90 (of copy a floor), written by tests/cuda/machine_code.sh --write' && cat "$work/now"; } >"$ceilings"
   exit 0
 fi
 grep -v '^#' "$ceilings" | sort >"$work/ceilings"
 # Another release of the compiler may need a register or some instructions more.
 if ! awk -v now="$work/now" '
-  { for (i = 2; i <= 5; ++i) most[$1, i] = $i; known[$1] = 1 }
+  { for (i = 2; i <= 6; ++i) most[$1, i] = $i; known[$1] = 1 }
   END {
     split("kernel registers stack spills loop", what, " ")
+    # Optimizers, casts, arithmetic value by value, FP8 to nearest. The functions of formulas/unary.h compute in FP64, and are not.
+    promised = "^(map<(Same|Times|TimesValue|Forward<Relu>),|zip<|step_packs<|fill_with|add_to_rows|for_each_pack<QuantizeToNearest<)"
     while ((getline < now) > 0) {
       if (!($1 in known)) { print $1 ": has no ceiling; --write makes one"; bad = 1 }
       else for (i = 2; i <= 5; ++i) {
         slack = i == 2 ? 4 : i == 5 ? most[$1, i] / 10 : 0
         if ($i != "-" && $i > most[$1, i] + slack) { print $1 ": " what[i] " " $i ", ceiling " most[$1, i]; bad = 1 }
       }
+      if (most[$1, 6] != "-" && $6 != "-" && $6 < most[$1, 6] - 5) {
+        print $1 ": " $6 " % of a copy, floor " most[$1, 6]; bad = 1
+      }
+      if ($1 ~ promised && $6 != "-" && $6 < 85) { print $1 ": " $6 " % of a copy, 85 are promised"; bad = 1 }
       delete known[$1]; ++count
     }
     for (kernel in known) { print kernel ": is gone; --write drops its ceiling"; bad = 1 }

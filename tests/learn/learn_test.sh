@@ -430,6 +430,8 @@ runs() {
   before=$(snapshot runs)
   learn 0 explain --recipe o1 && prints '^cast  *f32  *f16 .*layer 1 weight$' && prints '^linear  *f16 f16 f16  *f16  *f32'
   learn 0 explain --model resnet20 --recipe o2 && prints '^batch_norm  *f16 f32 f32  *f16'
+  learn 0 explain --recipe fp8_hybrid --batch 2 && prints '^quantize  *bf16  *e4m3  *nearest  *896 ' &&
+    prints 'in the first step all are 1' && prints '^quantize  *bf16  *e5m2  *nearest '
   TINYMP_EMULATE=h200 learn 0 explain --recipe o2 --batch 2 --device cuda &&
     prints '^gemm  *mma  *1  *(2,784):f16 (784,[0-9]*):f16 -> '
   TINYMP_EMULATE=1 learn 0 explain --recipe o0 --batch 2 --device cuda && prints '^gemm  *by definition\|^gemm  *tiled'

@@ -6,7 +6,7 @@ list(FILTER bench_sources EXCLUDE REGEX "/measure_main[.]cpp$")
 if(TINYMP_HAS_CUDA)
   list(FILTER bench_sources EXCLUDE REGEX "/no_cuda_")
 else()
-  list(FILTER bench_sources EXCLUDE REGEX "/(cuda_executor|cublas)[.]cpp$")
+  list(FILTER bench_sources EXCLUDE REGEX "/(cuda_executor|cublas|cublas_lt)[.]cpp$")
 endif()
 add_library(tinymp_bench STATIC ${bench_sources})
 target_link_libraries(tinymp_bench PUBLIC tinymp_lab nlohmann_json::nlohmann_json

@@ -17,9 +17,9 @@ struct Formats {
 };
 constexpr Formats all[] = {{"f16", "f32"}, {"f16", "f16"}, {"bf16", "f32"}, {"f32", "f32"}};
 
-/// Milliseconds of the fastest right rung, and of cuBLAS; 0: none.
+/// Milliseconds of the fastest right rung, and of NVIDIA's libraries; 0: none.
 struct Fastest {
-  double ours = 0, cublas = 0;
+  double ours = 0, cublas = 0, cublas_lt = 0;
 };
 void take(Fastest& fastest, const Json& report) {
   const Json& row = report["rows"][0];
@@ -27,7 +27,10 @@ void take(Fastest& fastest, const Json& report) {
     if (value.is_number() && (least == 0 || value.get<double>() < least)) least = value.get<double>();
   };
   if (row.value("right", false)) smaller(fastest.ours, row["milliseconds"]);
-  if (report["cublas"].contains("milliseconds")) smaller(fastest.cublas, report["cublas"]["milliseconds"]);
+  for (auto& [name, least] :
+       {std::pair<const char*, double&>{"cublas", fastest.cublas}, {"cublaslt", fastest.cublas_lt}})
+    if (report.contains(name) && report[name].contains("milliseconds"))
+      smaller(least, report[name]["milliseconds"]);
 }
 
 /// The papers say that FP16 is 2 to 6 times as fast as FP32. Here the multiplications bound both.
@@ -44,6 +47,7 @@ void add_claim(Finding& finding, const Setting& setting, const Fastest& f16, con
   };
   add("the ladder", f32.ours, f16.ours);
   add("cuBLAS", f32.cublas, f16.cublas);
+  add("cuBLASLt", f32.cublas_lt, f16.cublas_lt);
 }
 
 }  // namespace

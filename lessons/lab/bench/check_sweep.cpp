@@ -70,8 +70,8 @@ class Rows {
   Rows(Finding& finding, const Setting& setting)
       : finding_(&finding), setting_(&setting), before_(kept_rows(setting)) {}
 
-  /// `measure` returns {"right": ..., "rung": ..., "milliseconds": ..., "tflops": ..., "share_of_cublas": ...}, or
-  /// {"fault": ...}; null where it is not known.
+  /// `measure` returns {"right": ..., "rung": ..., "milliseconds": ..., "tflops": ..., "share_of_cublas": ...,
+  /// "share_of_cublaslt": ...}, or {"fault": ...}; null where it is not known.
   void add(const std::string& what, const std::string& sizes, const std::string& transposed,
            const std::string& format, const std::function<Json()>& measure) {
     const std::string name = fmt::format("{} {} {} {}", what, sizes, transposed, format);
@@ -88,11 +88,12 @@ class Rows {
     const bool right = row.value("right", false);
     wrong += !right;
     if (row.contains("fault")) {
-      cells.insert(cells.end(), {"FAILED", row["fault"].get<std::string>(), "-"});
+      cells.insert(cells.end(), {"FAILED", row["fault"].get<std::string>(), "-", "-"});
     } else {
       const Json& share = row["share_of_cublas"];
       cells.insert(cells.end(), {right ? number(row["milliseconds"], "{:.1f}", 1e3) : "WRONG",
-                                 number(row["tflops"], "{:.1f}"), number(share, "{:.1f} %", 100)});
+                                 number(row["tflops"], "{:.1f}"), number(share, "{:.1f} %", 100),
+                                 number(row.value("share_of_cublaslt", Json(nullptr)), "{:.1f} %", 100)});
       if (share.is_number()) least = least > 0 ? std::min(least, share.get<double>()) : share.get<double>();
     }
     finding_->table.push_back(std::move(cells));
@@ -118,7 +119,7 @@ Json by_bench_gemm(const Setting& setting, const Product& product, const char* f
   if (report.is_null()) return {{"rung", rung}, {"fault", fault}};
   const Json& figures = report["rows"][0];
   Json row{{"rung", rung}, {"right", figures.value("right", false)}};
-  for (const char* const name : {"milliseconds", "tflops", "share_of_cublas"})
+  for (const char* const name : {"milliseconds", "tflops", "share_of_cublas", "share_of_cublaslt"})
     row[name] = figures.value(name, Json(nullptr));
   row["report"] = report;
   return row;
@@ -140,7 +141,8 @@ Json timed(const Setting& setting, const SweepKernel& kernel) {
             {"right", true},
             {"milliseconds", 1e3 * seconds},
             {"tflops", 2e-12 * kernel.multiplications / seconds},
-            {"share_of_cublas", nullptr}};
+            {"share_of_cublas", nullptr},
+            {"share_of_cublaslt", nullptr}};
   } catch (const std::exception& error) {
     return {{"fault", error.what()}};
   }
@@ -150,7 +152,7 @@ Json timed(const Setting& setting, const SweepKernel& kernel) {
 
 Finding check_sweep(const Setting& setting) {
   Finding finding{
-      .table = {{"product", "M,N,K", "transposed", "format", "rung", "us", "TFLOP/s", "of cuBLAS"}}};
+      .table = {{"product", "M,N,K", "transposed", "format", "rung", "us", "TFLOP/s", "of cuBLAS", "of Lt"}}};
   Rows rows(finding, setting);
   for (const Product& product : products_of(setting.emulated)) {
     for (const char* const format : {"f16", "bf16"})

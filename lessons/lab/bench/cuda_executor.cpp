@@ -1,7 +1,6 @@
 #include <cuda_runtime_api.h>
 #include <kernels/cuda/check.h>
 #include <kernels/device.h>
-#include <lessons/lab/bench/cublas.h>
 #include <lessons/lab/bench/executor.h>
 #include <lessons/lab/bench/race.h>
 #include <tinymp/base/error.h>
@@ -77,9 +76,11 @@ class Real : public Executor {
 
   Rung gemm(Rung wanted, const GemmProblem& problem) override { return cuda::gemm(wanted, problem, nullptr); }
   void tiles(const TileBatch& tiles) override { cuda::tensor_tiles(tiles, nullptr); }
-  void cublas(const GemmProblem& problem) override { cublas_.gemm(problem); }
-  std::string why_no_cublas() const override { return cublas_.why_not(); }
-  std::string cublas_version() const override { return cublas_.version(); }
+  YardstickLibrary& library(Yardstick which) override {
+    std::unique_ptr<YardstickLibrary>& library = which == Yardstick::cublas ? cublas_ : cublas_lt_;
+    if (!library) library = which == Yardstick::cublas ? open_cublas() : open_cublas_lt();
+    return *library;
+  }
 
   double milliseconds(const std::function<void()>& work) override {
     start_.record();
@@ -109,7 +110,7 @@ class Real : public Executor {
   }
 
  private:
-  Cublas cublas_;
+  std::unique_ptr<YardstickLibrary> cublas_, cublas_lt_;
   Event start_, stop_;
 };
 

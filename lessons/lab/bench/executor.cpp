@@ -9,6 +9,13 @@
 namespace tinymp::kernels::bench {
 namespace {
 
+class NoLibrary : public YardstickLibrary {
+ public:
+  std::string why_not() const override { return "it runs on a GPU only"; }
+  std::string version() const override { return ""; }
+  void gemm(const GemmProblem&) override { throw Error(why_not()); }
+};
+
 class Emulated : public Executor {
  public:
   Machine machine() const override {
@@ -24,14 +31,15 @@ class Emulated : public Executor {
   void fill(void* to, int byte, std::size_t bytes) override { std::memset(to, byte, bytes); }
   Rung gemm(Rung wanted, const GemmProblem& problem) override { return emu::gemm(wanted, problem, nullptr); }
   void tiles(const TileBatch& tiles) override { emu::tensor_tiles(tiles, nullptr); }
-  void cublas(const GemmProblem&) override { throw Error("cuBLAS runs on a GPU only"); }
-  std::string why_no_cublas() const override { return "it runs on a GPU only"; }
-  std::string cublas_version() const override { return ""; }
+  YardstickLibrary& library(Yardstick) override { return none_; }
   double milliseconds(const std::function<void()>& work) override {
     const auto start = std::chrono::steady_clock::now();
     work();
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
+
+ private:
+  NoLibrary none_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <kernels/cuda/gemm/ladder.h>
 #include <kernels/cuda/gemm/tensor_tiles.h>
+#include <lessons/lab/bench/yardstick.h>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -39,10 +40,8 @@ class Executor {
   /// gemm() of ladder.h. Does not wait.
   virtual Rung gemm(Rung wanted, const GemmProblem& problem) = 0;
   virtual void tiles(const TileBatch& tiles) = 0;  ///< tensor_tiles(), of this chip
-  /// The same with cuBLAS; throws Error when it refuses. Call it only when why_no_cublas() is empty.
-  virtual void cublas(const GemmProblem& problem) = 0;
-  virtual std::string why_no_cublas() const = 0;
-  virtual std::string cublas_version() const = 0;
+  /// NVIDIA's own product, beside which the ladder is measured.
+  virtual YardstickLibrary& library(Yardstick which) = 0;
 
   /// The time that the GPU takes for the work that `work` starts. Waits for its end.
   virtual double milliseconds(const std::function<void()>& work) = 0;

@@ -106,24 +106,23 @@ Timing time(Executor& executor, const std::vector<GemmCase>& products,
   return {times[static_cast<std::size_t>(runs / 2)], runs};
 }
 
-void time_cublas(Executor& executor, GemmReport& report, const std::vector<GemmCase>& products,
-                 const Progress& progress) {
-  report.no_cublas = executor.why_no_cublas();
-  if (report.no_cublas.empty() && report.shape.format == Format::f32 && report.shape.sums == Sums::f16)
-    report.no_cublas = "it has no FP16 sums of FP32 operands";
-  if (!report.no_cublas.empty()) return;
-  progress("cuBLAS");
-  report.cublas_version = executor.cublas_version();
+void time_library(Executor& executor, YardstickLibrary& library, const GemmShape& shape, YardstickRow& row,
+                  const std::vector<GemmCase>& products) {
+  row.why_not = library.why_not();
+  if (row.why_not.empty() && shape.format == Format::f32 && shape.sums == Sums::f16)
+    row.why_not = "it has no FP16 sums of FP32 operands";
+  if (!row.why_not.empty()) return;
+  row.version = library.version();
   try {
-    GemmCase product(executor, report.shape, exact(report.shape) ? Values::integers : Values::uniform, 0);
+    GemmCase product(executor, shape, exact(shape) ? Values::integers : Values::uniform, 0);
     product.poison();
-    executor.cublas(product.problem());
+    library.gemm(product.problem());
     const std::string fault = product.fault(samples);
-    expect(fault.empty(), "as it is called here it is wrong: ", text_of(report.shape), ": ", fault);
-    report.cublas_milliseconds =
-        time(executor, products, [&](const GemmProblem& problem) { executor.cublas(problem); }).milliseconds;
+    expect(fault.empty(), "as it is called here it is wrong: ", text_of(shape), ": ", fault);
+    row.milliseconds =
+        time(executor, products, [&](const GemmProblem& problem) { library.gemm(problem); }).milliseconds;
   } catch (const Error& error) {  // the rungs have figures of their own
-    report.no_cublas = error.what();
+    row.why_not = error.what();
   }
 }
 
@@ -146,7 +145,10 @@ GemmReport bench_gemm(Executor& executor, const GemmRequest& request, const Prog
     }
     report.rows.push_back(row);
   }
-  time_cublas(executor, report, products, progress);
+  for (std::size_t i = 0; i < yardsticks.size(); ++i) {
+    progress(name_of(yardsticks[i]));
+    time_library(executor, executor.library(yardsticks[i]), request.shape, report.beside[i], products);
+  }
   for (GemmRow& row : report.rows) {
     if (!row.left_out.empty() || !row.fault.empty()) continue;
     progress(concat(row.rung, ": timed"));
@@ -155,7 +157,8 @@ GemmReport bench_gemm(Executor& executor, const GemmRequest& request, const Prog
     row.milliseconds = timing.milliseconds;
     row.runs = timing.runs;
     row.tflops = report.rate(row.milliseconds);
-    row.cublas_share = report.cublas_milliseconds / row.milliseconds;
+    for (std::size_t i = 0; i < yardsticks.size(); ++i)
+      row.shares[i] = report.beside[i].milliseconds / row.milliseconds;
     if (report.limit.tflops > 0) row.limit_share = row.tflops / report.limit.tflops;
   }
   return report;

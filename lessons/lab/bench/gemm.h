@@ -4,6 +4,7 @@
 #include <lessons/lab/bench/gemm_case.h>
 #include <lessons/lab/bench/limits.h>
 #include <lessons/lab/report/table.h>
+#include <array>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,17 +29,23 @@ struct GemmRow {
   double milliseconds = 0;  ///< median of single runs; 0 when it was wrong or left out
   int runs = 0;             ///< number of runs behind the median
   double tflops = 0;        ///< 2 M N K / time
-  double cublas_share = 0;  ///< share of cuBLAS' speed, same accumulator; 0: not known
+  std::array<double, yardsticks.size()>
+      shares{};             ///< of each yardstick's speed, same accumulator; 0: not known
   double limit_share = 0;   ///< share of Limit::tflops; 0: not known
   bool run_on_gpu = false;  ///< a report in `results` says so
+};
+
+/// The time of the same product in a library of NVIDIA's.
+struct YardstickRow {
+  double milliseconds = 0;  ///< 0: not known, and `why_not` says why
+  std::string why_not{}, version{};
 };
 
 struct GemmReport {
   Machine machine{};
   GemmShape shape{};
   Limit limit{};
-  double cublas_milliseconds = 0;  ///< 0: not known, and `no_cublas` says why
-  std::string no_cublas{}, cublas_version{};
+  std::array<YardstickRow, yardsticks.size()> beside{};
   std::vector<GemmRow> rows{};
 
   /// At least one rung ran, and none was wrong.
@@ -46,7 +53,7 @@ struct GemmReport {
   /// "bench": "gemm", the request, the machine, one object in "rows" for each rung.
   nlohmann::ordered_json json() const;
   report::Table table() const;
-  /// The lines below the table: rungs left out, rungs that are wrong, the limit and the cuBLAS of the shares.
+  /// The lines below the table: rungs left out, rungs that are wrong, the limit and the libraries of the shares.
   std::string notes() const;
   /// TFLOP/s of the product when it takes `milliseconds`.
   double rate(double milliseconds) const;

@@ -27,6 +27,9 @@ Json machine_json(const Machine& machine) {
           {"l2_bytes", machine.l2_bytes}};
 }
 
+/// The name of a yardstick in the fields of a report.
+const char* field_of(Yardstick y) { return y == Yardstick::cublas ? "cublas" : "cublaslt"; }
+
 /// Adds the rungs that a report calls right. The report may be a part of `json`.
 void collect(const Json& json, std::vector<Rung>& rungs) {
   if (json.is_object() && json.value("bench", "") == "gemm" && json.contains("rows")) {
@@ -56,8 +59,11 @@ Json GemmReport::json() const {
            {"sums", name_of(shape.sums)},
            {"transposed", concat(shape.ta == Trans::yes ? "a" : "", shape.tb == Trans::yes ? "b" : "")}};
   all["limit"] = {{"tflops", or_null(limit.tflops)}, {"source", limit.source}};
-  all["cublas"] = {
-      {"milliseconds", or_null(cublas_milliseconds)}, {"version", cublas_version}, {"why_not", no_cublas}};
+  for (std::size_t i = 0; i < yardsticks.size(); ++i) {
+    all[field_of(yardsticks[i])] = {{"milliseconds", or_null(beside[i].milliseconds)},
+                                    {"version", beside[i].version},
+                                    {"why_not", beside[i].why_not}};
+  }
   all["rows"] = Json::array();
   for (const GemmRow& row : rows) {
     // Times of an emulation say nothing about a GPU, so the report leaves them out.
@@ -70,8 +76,9 @@ Json GemmReport::json() const {
                            {"milliseconds", timed ? Json(row.milliseconds) : Json(nullptr)},
                            {"runs", timed ? row.runs : 0},
                            {"tflops", timed ? Json(row.tflops) : Json(nullptr)},
-                           {"share_of_cublas", or_null(row.cublas_share)},
                            {"share_of_limit", or_null(row.limit_share)}});
+    for (std::size_t i = 0; i < yardsticks.size(); ++i)
+      all["rows"].back()[concat("share_of_", field_of(yardsticks[i]))] = or_null(row.shares[i]);
   }
   return all;
 }
@@ -80,7 +87,7 @@ report::Table GemmReport::table() const {
   using report::Align;
   report::Table table{{"rung", "ms"}, {Align::left, Align::right}, {}};
   if (!machine.emulated) {
-    for (const char* name : {"TFLOP/s", "of cuBLAS", "of limit"}) {
+    for (const char* name : {"TFLOP/s", "of cuBLAS", "of Lt", "of limit"}) {
       table.header.emplace_back(name);
       table.align.push_back(Align::right);
     }
@@ -89,7 +96,8 @@ report::Table GemmReport::table() const {
   const auto add = [&](std::string name, const GemmRow& row, const char* oracle, const char* hardware) {
     std::vector<std::string> cells{std::move(name), decimals(row.milliseconds)};
     if (!machine.emulated)
-      cells.insert(cells.end(), {decimals(row.tflops), share(row.cublas_share), share(row.limit_share)});
+      cells.insert(cells.end(), {decimals(row.tflops), share(row.shares[0]), share(row.shares[1]),
+                                 share(row.limit_share)});
     cells.insert(cells.end(), {oracle, hardware});
     table.rows.push_back(std::move(cells));
   };
@@ -97,11 +105,14 @@ report::Table GemmReport::table() const {
     const char* const oracle = !row.left_out.empty() ? "-" : row.fault.empty() ? "right" : "WRONG";
     add(std::string(rules_of(row.rung).name), row, oracle, row.run_on_gpu ? "" : "UNTESTED ON HARDWARE");
   }
-  if (cublas_milliseconds > 0) {
-    GemmRow row{.milliseconds = cublas_milliseconds, .cublas_share = 1};
+  for (std::size_t i = 0; i < yardsticks.size(); ++i) {
+    if (beside[i].milliseconds <= 0) continue;
+    GemmRow row{.milliseconds = beside[i].milliseconds};
+    for (std::size_t j = 0; j < yardsticks.size(); ++j)
+      row.shares[j] = beside[j].milliseconds / row.milliseconds;
     row.tflops = rate(row.milliseconds);
     if (limit.tflops > 0) row.limit_share = row.tflops / limit.tflops;
-    add("cuBLAS", row, "right", "");
+    add(name_of(yardsticks[i]), row, "right", "");
   }
   return table;
 }
@@ -115,8 +126,13 @@ std::string GemmReport::notes() const {
   if (machine.emulated) return text + "Emulated: the times are those of a CPU and say nothing about a GPU.\n";
   text += limit.tflops > 0 ? concat("The limit: ", limit.tflops, " TFLOP/s (", limit.source, ").\n")
                            : limit.source + ".\n";
-  if (cublas_milliseconds > 0) return text + "cuBLAS " + cublas_version + ", with the same accumulator.\n";
-  return text + "No share of cuBLAS: " + no_cublas + ".\n";
+  for (std::size_t i = 0; i < yardsticks.size(); ++i) {
+    const char* const name = name_of(yardsticks[i]);
+    text += beside[i].milliseconds > 0
+                ? concat(name, " ", beside[i].version, ", with the same accumulator.\n")
+                : concat("No share of ", name, ": ", beside[i].why_not, ".\n");
+  }
+  return text;
 }
 
 double GemmReport::rate(double milliseconds) const {

@@ -83,7 +83,7 @@ std::string fitted_for_errors(std::string_view text) {
   return fitted(text, report::terminal_width(STDERR_FILENO));
 }
 
-std::string ops_table(const std::vector<ExplainedOp>& ops) {
+std::string ops_table(const std::vector<ExplainedOp>& ops, int width) {
   constexpr report::Align left = report::Align::left, right = report::Align::right;
   const bool rounds = std::ranges::any_of(ops, [](const ExplainedOp& op) { return op.rounding.has_value(); });
   const bool scales = std::ranges::any_of(ops, [](const ExplainedOp& op) { return op.scale.has_value(); });
@@ -115,7 +115,7 @@ std::string ops_table(const std::vector<ExplainedOp>& ops) {
   sum.front() = "all";
   sum[sum.size() - 2] = concat(bytes);
   table.rows.push_back(std::move(sum));
-  return report::format_table(table, {.width = std::numeric_limits<int>::max()});
+  return report::format_table(table, {.width = width});
 }
 
 }  // namespace tinymp::lab

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ std::string printable_lines(std::string_view text);
 /// ... for standard error. Where that is no terminal the text stays as it is: in a log a message is one line.
 std::string fitted_for_errors(std::string_view text);
 
-/// What explain() found, a line an op, the bytes added up at its end.
-std::string ops_table(const std::vector<ExplainedOp>& ops);
+/// What explain() found, a line an op, the bytes added up at its end. In a table wider than `width` cells go over several
+/// lines (report::format_table).
+std::string ops_table(const std::vector<ExplainedOp>& ops, int width = std::numeric_limits<int>::max());
 
 }  // namespace tinymp::lab

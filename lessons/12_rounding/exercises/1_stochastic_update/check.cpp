@@ -57,7 +57,9 @@ void ask_words(Judge& judge) {
   std::vector<WordQuestion> all;
   for (const std::int64_t same : {0, 1})
     for (const std::int64_t step : {1, 2, 3, 1000})
-      for (const std::int64_t place : {0, 1, 2, 101'769}) all.push_back({7, step, place, same});
+      for (const std::int64_t place : {std::int64_t{0}, std::int64_t{1}, std::int64_t{2},
+                                       std::int64_t{101'769}, (std::int64_t{1} << 32) + 5})
+        all.push_back({7, step, place, same});
   for (int i = 0; i < 2000; ++i)
     all.push_back({judge.draw(), 1 + judge.draw_below(1'000'000), judge.draw_below(1 << 30), i % 5 == 4});
   const std::vector<Words> yours =

@@ -15,7 +15,7 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity(),
                 no_number = std::numeric_limits<float>::quiet_NaN(),
                 largest_float = std::numeric_limits<float>::max();
-constexpr float behind = -7;  ///< lies behind the history
+constexpr float behind = 0x1p127f;  ///< lies behind the history
 
 /// The rule as it should be, or as somebody writes it.
 struct Way {
@@ -138,6 +138,9 @@ std::string why(const std::vector<Unmoved>& all, const std::vector<Moved>& yours
   if (!std::ranges::equal(std::span(got.history.amax).subspan(end),
                           std::span(expected.history.amax).subspan(end)))
     return "Your code writes behind the history, which ends at policy.history_length.";
+  if (of.amax < behind && got.scale != expected.scale &&
+      got.scale == divided({}, of.policy, behind, of.scale))
+    return "Your code reads behind the history, which ends at policy.history_length.";
   std::string best = "Your code gives another scale than the amax that counts.";
   if (same_float(got.scale, expected.scale))
     best = "Your code leaves another history than one in which the oldest amax is replaced.";

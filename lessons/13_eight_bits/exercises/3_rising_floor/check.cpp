@@ -134,6 +134,8 @@ std::vector<Unmoved> first_questions() {
   policy.floor = floors({{4, 8}});
   for (const std::int64_t before : {0, 2, 3, 4})  // without a floor at first
     for (const float scale : {4.0f, 0x1p-149f, 0.0f}) all.push_back({policy, before, scale, 0, 1});
+  policy.floor = floors({{1, 8}, {3'000'000'001, 64}});  // more steps than an int counts
+  for (const std::int64_t before : {2'999'999'999, 3'000'000'000}) all.push_back({policy, before, 4, 0, 1});
   policy.floor = {};
   for (const float scale : {1.0f, 0x1p-140f}) all.push_back({policy, 7, scale, 0, 1});
   return all;

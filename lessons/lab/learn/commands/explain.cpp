@@ -6,9 +6,11 @@
 #include <lessons/lab/learn/commands/recipe_flags.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/table.h>
+#include <lessons/lab/report/terminal.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/amp/explain.h>
 #include <tinymp/amp/float8_products.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -25,6 +27,21 @@ data::Batch grey(std::int64_t count) {
   const std::vector<float> pixels(static_cast<std::size_t>(count * shape.size()), 0.5f);
   return {Tensor::from({count, shape.size()}, pixels),
           std::vector<std::int32_t>(static_cast<std::size_t>(count), 0)};
+}
+
+/// A step in FP8. Delayed scales follow from the step before, so there is one.
+std::vector<ExplainedOp> explained_in_eight_bits(const Float8Products& products, const Recipe& recipe,
+                                                 const std::function<Tensor()>& step,
+                                                 const std::function<std::string(const Tensor&)>& name) {
+  if (recipe.eight_bits.scaling == TensorScaling::delayed) {
+    products.begin_step();
+    explain_step(step);
+    products.end_step();
+  }
+  products.begin_step();
+  std::vector<ExplainedOp> ops = explain_step(step, name);
+  products.end_step();
+  return ops;
 }
 
 /// What each product of a step, forward and backward, ran on: a rung of the GEMM ladder, or the definition.
@@ -104,10 +121,16 @@ int explain_command(int argc, char** argv) {
     const Float8Products::Region in_eight_bits(products);
     return train::loss_of(task_of(model_flags), *model, shown);
   };
-  std::cout << fitted(concat(model->name(), ", ", batch, text ? " texts, " : " images, ", describe(recipe),
-                             "\n\n",
-                             ops_table(recipe.eight_bits.any() ? explain_step(step, names_in(*model))
-                                                               : explain(step, names_in(*model)))));
+  std::cout << fitted(
+      concat(model->name(), ", ", batch, text ? " texts, " : " images, ", describe(recipe), "\n\n"));
+  if (!recipe.eight_bits.any()) {
+    std::cout << fitted(ops_table(explain(step, names_in(*model))));
+  } else {
+    std::cout << ops_table(explained_in_eight_bits(products, recipe, step, names_in(*model)),
+                           report::terminal_width(STDOUT_FILENO));
+    if (recipe.eight_bits.scaling == TensorScaling::delayed)
+      std::cout << fitted("\nThe scales are those of a second step; in the first step all are 1.\n");
+  }
   if (device == "cuda") std::cout << fitted(products_there(make, recipe, task_of(model_flags), shown));
   return 0;
 }
