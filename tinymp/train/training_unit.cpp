@@ -14,3 +14,4 @@
 #include <tinymp/train/step.cpp>
 #include <tinymp/train/step_line.cpp>
 #include <tinymp/train/task.cpp>
+#include <tinymp/train/training.cpp>
