@@ -11,7 +11,7 @@ constexpr std::uint64_t weights_stream = 0, order_stream = 1, rounding_stream = 
 
 void expect_complete(const Plan& plan) {
   const bool has_text = plan.text.has_value();
-  expect((has_text ? plan.text->text : plan.data) != nullptr && plan.model && plan.optimizer,
+  expect((has_text ? plan.text->text != nullptr : plan.data != nullptr) && plan.model && plan.optimizer,
          "train::run: the plan '", plan.name, "' lacks its data, model or optimizer");
   expect(!has_text || !plan.data, "train::run: the plan '", plan.name, "' has images beside a text");
   expect(has_text == (plan.task == Task::name_tokens), "train::run: the plan '", plan.name,
