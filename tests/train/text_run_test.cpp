@@ -102,7 +102,7 @@ TEST_CASE("a plan with a text has a model that reads it") {
   plan.text.reset();
   CHECK_SAYS("lacks its data", train::run(plan, own.log()));
   plan = text_plan(text, Kind::decoder, {}, 2);
-  plan.loss = [](const Tensor& y, const std::vector<std::int32_t>& labels) {
+  plan.loss = [](const Tensor& y, std::span<const std::int32_t> labels) {
     return cross_entropy(y, labels);
   };
   CHECK_SAYS("a loss of its own, which no measurement of a text would follow", train::run(plan, own.log()));
