@@ -1,8 +1,11 @@
 # Run at every build:  cmake -DSOURCE=tree -DOUTPUT=commit.cpp -P Commit.cmake
 # Writes build_commit() for the run logs. The file is written only when the commit has changed, so a new
 # commit recompiles this one file and nothing else. A tree without its own .git (a ZIP, a copy inside another
-# project) is "unknown".
+# project) has the commit that the environment names as TINYMP_COMMIT, or is "unknown".
 set(commit "unknown")
+if(NOT "$ENV{TINYMP_COMMIT}" STREQUAL "")
+  string(REGEX REPLACE "[^0-9a-zA-Z+._-]" "" commit "$ENV{TINYMP_COMMIT}")
+endif()
 find_program(GIT git)
 if(GIT AND EXISTS "${SOURCE}/.git")
   execute_process(COMMAND "${GIT}" -C "${SOURCE}" rev-parse --short=12 HEAD

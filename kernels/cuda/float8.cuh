@@ -15,9 +15,9 @@ template <class Y>
 constexpr std::uint32_t too_large =
     std::is_same_v<Y, float8_e5m2> ? 0x4770'0000 : 0x43e8'0001;  // 61440, above 464
 
-/// rounded<Y>(x, Rounding::nearest_even, 0, overflow) of two floats.
-template <class Y>
-__device__ void round_pair(const float (&x)[2], Overflow overflow, Y (&y)[2]) {
+/// rounded<Y>(x, Rounding::nearest_even, 0, overflow) of two floats. A NaN may have any bits.
+template <class Y, Overflow overflow>
+__device__ void round_pair(const float (&x)[2], Y (&y)[2]) {
   using Layout = typename Y::Layout;
   const std::uint32_t codes = cvt_satfinite_x2<Y>(x[0], x[1]);
   TINYMP_UNROLL
@@ -32,10 +32,9 @@ __device__ void round_pair(const float (&x)[2], Overflow overflow, Y (&y)[2]) {
 }
 
 /// To nearest even.
-template <class X, class Y>
+template <class X, class Y, Overflow overflow>
 struct QuantizeToNearest {
   const X* x;
-  Overflow overflow;
   const float* scale;  // nullptr: 1
   Y* y;
 
@@ -46,14 +45,17 @@ struct QuantizeToNearest {
     Pack<Y, count> out;
     TINYMP_UNROLL
     for (int k = 0; k < count; k += 2) {
-      float values[2] = {by * device_converted<float>(in.at[k]), 0};
-      if (count > 1) values[1] = by * device_converted<float>(in.at[k + (count > 1)]);
+      float values[2] = {by * wide(in.at[k]), 0};
+      if (count > 1) values[1] = by * wide(in.at[k + (count > 1)]);
       Y codes[2];
-      round_pair(values, overflow, codes);
+      round_pair<Y, overflow>(values, codes);
       out.at[k] = codes[0];
       if (count > 1) out.at[k + (count > 1)] = codes[1];
     }
     store_pack(y, pack, out);
+  }
+  __device__ static float wide(X value) {
+    return static_cast<float>(std::bit_cast<typename Native<X>::type>(value));
   }
 };
 
@@ -93,8 +95,23 @@ struct Widen {
     const Pack<X, count> in = load_pack<count>(x, pack);
     Pack<Y, count> out;
     TINYMP_UNROLL
-    for (int k = 0; k < count; ++k) out.at[k] = device_converted<Y>(static_cast<float>(in.at[k]));
+    for (int k = 0; k < count; k += 2) {
+      const int next = k + (count > 1);
+      const std::uint32_t halves = cvt_to_halves<X>(in.at[k].bits() | std::uint32_t{in.at[next].bits()} << 8);
+      out.at[k] = widened(in.at[k], halves);
+      if (count > 1) out.at[next] = widened(in.at[next], halves >> 16);
+    }
     store_pack(y, pack, out);
+  }
+  /// A code, and its number as a half in the lower bits.
+  __device__ static Y widened(X code, std::uint32_t as_half) {
+    const auto number = std::bit_cast<half>(static_cast<std::uint16_t>(as_half));
+    if ((code.bits() & 0x7f) >= (X::Layout::has_infinity ? X::Layout::too_large + 1 : X::Layout::nan))
+      return std::numeric_limits<Y>::quiet_NaN();
+    if constexpr (std::is_same_v<Y, half>)
+      return number;
+    else
+      return device_converted<Y>(static_cast<float>(std::bit_cast<__half>(number)));
   }
 };
 
@@ -113,10 +130,13 @@ void launch_quantize(const View& x, const Quantization& how, const float* scale,
     visit_dtype(x.dtype, [&]<class X> {
       if constexpr (!std::is_same_v<X, double>) {
         const Packs packs = packs_of(y.size(), {x.memory, y.memory});
-        if (how.rounding == Rounding::nearest_even)
-          launch_packs(QuantizeToNearest<X, Y>{x.data<X>(), how.overflow, scale, y.data<Y>()}, packs);
-        else
+        using enum Overflow;
+        if (how.rounding != Rounding::nearest_even)
           launch_packs(Quantize<X, Y>{x.data<X>(), how, scale, step, y.data<Y>()}, packs);
+        else if (how.overflow == saturate)
+          launch_packs(QuantizeToNearest<X, Y, saturate>{x.data<X>(), scale, y.data<Y>()}, packs);
+        else
+          launch_packs(QuantizeToNearest<X, Y, infinity>{x.data<X>(), scale, y.data<Y>()}, packs);
       }
     });
   });

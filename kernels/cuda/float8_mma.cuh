@@ -211,7 +211,7 @@ std::optional<Way> way_of(const View& a, const View& b, std::int64_t groups, std
          promote_every, " terms; give a multiple of 32, or 0 for never");
   const bool fits = groups <= most_blocks && N <= most_blocks * SmallShape::n && M <= most && terms <= most;
   if (architecture() < 80 || !fits || groups * M * N * terms == 0) return {};
-  return Way{a.dtype, b.dtype, architecture() < 89, may_split_sums() ? promote_every : 0};
+  return Way{a.dtype, b.dtype, !multiplies_float8(), may_split_sums() ? promote_every : 0};
 }
 
 /// Lines of op(x), which is transposed where its lines do not lie along k in memory.

@@ -3,14 +3,22 @@
 #include <kernels/cuda/cuda.h>
 #include <cstdint>
 
-/// PTX instructions that CUDA C++ has no name for, or turns into more than one. kernels/emu/ptx.h says what each of them does, lane by
-/// lane.
+/// PTX instructions that CUDA C++ has no name for, or turns into more than one. kernels/emu/ptx.h says what each of them
+/// does, lane by lane.
 #if !defined(__CUDACC__)
 #include <kernels/emu/ptx.h>
 #else
 
+#include <tinymp/numeric/half.h>
 #include <tinymp/numeric/rounded.h>
 #include <type_traits>
+
+// PTX 8.4, of CUDA 12.4, is the first in which mma.sync takes FP8.
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1204
+#define TINYMP_KNOWS_FLOAT8 1
+#else
+#define TINYMP_KNOWS_FLOAT8 0
+#endif
 
 namespace tinymp::kernels::cuda {
 
@@ -41,7 +49,7 @@ __device__ inline void ldmatrix_x4_trans(std::uint32_t (&d)[4], const void* row)
 /// too, becomes the largest; NaN becomes any NaN. From sm_89 on it is one instruction.
 template <class Y>
 __device__ inline std::uint32_t cvt_satfinite_x2(float first, float second) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890 && TINYMP_KNOWS_FLOAT8
   std::uint16_t d;
   if constexpr (std::is_same_v<Y, float8_e4m3>) {
     asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(d) : "f"(second), "f"(first));
@@ -54,6 +62,27 @@ __device__ inline std::uint32_t cvt_satfinite_x2(float first, float second) {
     return std::uint32_t{rounded<Y>(x, Rounding::nearest_even, 0, Overflow::saturate).bits()};
   };
   return code(first) | code(second) << 8;
+#endif
+}
+
+/// Two numbers of FP8, the first in the lower byte, as halves, which hold all of them; NaN becomes any NaN. From sm_89 on it is
+/// one instruction.
+template <class X>
+__device__ inline std::uint32_t cvt_to_halves(std::uint32_t codes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890 && TINYMP_KNOWS_FLOAT8
+  std::uint32_t d;
+  const auto both = static_cast<std::uint16_t>(codes);
+  if constexpr (std::is_same_v<X, float8_e4m3>) {
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(d) : "h"(both));
+  } else {
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(d) : "h"(both));
+  }
+  return d;
+#else
+  const auto one = [](std::uint32_t code) {
+    return std::uint32_t{half(static_cast<float>(X::from_bits(static_cast<std::uint8_t>(code)))).bits()};
+  };
+  return one(codes & 0xff) | one(codes >> 8 & 0xff) << 16;
 #endif
 }
 
@@ -87,9 +116,10 @@ __device__ inline void mma_m16n8k16(std::uint32_t (&d)[2], const std::uint32_t (
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+#if TINYMP_KNOWS_FLOAT8 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890)
 /// d:(16,8) = d + a:(16,32) . b:(32,8) for FP8, A and B each float8_e4m3 or float8_e5m2, sums in FP32. sm_89, where it is
-/// one instruction, QMMA. For sm_90 nvcc 13 unpacks a and b to FP16 and makes two HMMA of it: there it costs what FP16
+/// one instruction, QMMA; multiplies_float8() tells whether it is there. For sm_90 nvcc 13 unpacks a and b to FP16 and makes
+/// two HMMA of it: there it costs what FP16
 /// costs, and adds as Instruction::mma_sync (kernels/numerics/tensor_core.h). Only wgmma has Hopper's own unit for FP8.
 template <class A, class B>
 __device__ inline void mma_m16n8k32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {

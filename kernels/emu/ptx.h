@@ -5,6 +5,7 @@
 #include <kernels/emu/numbers.h>
 #include <kernels/emu/rendezvous.h>
 #include <kernels/emu/tensor_core.h>
+#include <tinymp/numeric/half.h>
 #include <tinymp/numeric/rounded.h>
 #include <array>
 #include <cstdint>
@@ -198,6 +199,16 @@ std::uint32_t cvt_satfinite_x2(float first, float second) {
     return x == x ? std::uint32_t{rounded<Y>(x, Rounding::nearest_even, 0, Overflow::saturate).bits()} : 0x7f;
   };
   return code(first) | code(second) << 8;
+}
+
+/// "cvt", with .rn to .f16x2 of .e4m3x2 and .e5m2x2. Of a NaN the chip makes 0x7fff.
+template <class X>
+std::uint32_t cvt_to_halves(std::uint32_t codes) {
+  const auto one = [](std::uint32_t code) {
+    const auto x = static_cast<float>(X::from_bits(static_cast<std::uint8_t>(code)));
+    return x == x ? std::uint32_t{half(x).bits()} : 0x7fff;
+  };
+  return one(codes & 0xff) | one(codes >> 8 & 0xff) << 16;
 }
 
 inline void cp_async_16(void* shared, const void* global, int bytes = 16,

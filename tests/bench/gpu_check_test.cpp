@@ -153,9 +153,10 @@ esac
   const Finding finding = lab::gpu_check::check_gemm(setting);
   CHECK(finding.state == State::bad);
   REQUIRE(finding.table.size() == 16);  // six rungs with each of two kinds of sums, and the three claims
-  CHECK(finding.table[1] == std::vector<std::string>{"f16", "f32", "naive", "2.000", "-", "50.0 %", "-"});
+  CHECK(finding.table[1] ==
+        std::vector<std::string>{"f16", "f32", "naive", "2.000", "-", "50.0 %", "-", "-"});
   CHECK(finding.table[6] == std::vector<std::string>{"f16", "f32", "mma", "FAILED",
-                                                     "exit code 1: an illegal memory access", "-", "-"});
+                                                     "exit code 1: an illegal memory access", "-", "-", "-"});
   CHECK(finding.summary == "2 of 12 measured rungs fail or are wrong");
   CHECK(finding.table[13][3] == "-");  // FP32 was not measured
 }
@@ -188,7 +189,7 @@ echo '{"cublas":{"why_not":"","milliseconds":'$cublas'},"cublaslt":{"millisecond
   const Finding finding = lab::gpu_check::check_gemm(setting);
   const auto& rows = finding.table;
   CHECK(rows[rows.size() - 3] == std::vector<std::string>{"FP16 beside FP32", "math-bound, 64", "the ladder",
-                                                          "4.50 times", "-", "-", "-"});
+                                                          "4.50 times", "-", "-", "-", "-"});
   CHECK(rows[rows.size() - 2][3] == "4.00 times");
   CHECK(finding.data[finding.data.size() - 2]["gain"] == 4);
   CHECK(rows.back()[2] == "cuBLASLt");
@@ -318,6 +319,21 @@ TEST_CASE("gpu-check: good figures outlive a repetition that fails") {
   CHECK(text.find("BAD: hangs again.") != std::string::npos);
   CHECK(text.find(": fast\n") != std::string::npos);
   CHECK_FALSE(record(State::good, "fast again").contains("before"));
+}
+
+TEST_CASE("gpu-check: speed does not time a model once more that an interrupted run has timed") {
+  const files::Folder folder;
+  const files::Environment emulated("TINYMP_EMULATE", "1");
+  const Setting setting{.emulated = true, .scratch = folder.path, .part = "speed"};
+  Finding before;
+  lab::gpu_check::keep(before, setting, {{"model", "mlp"}, {"fault", "an illegal memory access"}});
+  lab::gpu_check::keep(before, setting,
+                       {{"model", "mlp"}, {"head", {"model"}}, {"table", {{"timed before"}}}, {"gain", 2}});
+  const Finding finding = lab::gpu_check::check_speed(setting);
+  CHECK(finding.state == State::good);
+  REQUIRE(finding.table.size() > 2);  // a row before, then those of the language model
+  CHECK(finding.table[1] == std::vector<std::string>{"timed before"});
+  CHECK(finding.table[2][0] == "LSTM of 64 words, 8 wide");
 }
 
 TEST_CASE("gpu-check: a damaged report is moved aside, not thrown away") {

@@ -2,7 +2,9 @@
 #include <kernels/profile.h>
 #include <tests/cuda/device.h>
 #include <tests/kernels/rig.h>
+#include <tinymp/amp/float8_products.h>
 #include <tinymp/amp/loss_scaler.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/language_model.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
@@ -35,11 +37,15 @@ std::vector<std::string> products_of(const std::string& name, const nn::Module& 
   nn::move_to(model, Device::cuda);
   Sgd optimizer(tensors(model.parameters()), {.lr = 0.01f}, recipe);
   LossScaler scaler(recipe.scaling);
+  const Float8Products products(model, recipe);
   const kernels::Profile profile;
+  products.begin_step();
   {
+    const Float8Products::Region in_eight_bits(products);
     Tape tape;
     tape.backward(scaler.scale(loss()));
   }
+  products.end_step();
   Gradients gradients = optimizer.gradients();
   UnscaleResult check = scaler.unscale(gradients);
   optimizer.step(gradients, check);
@@ -67,6 +73,19 @@ std::vector<std::string> all_products() {
     add(products_of(concat("MLP, ", format), mlp, recipe, classify(mlp, 784)));
   }
   const Recipe recipe = recipes::fp16_dynamic;
+  for (const std::vector<std::int64_t>& widths : std::initializer_list<std::vector<std::int64_t>>{
+           {784, 10}, {784, 64, 10}, {784, 64, 64, 64, 10}, {784, 128, 128, 128, 10}}) {
+    const nn::Mlp mlp(widths, recipe, rng);
+    add(products_of(mlp.name(), mlp, recipe, classify(mlp, 784)));
+  }
+  const nn::BatchNormMlp norms({784, 64, 10}, recipe, rng);
+  add(products_of(norms.name(), norms, recipe, classify(norms, 784)));
+  const nn::ResidualMlp residual(64, 2, recipe, rng);
+  add(products_of(residual.name(), residual, recipe, classify(residual, 784)));
+  for (const auto& [format, of] : {std::pair{"bf16", bf16}, std::pair{"fp8_hybrid", recipes::fp8_hybrid}}) {
+    const nn::LeNet lenet(of, rng);
+    add(products_of(concat("LeNet, ", format), lenet, of, classify(lenet, 784)));
+  }
   const nn::Autoencoder coder({784, 64, 32, 64, 784}, recipe, rng);
   add(products_of("autoencoder", coder, recipe, [&] { return mse(coder(images(784)), images(784)); }));
   const nn::LeNet lenet(recipe, rng);

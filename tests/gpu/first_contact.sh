@@ -12,19 +12,21 @@ usage: first_contact.sh [OPTIONS]
   --build DIR      the build (build/first-contact)
   --arch LIST      CUDA architectures (that of the GPU: 90-real)
   --minutes N      starts nothing that may take longer than what is left of so many minutes (28)
-  --only PART,...  only these parts: machine configure build kernels bits launch gemm sweep memory speed profile
+  --only PART,...  only these parts: machine configure build kernels bits launch gemm memory speed profile sweep
                    counters sanitizer lessons archive
   --again          parts that have ended, too
   --alone          configures with nothing but --packages and the compilers, to prove that they are enough
-  --rehearse       without a GPU: emulates an H200 with the programs in --build, ends one part by force, and goes on
+  --rehearse       without a GPU: emulates an H200 with the programs in --build, ends one part by force, and goes on;
+                   its results go to build/rehearsal
 Without a GPU nothing begins, but for --rehearse and --only machine,configure,build,archive --arch LIST.
+Needs CMake 3.24, g++ 11 and a driver for the toolkit. TINYMP_COMMIT names the commit of a tree without .git.
 Exit codes: 0 every part is good, 1 one is not or did not end, 2 wrong use, 3 there is no GPU.
 TXT
 }
 
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
-out=$root/runs/first-contact build=$root/build/first-contact
-parts='machine configure build kernels bits launch gemm sweep memory speed profile counters sanitizer lessons archive'
+out='' build=$root/build/first-contact
+parts='machine configure build kernels bits launch gemm memory speed profile sweep counters sanitizer lessons archive'
 wrong() { # MESSAGE: of an argument
   echo "first_contact: $1 (--help lists the options)" >&2
   exit 2
@@ -45,6 +47,8 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+if [ -z "$out" ] && [ -n "$rehearse" ]; then out=$root/build/rehearsal; fi
+: "${out:=$root/runs/first-contact}"
 case $minutes in '' | *[!0-9]*) wrong "--minutes takes a whole number, not '$minutes'" ;; esac
 minutes=$((10#$minutes))
 for name in ${only//,/ }; do
@@ -55,7 +59,7 @@ done
 if [ -n "$fetch" ]; then
   mkdir -p "$fetch/debs" && fetch=$(cd "$fetch" && pwd) && cd "$fetch/debs" || exit 1
   # libfmt.so is a package of its own; on Debian 13 catch2 is nothing but the name of another.
-  mapfile -t behind < <(apt-cache depends libfmt-dev catch2 | sed -nE 's/^ *Depends: (libfmt[0-9.]*|libcatch2-dev)$/\1/p')
+  mapfile -t behind < <(LC_ALL=C apt-cache depends libfmt-dev catch2 | sed -nE 's/^ *Depends: (libfmt[0-9.]*|libcatch2-dev)$/\1/p')
   apt-get download -q libfmt-dev "${behind[@]}" nlohmann-json3-dev libcli11-dev libstb-dev catch2 zlib1g-dev || exit 1
   for package in *.deb; do dpkg -x "$package" "$fetch" || exit 1; done
   rm -f "$fetch"/usr/lib/*/libz.so # it points at a library that is not here; libz.a is taken
@@ -66,6 +70,12 @@ fi
 # shellcheck source=lessons/lab/learn/gpu.sh
 . "$root/lessons/lab/learn/gpu.sh"
 PATH=$PATH:/usr/local/cuda/bin
+# One GPU, and the same one for nvidia-smi and for CUDA, which would take the fastest.
+export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0}
+CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES%%,*}
+asked() { # FIELD: nvidia-smi's answer for this GPU; nothing where it has none
+  nvidia-smi -i "$CUDA_VISIBLE_DEVICES" "--query-gpu=$1" --format=csv,noheader 2>/dev/null | head -n 1
+}
 
 wants_gpu() { # whether one of the wanted parts runs on it, or asks it for its architecture
   local name
@@ -90,10 +100,20 @@ case $packages in '' | /*) ;; *) packages=$PWD/$packages ;; esac
 began=$SECONDS
 left() { echo $((60 * minutes - (SECONDS - began))); }
 
-gist() { # PART LOG: the line that tells most; CMake says what is wrong below the line "CMake Error"
+# Parts that ended on another GPU, or with other sources, say nothing about these. (Reports have a key of their own.)
+key="$(asked name,uuid) $arch $(cd "$root" && find kernels tinymp lessons/lab lessons/*/main.cpp tests/cuda cmake CMakeLists.txt -type f -print0 |
+  LC_ALL=C sort -z | xargs -0 cat | sha256sum)"
+if [ "$(cat "$out/key" 2>/dev/null)" != "$key" ]; then
+  if [ -n "$(ls "$out/done")" ] && [ -z "$rehearse" ]; then echo 'Another GPU, or other sources than before: each part begins anew.'; fi
+  rm -f "$out"/done/*
+  echo "$key" >"$out/key"
+fi
+
+gist() { # PART LOG CODE: the line that tells most; CMake says what is wrong below the line "CMake Error"
   local line
   line=$(grep "^$1: " "$2" | tail -n 1)
   [ -n "$line" ] || line=$(grep -A 2 '^CMake Error' "$2" | sed -n 's/^  *\([^ ].*\)/\1/p' | head -n 1)
+  [ -n "$line" ] || [ "$3" = 0 ] || line=$(grep -m 1 -E '(^|[^a-z])error[: ]|Killed|No space left' "$2")
   [ -n "$line" ] || line=$(grep -v '^$' "$2" | tail -n 1)
   cut -c 1-200 <<<"$line"
 }
@@ -101,7 +121,7 @@ gist() { # PART LOG: the line that tells most; CMake says what is wrong below th
 said() { # PART CODE SECONDS LOG: one line to read, one to keep
   local word=PASS
   case $2 in 0) ;; 124 | 137) word='TIME' ;; *) word=FAIL ;; esac
-  printf '%s  %-10s %4s s  %s\n' "$word" "$1" "$3" "$(gist "$1" "$4")"
+  printf '%s  %-10s %4s s  %s\n' "$word" "$1" "$3" "$(gist "$1" "$4" "$2")"
   [ $word = PASS ] || echo "      all of it: $4"
   printf '{"part": "%s", "code": %s, "seconds": %s, "date": "%s"}\n' "$1" "$2" "$3" "$(date -u +%FT%TZ)" >>"$out/parts.jsonl"
 }
@@ -115,32 +135,36 @@ is_done() { # NAME: a part that found a fault is done; a build that failed is no
 
 child=''
 interrupted() { # CODE: ends the part that runs, and does not count it as done
-  trap '' INT TERM
+  trap '' INT TERM HUP
   if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null && wait "$child"; fi
+  archive >/dev/null 2>&1
   echo
   echo 'Interrupted. The same command goes on with the parts that did not end.'
   exit "$1"
 }
 trap 'interrupted 130' INT
 trap 'interrupted 143' TERM
+trap 'interrupted 129' HUP
 
 part() { # NAME SECONDS COMMAND...: at most so long; one that ends by itself is not run again
   local name=$1 seconds=$2 start=$SECONDS code
   shift 2
   case ",$only," in ,, | *",$name,"*) ;; *) return 0 ;; esac
   if is_done "$name" && [ -z "$again" ]; then return 0; fi
-  if [ "$(left)" -lt "$seconds" ]; then
+  # The archive needs the last minute.
+  if [ "$name" != archive ] && [ "$(left)" -lt $((seconds + 60)) ]; then
     echo "LEFT  $name: it may take $seconds s, and $(left) s are left; give the command again"
     return 1
   fi
   # gpu-check ends its part a little earlier, and writes down what it has.
   # In the background, so that an interrupt is heard at once.
-  part_seconds=$((seconds > 60 ? seconds - 20 : 0)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null &
+  part_seconds=$((seconds > 60 ? seconds - 20 : (2 * seconds + 2) / 3)) timeout -k 10 "$seconds" "$@" >"$out/$name.log" 2>&1 </dev/null &
   child=$!
   wait "$child"
   code=$?
   child=''
-  case $code in 124 | 137) rm -f "$out/done/$name" ;; *) echo $code >"$out/done/$name" ;; esac
+  # Of timeout, and of gpu-check where its time was over; 126 and 127: it did not begin.
+  case $code in 124 | 126 | 127 | 137) rm -f "$out/done/$name" ;; *) echo $code >"$out/done/$name" ;; esac
   said "$name" $code $((SECONDS - start)) "$out/$name.log"
   return $code
 }
@@ -158,8 +182,15 @@ machine() {
 }
 
 configure() {
-  local flags=(-DCMAKE_BUILD_TYPE=Release -DTINYMP_CUDA=ON -DTINYMP_TESTS=ON -DTINYMP_FETCH=NEVER) libz
-  [ -n "$arch" ] || arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d . | sed 's/$/-real/')
+  local flags=(-DCMAKE_BUILD_TYPE=Release -DTINYMP_CUDA=ON -DTINYMP_TESTS=ON -DTINYMP_FETCH=NEVER) libz of_driver of_nvcc
+  if [ -z "$arch" ]; then
+    arch=$(asked compute_cap | tr -d .)
+    [ "${arch:-75}" -ge 75 ] || { echo "configure: this GPU is sm_$arch; tinymp needs sm_75 or newer" && return 1; }
+    arch=${arch:+$arch-real}
+    of_driver=$(nvidia-smi | sed -nE 's/.*CUDA Version: ([0-9]+).*/\1/p') of_nvcc=$(nvcc --version | sed -nE 's/.*release ([0-9]+).*/\1/p')
+    [ "${of_driver:-99}" -ge "${of_nvcc:-0}" ] ||
+      { echo "configure: the driver is for CUDA $of_driver and nvcc of CUDA $of_nvcc: install a newer driver or an older toolkit" && return 1; }
+  fi
   [ -n "$arch" ] || { echo 'configure: nvidia-smi does not tell the architecture: name it, as --arch 90-real' && return 1; }
   flags+=("-DCMAKE_CUDA_ARCHITECTURES=$arch")
   if [ -n "$packages" ]; then
@@ -171,9 +202,15 @@ configure() {
   cmake -S "$root" -B "$build" "${flags[@]}"
 }
 
-compile() { # all that the parts below start
-  cmake --build "$build" --parallel "$(getconf _NPROCESSORS_ONLN)" --target learn measure test_cuda cuda_same_bits lessons
+made() { # TARGET...: 2 GB for each compiler, since a rented machine may have many cores and little memory
+  local jobs most
+  jobs=$(getconf _NPROCESSORS_ONLN)
+  most=$(awk '/^MemAvailable/ { print int($2 / 2097152) }' /proc/meminfo)
+  if [ "${most:-$jobs}" -lt "$jobs" ]; then jobs=$((most > 0 ? most : 1)); fi
+  cmake --build "$build" --parallel "$jobs" --target "$@"
 }
+compile() { made learn measure test_cuda cuda_same_bits; } # all that the parts below start, but for the lessons
+lessons() { { [ -n "$rehearse" ] || made lessons; } && checked lessons; }
 
 checked() {
   local flags=(--plain --out "$out/report" --part "$1")
@@ -184,7 +221,7 @@ checked() {
 counters() { # of some kernels, by Nsight Compute
   command -v ncu >/dev/null || { echo 'ncu is not installed' && return 0; }
   ncu --csv --set basic --clock-control none --launch-count 80 \
-    "$build/bin/measure" bench steps --device cuda --profile --quick --model mlp --plain >"$out/ncu.csv"
+    "$build/bin/measure" bench steps --device cuda --profile --recipe f16 --quick --model lenet --plain >"$out/ncu.csv"
 }
 
 profile() {
@@ -193,15 +230,15 @@ profile() {
   "$build/bin/measure" bench steps "${flags[@]}"
 }
 
-archive() { tar -czf "$out.tar.gz" -C "$(dirname "$out")" --exclude 'scratch/*-*' "$(basename "$out")" && ls -l "$out.tar.gz"; }
+archive() { tar -czf "$out.tar.gz" -C "$(dirname "$out")" --exclude 'scratch/*-*/*' "$(basename "$out")" && ls -l "$out.tar.gz"; }
 
-export -f machine configure compile checked counters profile archive
+export -f machine asked configure made compile checked lessons counters profile archive
 export root out build packages arch alone rehearse
 
 everything() {
   part machine 30 bash -c machine
   if [ -z "$rehearse" ]; then
-    if ! part configure 120 bash -c configure || ! part build 480 bash -c compile; then
+    if ! part configure 120 bash -c configure || ! part build $(($(left) > 1440 ? $(left) - 900 : 540)) bash -c compile; then
       part archive 60 bash -c archive
       return 1
     fi
@@ -210,13 +247,13 @@ everything() {
   part bits 60 bash -c 'checked bits'
   part launch 30 bash -c 'checked launch'
   part gemm 240 bash -c 'checked gemm'
-  part sweep "${sweep_seconds:-420}" bash -c 'checked sweep'
   part memory 90 bash -c 'checked memory'
   part speed 420 bash -c 'checked speed'
   part profile 90 bash -c profile
+  part sweep "${sweep_seconds:-420}" bash -c 'checked sweep'
   if [ -z "$rehearse" ]; then part counters 150 bash -c counters; fi
   part sanitizer 420 bash -c 'checked sanitizer'
-  part lessons 400 bash -c 'checked lessons'
+  part lessons 400 bash -c lessons
   rm -f "$out/done/archive"
   part archive 60 bash -c archive
 }
@@ -224,7 +261,7 @@ everything() {
 verdict() { # 0 when each part has ended well
   local name bad='' built='machine configure build'
   [ -n "$rehearse" ] && built=machine
-  for name in $built kernels bits launch gemm sweep memory speed profile sanitizer lessons archive; do
+  for name in $built kernels bits launch gemm memory speed profile sweep sanitizer lessons archive; do
     case ",$only," in ,, | *",$name,"*) ;; *) continue ;; esac
     [ "$(cat "$out/done/$name" 2>/dev/null)" = 0 ] || bad="$bad $name"
   done
@@ -238,8 +275,8 @@ if [ -n "$rehearse" ]; then
   export TINYMP_EMULATE=h200
   [ -x "$build/bin/measure" ] || { echo "first_contact: build measure, learn and test_cuda in $build first" >&2 && exit 2; }
   rm -f "$out"/done/*
-  sweep_seconds=3 everything # too short, so it is ended
-  [ ! -e "$out/done/sweep" ] || { echo 'first_contact: the sweep was not ended by force' >&2 && exit 1; }
+  sweep_seconds=3 everything # too short: gpu-check ends it
+  [ ! -e "$out/done/sweep" ] || { echo 'first_contact: the sweep was not ended early' >&2 && exit 1; }
   echo 'Once more: only what did not end.'
 fi
 everything

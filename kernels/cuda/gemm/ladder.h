@@ -116,18 +116,20 @@ int useful_parts(const GemmProblem& problem);
 Rung best_rung(const GemmProblem& problem, int architecture);
 
 // Both executors have the same functions.
-#define TINYMP_GEMM_FUNCTIONS                                                    \
-  void gemm_naive(const GemmProblem& problem, Stream stream);                    \
-  void gemm_tiled(const GemmProblem& problem, Stream stream);                    \
-  void gemm_wmma_naive(const GemmProblem& problem, Stream stream);               \
-  void gemm_wmma_tiled(const GemmProblem& problem, Stream stream);               \
-  void gemm_wmma_stages(const GemmProblem& problem, Stream stream);              \
-  void gemm_mma(const GemmProblem& problem, Stream stream);                      \
-  /* Of the GPU in use; emulated: of the chip (kernels/emu/chip.h), or 90. */    \
-  int architecture();                                                            \
-  /* False where a sum must have the order of the CPU: emulated, and no chip. */ \
-  bool may_split_sums();                                                         \
-  /* Runs `wanted` or, by rung_for(), one below; returns the one it was. */      \
+#define TINYMP_GEMM_FUNCTIONS                                                      \
+  void gemm_naive(const GemmProblem& problem, Stream stream);                      \
+  void gemm_tiled(const GemmProblem& problem, Stream stream);                      \
+  void gemm_wmma_naive(const GemmProblem& problem, Stream stream);                 \
+  void gemm_wmma_tiled(const GemmProblem& problem, Stream stream);                 \
+  void gemm_wmma_stages(const GemmProblem& problem, Stream stream);                \
+  void gemm_mma(const GemmProblem& problem, Stream stream);                        \
+  /* Of the GPU in use; emulated: of the chip (kernels/emu/chip.h), or 90. */      \
+  int architecture();                                                              \
+  /* True where mma.sync takes FP8: from sm_89 on, in code that is made for it. */ \
+  bool multiplies_float8();                                                        \
+  /* False where a sum must have the order of the CPU: emulated, and no chip. */   \
+  bool may_split_sums();                                                           \
+  /* Runs `wanted` or, by rung_for(), one below; returns the one it was. */        \
   Rung gemm(Rung wanted, const GemmProblem& problem, Stream stream);
 namespace emu {
 TINYMP_GEMM_FUNCTIONS

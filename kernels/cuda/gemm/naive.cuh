@@ -5,7 +5,8 @@
 /// Rung 1: one thread for each element of c, straight from global memory.
 ///
 /// For each multiplication two numbers are fetched, and each number is fetched by N or M threads: memory is
-/// what this waits for. 9.3 instructions for each multiplication of a thread: at most 0.7 % of the peak. Its bits are those of the CPU: the same chain of fused multiply-adds.
+/// what this waits for. 9.3 instructions for each multiplication of a thread: at most 0.7 % of the peak. Its bits are those of the
+/// CPU: the same chain of fused multiply-adds.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 

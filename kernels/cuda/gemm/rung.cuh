@@ -2,6 +2,7 @@
 
 #include <kernels/cuda/cuda.h>
 #include <kernels/cuda/gemm/ladder.h>
+#include <kernels/cuda/ptx.h>
 #include <kernels/profile.h>
 #if !defined(__CUDACC__)
 #include <kernels/emu/chip.h>
@@ -21,6 +22,28 @@ int architecture() {
   return found;
 #else
   return machine::architecture_of(machine::chip());
+#endif
+}
+
+#if defined(__CUDACC__)
+namespace {
+__global__ void any_kernel() {}
+}  // namespace
+#endif
+
+bool multiplies_float8() {
+#if !defined(__CUDACC__)
+  return architecture() >= 89;
+#elif TINYMP_KNOWS_FLOAT8
+  // A card of sm_89 runs code for sm_80, too, in which the instruction is missing.
+  static const bool found = [] {
+    cudaFuncAttributes of_code{};
+    check(cudaFuncGetAttributes(&of_code, any_kernel), "what the code is made for");
+    return architecture() >= 89 && of_code.ptxVersion >= 89;
+  }();
+  return found;
+#else
+  return false;
 #endif
 }
 

@@ -42,7 +42,9 @@ Operand<T> operand(const void* data, int ld, Trans t) {
 }
 
 /// Blocks of `tile` that cover `size`.
-inline unsigned blocks(int size, int tile) { return static_cast<unsigned>((size + tile - 1) / tile); }
+inline unsigned blocks(int size, int tile) {
+  return (static_cast<unsigned>(size) + static_cast<unsigned>(tile) - 1) / static_cast<unsigned>(tile);
+}
 
 template <class T>
 struct Type {

@@ -6,7 +6,8 @@
 /// Rung 5: rung 4 with its tiles on their way before they are needed. While the tensor cores work on one
 /// stage, cp.async fills the next ones, past the registers; no warp waits for memory unless it is slower than
 /// the arithmetic. Rows of a and b start at multiples of 16 bytes. It waits for shared memory: padding does not keep all of
-/// a fragment's rows in different banks. 5.8 instructions for each HMMA: at most 69 % of the peak.
+/// a fragment's rows in different banks. 5.8 instructions for each HMMA: at most 69 % of the peak; in
+/// BF16 10.0, at most 40 %.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 

@@ -5,7 +5,7 @@
 /// Rung 4: tensor cores fed from shared memory. 8 warps share a tile of a and one of b; each element that
 /// comes from global memory is used 128 times. Any sizes and strides: what lies beyond a matrix is 0 in its
 /// tile. It waits at its barriers: while a tile is copied, no tensor core works. 13 instructions for each HMMA: at most
-/// 31 % of the peak.
+/// 31 % of the peak; in BF16 14.8, at most 27 %.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 

@@ -31,10 +31,13 @@ struct CpuFlags {
   std::vector<std::string> models;
   int threads = 0;
   bool plain = false, quick = false, profile = false;
-  std::string device = "cpu";
+  std::string device = "cpu", recipe;
 
   bench::RaceRules rules() const { return quick ? bench::RaceRules::quick() : bench::RaceRules{}; }
 };
+
+/// Measured when they are asked for: a step takes a CPU seconds.
+const bench::StepModel* const large_models[] = {&bench::wide_step_model(), &bench::language_step_model()};
 
 /// Throws Error when `path` cannot be written: now, and not in minutes. Leaves an existing file as it is.
 void expect_writable(const std::string& path) {
@@ -78,14 +81,17 @@ class Session {
     const std::vector<const bench::StepModel*> models = chosen();
     const bench::StepsReport report =
         bench::bench_steps(pytorch(device_), models, device_, flags_.rules(), progress());
-    show("Training steps", report.table(), report.notes());
+    show("Training steps", report.table(),
+         report.fault.empty() ? report.notes() : concat("FAILED: ", report.fault, "\n", report.notes()));
     keep("steps", report.json());
+    good_ = good_ && report.fault.empty();
   }
 
   void profile() {
     Json profiles = Json::array();
     for (const bench::StepModel* model : chosen()) {
       for (const bench::StepRecipe& recipe : bench::step_recipes()) {
+        if (!flags_.recipe.empty() && flags_.recipe != recipe.name) continue;
         const bench::StepProfile profile =
             bench::profile_steps(*model, recipe, device_, flags_.quick ? 0.01 : 1);
         show(concat(model->what, ", batch ", model->batch, ", ", recipe.name), profile.table(), "");
@@ -135,10 +141,13 @@ class Session {
   }
   std::vector<const bench::StepModel*> chosen() const {
     std::vector<const bench::StepModel*> models;
-    for (const bench::StepModel& model : bench::step_models()) {
-      if (flags_.models.empty() || std::ranges::find(flags_.models, model.name) != flags_.models.end())
-        models.push_back(&model);
-    }
+    const auto named = [&](const bench::StepModel& model) {
+      return std::ranges::find(flags_.models, model.name) != flags_.models.end();
+    };
+    for (const bench::StepModel& model : bench::step_models())
+      if (flags_.models.empty() || named(model)) models.push_back(&model);
+    for (const bench::StepModel* const model : large_models)
+      if (named(*model)) models.push_back(model);
     return models;
   }
   void show(const std::string& title, const report::Table& table, const std::string& notes) const {
@@ -173,15 +182,26 @@ void add_flags(CLI::App& app, CpuFlags& flags, bool with_models) {
     for (const bench::StepModel& model : bench::step_models()) names.emplace_back(model.name);
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    app.add_option("--model", flags.models, concat("One of ", list, "; more with commas (all)"))
+    for (const bench::StepModel* const model : large_models) names.emplace_back(model->name);
+    app.add_option("--model", flags.models,
+                   concat("One of ", list,
+                          "; more with commas (all); or wide or words, of which a step takes a CPU seconds"))
         ->type_name("NAME")
         ->delimiter(',')
         ->check(CLI::IsMember(names).description(""));
     app.add_option("--device", flags.device, "Of training steps: cpu, or cuda, an NVIDIA GPU (cpu)")
         ->type_name("NAME")
         ->check(CLI::IsMember({"cpu", "cuda"}).description(""));
-    app.add_flag("--profile", flags.profile,
-                 "No race, but where the time of a step goes: calls and time of each kernel");
+    std::vector<std::string> recipes;
+    for (const bench::StepRecipe& recipe : bench::step_recipes()) recipes.emplace_back(recipe.name);
+    CLI::Option* const recipe =
+        app.add_option("--recipe", flags.recipe, "With --profile: in this format alone")
+            ->type_name("NAME")
+            ->check(CLI::IsMember(recipes).description(""));
+    CLI::Option* const profile =
+        app.add_flag("--profile", flags.profile,
+                     "No race, but where the time of a step goes: calls and time of each kernel");
+    recipe->needs(profile);
   }
   app.add_option("--threads", flags.threads, "Of ours, of OpenBLAS and of PyTorch (all cores)")
       ->type_name("N")

@@ -194,8 +194,10 @@ Finding compare_bits(bench::Executor& executor, std::optional<Gpu> model, const 
                {"numbers", name_of(kind)}};
       std::vector<std::string> cells{text_of(batch.instruction), a == b ? a : concat(a, ", ", b),
                                      std::string(kernels::name_of(batch.sums)), name_of(kind)};
-      if (machine.architecture < first_architecture(batch)) {
-        row["refused"] = fmt::format("sm_{} and newer have it", first_architecture(batch));
+      const bool is_new_enough = machine.architecture >= first_architecture(batch);
+      if (!is_new_enough || (batch.instruction == mma_k32 && !machine.float8)) {
+        row["refused"] = is_new_enough ? "this build has none: it needs CUDA 12.4 and code for sm_89 or newer"
+                                       : fmt::format("sm_{} and newer have it", first_architecture(batch));
         cells.insert(cells.end(), {"-", row["refused"].get<std::string>()});
       } else {
         std::string why_not;

@@ -38,7 +38,7 @@ void add_claim(Finding& finding, const Setting& setting, const Fastest& f16, con
   const auto add = [&](const char* whose, double wide, double narrow) {
     const Json gain = narrow > 0 && wide > 0 ? Json(wide / narrow) : Json(nullptr);
     finding.table.push_back({"FP16 beside FP32", concat("math-bound, ", size), whose,
-                             number(gain, "{:.2f} times"), "-", "-", "-"});
+                             number(gain, "{:.2f} times"), "-", "-", "-", "-"});
     keep(finding, setting,
          {{"claim", "math-bound: FP32 time / FP16 time of a product"},
           {"whose", whose},
@@ -73,7 +73,8 @@ std::string number(const Json& value, const char* format, double unit) {
 
 Finding check_gemm(const Setting& setting) {
   const int size = setting.emulated ? 64 : 4096;
-  Finding finding{.table = {{"operands", "sums", "rung", "ms", "TFLOP/s", "of cuBLAS", "of the limit"}}};
+  Finding finding{
+      .table = {{"operands", "sums", "rung", "ms", "TFLOP/s", "of cuBLAS", "of Lt", "of the limit"}}};
   int wrong = 0;
   double best = 0;
   std::string no_cublas;
@@ -92,7 +93,7 @@ Finding check_gemm(const Setting& setting) {
       std::vector<std::string> row{formats.operands, formats.sums, std::string(rung.name)};
       if (report.is_null()) {
         ++wrong;
-        row.insert(row.end(), {"FAILED", fault, "-", "-"});
+        row.insert(row.end(), {"FAILED", fault, "-", "-", "-"});
         keep(finding, setting,
              {{"format", formats.operands}, {"sums", formats.sums}, {"rung", rung.name}, {"fault", fault}});
       } else {
@@ -105,6 +106,7 @@ Finding check_gemm(const Setting& setting) {
         row.insert(row.end(),
                    {right ? number(figures["milliseconds"], "{:.3f}") : "WRONG",
                     number(figures["tflops"], "{:.1f}"), number(figures["share_of_cublas"], "{:.1f} %", 100),
+                    number(figures.value("share_of_cublaslt", Json(nullptr)), "{:.1f} %", 100),
                     number(figures["share_of_limit"], "{:.1f} %", 100)});
         if (operands == "f16" && wide_sums && figures["share_of_cublas"].is_number())
           best = std::max(best, figures["share_of_cublas"].get<double>());

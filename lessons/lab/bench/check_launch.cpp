@@ -3,6 +3,7 @@
 #include <lessons/lab/bench/executor.h>
 #include <lessons/lab/bench/gpu_check.h>
 #include <lessons/lab/bench/race.h>
+#include <tinymp/base/error.h>
 #include <tinymp/tensor/device_value.h>
 #include <tinymp/tensor/tensor.h>
 #include <functional>
@@ -17,10 +18,11 @@ constexpr std::size_t batch_bytes = 64 * 784 * sizeof(float);
 
 struct Cost {
   std::string what;
-  double seconds;
+  std::function<double()> seconds;
 };
 
-std::vector<Cost> costs_of(bench::Executor& executor, int runs) {
+/// Calls `use` with each cost. What they need lives as long.
+void for_each_cost(bench::Executor& executor, int runs, const std::function<void(const Cost&)>& use) {
   const Tensor one(Shape{}, DType::f32, Device::cuda);
   const Tensor batch({64, 784}, DType::f32, Device::cuda);
   const std::vector<char> images(batch_bytes);
@@ -28,14 +30,12 @@ std::vector<Cost> costs_of(bench::Executor& executor, int runs) {
   const auto launch = [&] { kernels::fill(one.view(), 1); };
   const auto read = [&] { static_cast<void>(value.read()); };
   const auto copy = [&] { allocator(Device::cuda).copy_in(batch.view().memory, images.data(), batch_bytes); };
-  std::vector<Cost> costs{{"a launch", bench::seconds_of(launch, runs, read)},
-                          {"4 bytes read back", bench::seconds_of(read, runs)},
-                          {"200 KB copied to the GPU", bench::seconds_of(copy, runs, read)}};
-  for (const int nodes : {10, 100}) {
-    const double seconds = executor.graph_seconds(launch, nodes);
-    if (seconds > 0) costs.push_back({fmt::format("a launch of {} in a graph", nodes), seconds / nodes});
-  }
-  return costs;
+  use({"a launch", [&] { return bench::seconds_of(launch, runs, read); }});
+  use({"4 bytes read back", [&] { return bench::seconds_of(read, runs); }});
+  use({"200 KB copied to the GPU", [&] { return bench::seconds_of(copy, runs, read); }});
+  for (const int nodes : {10, 100})
+    use({fmt::format("a launch of {} in a graph", nodes),
+         [&] { return executor.graph_seconds(launch, nodes) / nodes; }});
 }
 
 }  // namespace
@@ -44,11 +44,19 @@ Finding check_launch(const Setting& setting) {
   const std::unique_ptr<bench::Executor> executor = bench::executor();
   Finding finding{.table = {{"what", "microseconds"}}};
   double launch = 0;
-  for (const Cost& cost : costs_of(*executor, setting.emulated ? 2 : 1000)) {
-    if (launch == 0) launch = cost.seconds;
-    finding.table.push_back({cost.what, fmt::format("{:.2f}", 1e6 * cost.seconds)});
-    keep(finding, setting, {{"what", cost.what}, {"seconds", cost.seconds}});
-  }
+  for_each_cost(*executor, setting.emulated ? 2 : 1000, [&](const Cost& cost) {
+    try {
+      const double seconds = cost.seconds();
+      if (seconds <= 0) return;  // there are no graphs
+      if (launch == 0) launch = seconds;
+      finding.table.push_back({cost.what, fmt::format("{:.2f}", 1e6 * seconds)});
+      keep(finding, setting, {{"what", cost.what}, {"seconds", seconds}});
+    } catch (const std::exception& error) {  // the others have figures of their own
+      finding.state = State::bad;
+      finding.table.push_back({cost.what, concat("FAILED: ", error.what())});
+      keep(finding, setting, {{"what", cost.what}, {"fault", error.what()}});
+    }
+  });
   finding.summary = setting.emulated ? "everything ran; the times of an emulation mean nothing"
                                      : fmt::format("a launch takes {:.1f} microseconds", 1e6 * launch);
   return finding;

@@ -12,13 +12,11 @@ namespace tinymp::lab::gpu_check {
 namespace {
 
 /// exp, log, sigmoid and tanh of floats are computed in double (tinymp/numeric/exp_log.h), so that every machine has the
-/// same bits. GPUs for games and inference have few units for that.
+/// same bits. GPUs for games and inference have few units for that. tests/cuda/machine_code.txt says what it costs on an H200.
 std::string on_doubles(int float_to_double) {
-  if (float_to_double <= 2) return "";
-  return fmt::format(
-      "; sigmoid computes in double, for which this GPU takes {} times as long as for float, so it is not "
-      "bound by memory",
-      float_to_double);
+  const std::string text = "; sigmoid computes in double, so it is not bound by memory";
+  if (float_to_double <= 2) return text;
+  return text + fmt::format(": this GPU takes {} times as long for a double as for a float", float_to_double);
 }
 
 using Json = nlohmann::ordered_json;
@@ -45,7 +43,8 @@ class Measured {
   double gain() const { return gain_; }      ///< of FP16, bound by the memory
 
  private:
-  void add(const MovingKernel& kernel) {
+  /// A kernel that fails leaves a row, and so do the others.
+  void add(const MovingKernel& kernel) try {
     const double seconds = seconds_on_gpu(kernel.run, most_), rate = kernel.bytes / seconds;
     if (copied_ == 0) copied_ = rate;
     lowest_ = std::min(lowest_, rate / copied_);
@@ -59,10 +58,15 @@ class Measured {
           {"seconds", seconds},
           {"bytes_per_second", rate},
           {"share", rate / copied_}});
+  } catch (const std::exception& error) {
+    finding_->state = State::bad;
+    finding_->table.push_back({kernel.name, concat(values_), "FAILED", error.what()});
+    keep(*finding_, *setting_, {{"kernel", kernel.name}, {"values", values_}, {"fault", error.what()}});
   }
 
   /// The papers say that FP16 is 2 to 6 times as fast as FP32. Here memory bounds both.
   void add_claim() {
+    if (of_f16_ == 0) return;  // it failed
     gain_ = of_f32_ / of_f16_;
     finding_->table.push_back({"FP16 beside FP32, bandwidth-bound: add", concat(values_),
                                fmt::format("{:.2f} times as fast", gain_), "-"});

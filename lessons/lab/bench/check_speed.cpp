@@ -25,8 +25,8 @@ std::vector<bench::StepModel> models_of(const Setting& setting) {
     models[1].width = 8;
     models[1].what = "LSTM of 64 words, 8 wide";
   } else {
+    models.insert(models.begin() + 1, bench::wide_step_model());  // where the multiplications count
     models.push_back(bench::language_step_model());
-    models.push_back(bench::wide_step_model());
   }
   return models;
 }
@@ -42,38 +42,64 @@ std::vector<std::string> head_of(const bench::StepsReport& report) {
   return head;
 }
 
+using Json = nlohmann::ordered_json;
+
+/// The row of a model that an interrupted run has measured already; null when there is none.
+Json measured_before(const Json& rows, const bench::StepModel& model) {
+  for (const Json& row : rows)
+    if (row.value("model", "") == model.name && !row.contains("fault")) return row;
+  return nullptr;
+}
+
+/// {"model": ..., "head": ..., "table": ..., "gain": of the best narrow format}, and the report.
+Json row_of(const bench::StepsReport& report, const bench::StepModel& model) {
+  Json row{{"model", model.name}, {"head", head_of(report)}, {"table", report.table().rows}, {"gain", 0}};
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    const double gain = bench::quotient(1, report.rows[i].of_fp32);
+    row["table"][i].push_back(bench::times(gain));
+    if (i > 0) row["gain"] = std::max(row["gain"].get<double>(), gain);
+  }
+  row["report"] = report.json();
+  if (!report.fault.empty()) row["fault"] = report.fault;
+  return row;
+}
+
 }  // namespace
 
 Finding check_speed(const Setting& setting) {
   Finding finding;
+  const Json before = kept_rows(setting);
   bench::PyTorch pytorch(threads(), Device::cuda);
   double best = 0;
   for (const bench::StepModel& model : models_of(setting)) {
-    const bench::StepModel* const one[] = {&model};
-    if (!finding.table.empty() && setting.deadline(least_seconds) < least_seconds) {
+    Json row = measured_before(before, model);
+    const bool known = !row.is_null();
+    if (!known && !finding.table.empty() && setting.deadline(least_seconds) < least_seconds) {
+      finding.unfinished = true;
+      row = {{"model", model.name}, {"fault", "left out: the time of the part is over"}};
+    } else if (!known) {
+      const bench::StepModel* const one[] = {&model};
+      try {
+        row = row_of(
+            bench::bench_steps(pytorch, one, Device::cuda, rules_of(setting), [](const std::string&) {}),
+            model);
+      } catch (const std::exception& error) {  // the other models still have something to tell
+        row = {{"model", model.name}, {"fault", error.what()}};
+      }
+    }
+    if (known)
+      finding.data.push_back(row);
+    else
+      keep(finding, setting, row);
+    if (row.contains("fault")) {
       finding.state = State::bad;
       if (finding.summary.empty())
-        finding.summary = concat(model.what, ": left out, the time of the part is over");
-      keep(finding, setting, {{"model", model.name}, {"fault", "left out: the time of the part is over"}});
-      continue;
+        finding.summary = concat(model.what, ": ", row["fault"].get<std::string>());
     }
-    try {
-      const bench::StepsReport report =
-          bench::bench_steps(pytorch, one, Device::cuda, rules_of(setting), [](const std::string&) {});
-      if (finding.table.empty()) finding.table.push_back(head_of(report));
-      const report::Table table = report.table();
-      for (std::size_t i = 0; i < report.rows.size(); ++i) {
-        finding.table.push_back(table.rows[i]);
-        const double gain = bench::quotient(1, report.rows[i].of_fp32);
-        finding.table.back().push_back(bench::times(gain));
-        if (i > 0) best = std::max(best, gain);
-      }
-      keep(finding, setting, report.json());
-    } catch (const std::exception& error) {  // the other models still have something to tell
-      finding.state = State::bad;
-      if (finding.summary.empty()) finding.summary = concat(model.what, ": ", error.what());
-      keep(finding, setting, {{"model", model.name}, {"fault", error.what()}});
-    }
+    if (!row.contains("table")) continue;
+    if (finding.table.empty()) finding.table.push_back(row["head"]);
+    for (const Json& cells : row["table"]) finding.table.push_back(cells);
+    best = std::max(best, row["gain"].get<double>());
   }
   if (finding.state == State::bad) return finding;
   finding.summary = setting.emulated

@@ -28,6 +28,8 @@ std::vector<Product> products_of(bool emulated) {
   if (emulated) return products;
   const Product of_models[] = {{"MLP, forward", 64, 128, 784, "none"},
                                {"MLP, weight gradient", 784, 128, 64, "a"},
+                               {"MLP, head", 64, 10, 128, "none"},
+                               {"MLP, head's gradient", 64, 128, 10, "b"},
                                {"autoencoder, forward", 1024, 64, 784, "none"},
                                {"autoencoder, last layer", 1024, 784, 64, "none"},
                                {"autoencoder, weight gradient", 784, 64, 1024, "a"},
@@ -40,6 +42,7 @@ std::vector<Product> products_of(bool emulated) {
                                {"LeNet, first weight gradient", 400, 120, 64, "a"},
                                {"ResNet-20, head", 128, 10, 64, "none"},
                                {"ResNet-20, head's gradient", 128, 64, 10, "b"},
+                               {"word model, gates of a step", 512, 128, 32, "none"},
                                {"word model, logits", 8192, 8192, 32, "none"},
                                {"word model, gradient", 8192, 32, 8192, "b"},
                                {"word model, weight gradient", 32, 8192, 8192, "a"}};

@@ -84,54 +84,68 @@ class Way {
   Way(const Functions& f, void* handle, const GemmProblem& p) : f_(f) {
     const int type = cuda_type_of(p.format);
     const bool half_sums = p.sums == Sums::f16;
-    expect_done(f.describe(&product_, half_sums ? compute_16f : compute_32f, half_sums ? real_16f : real_32f),
-                "cublasLtMatmulDescCreate");
+    expect_done(
+        f.describe(product_.out(), half_sums ? compute_16f : compute_32f, half_sums ? real_16f : real_32f),
+        "cublasLtMatmulDescCreate");
     // By columns, and so transposed, as in cublas.cpp: the first operand is b^T.
     const std::int32_t first = p.tb == Trans::no ? op_n : op_t, second = p.ta == Trans::no ? op_n : op_t;
-    expect_done(f.set(product_, desc_transa, &first, sizeof(first)), "cublasLtMatmulDescSetAttribute");
-    expect_done(f.set(product_, desc_transb, &second, sizeof(second)), "cublasLtMatmulDescSetAttribute");
-    const auto lay_out = [&](void*& layout, int rows, int cols, int ld) {
-      expect_done(
-          f.lay_out(&layout, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols), ld),
-          "cublasLtMatrixLayoutCreate");
+    expect_done(f.set(product_.get(), desc_transa, &first, sizeof(first)), "cublasLtMatmulDescSetAttribute");
+    expect_done(f.set(product_.get(), desc_transb, &second, sizeof(second)),
+                "cublasLtMatmulDescSetAttribute");
+    const auto lay_out = [&](Made& layout, int rows, int cols, int ld) {
+      expect_done(f.lay_out(layout.out(), type, static_cast<std::uint64_t>(rows),
+                            static_cast<std::uint64_t>(cols), ld),
+                  "cublasLtMatrixLayoutCreate");
     };
     lay_out(b_, p.tb == Trans::no ? p.N : p.K, p.tb == Trans::no ? p.K : p.N, p.ldb);
     lay_out(a_, p.ta == Trans::no ? p.K : p.M, p.ta == Trans::no ? p.M : p.K, p.lda);
     lay_out(c_, p.N, p.M, p.ldc);
     choose(handle, alignment_of(p));
   }
-  ~Way() {
-    for (void* const layout : {a_, b_, c_})
-      if (layout != nullptr) f_.forget_layout(layout);
-    if (preference_ != nullptr) f_.forget_preference(preference_);
-    if (product_ != nullptr) f_.forget(product_);
-  }
-  Way(const Way&) = delete;
 
   void run(void* handle, const GemmProblem& p, void* workspace) const {
     const Factors factors(p.sums);
-    expect_done(f_.multiply(handle, product_, factors.one(), p.b, b_, p.a, a_, factors.zero(), p.c, c_, p.c,
-                            c_, &choice_.algorithm, workspace, workspace_bytes, nullptr),
-                "cublasLtMatmul");
+    expect_done(
+        f_.multiply(handle, product_.get(), factors.one(), p.b, b_.get(), p.a, a_.get(), factors.zero(), p.c,
+                    c_.get(), p.c, c_.get(), &choice_.algorithm, workspace, workspace_bytes, nullptr),
+        "cublasLtMatmul");
   }
 
  private:
   void choose(void* handle, std::uint32_t alignment) {
-    expect_done(f_.prefer(&preference_), "cublasLtMatmulPreferenceCreate");
+    expect_done(f_.prefer(preference_.out()), "cublasLtMatmulPreferenceCreate");
     const std::uint64_t room = workspace_bytes;
-    expect_done(f_.set_preference(preference_, pref_workspace, &room, sizeof(room)),
+    expect_done(f_.set_preference(preference_.get(), pref_workspace, &room, sizeof(room)),
                 "cublasLtMatmulPreferenceSetAttribute");
     for (const int which : {pref_align_a, pref_align_b, pref_align_c, pref_align_d})
-      expect_done(f_.set_preference(preference_, which, &alignment, sizeof(alignment)),
+      expect_done(f_.set_preference(preference_.get(), which, &alignment, sizeof(alignment)),
                   "cublasLtMatmulPreferenceSetAttribute");
     int found = 0;
-    expect_done(f_.choose(handle, product_, b_, a_, c_, c_, preference_, 1, &choice_, &found),
+    expect_done(f_.choose(handle, product_.get(), b_.get(), a_.get(), c_.get(), c_.get(), preference_.get(),
+                          1, &choice_, &found),
                 "cublasLtMatmulAlgoGetHeuristic");
-    expect(found == 1, "cuBLASLt knows no algorithm for this product");
+    expect(found == 1 && choice_.status == 0, "cuBLASLt knows no algorithm for this product");
   }
 
+  /// What one of the library's functions has made, and another takes back.
+  class Made {
+   public:
+    explicit Made(int (*forget)(void*)) : forget_(forget) {}
+    ~Made() {
+      if (made_ != nullptr) forget_(made_);
+    }
+    Made(const Made&) = delete;
+    void** out() { return &made_; }
+    void* get() const { return made_; }
+
+   private:
+    int (*forget_)(void*);
+    void* made_ = nullptr;
+  };
+
   const Functions& f_;
-  void *product_ = nullptr, *a_ = nullptr, *b_ = nullptr, *c_ = nullptr, *preference_ = nullptr;
+  Made product_{f_.forget}, a_{f_.forget_layout}, b_{f_.forget_layout}, c_{f_.forget_layout},
+      preference_{f_.forget_preference};
   Choice choice_{};
 };
 

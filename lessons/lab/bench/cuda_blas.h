@@ -5,6 +5,7 @@
 #include <lessons/lab/bench/cuda_libraries.h>
 #include <tinymp/base/error.h>
 #include <tinymp/numeric/half.h>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,13 @@ struct Factors {
 /// threads and handlers of its own.
 inline void* open_cuda_library(const std::string& name) {
   const std::string file = "lib" + name + ".so";
-  std::vector<std::string> names{file + ".13", file + ".12", file};
+  std::vector<std::string> names;
   for (const std::filesystem::path& path : cuda_libraries(file, "TINYMP_CUBLAS"))
     names.push_back(path.string());
+  // A folder that was named counts before what the loader finds, and that before the toolkit.
+  const std::vector<std::string> loaders{file + ".13", file + ".12", file};
+  names.insert(std::getenv("TINYMP_CUBLAS") != nullptr ? names.end() : names.begin(), loaders.begin(),
+               loaders.end());
   for (const std::string& one : names)
     if (void* const library = dlopen(one.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   return nullptr;

@@ -41,6 +41,7 @@ class Real : public Executor {
     };
     Machine machine{.name = cuda_device_name(0)};
     machine.architecture = cuda::architecture();
+    machine.float8 = cuda::multiplies_float8();
     machine.driver = version([](cudaError_t& status) {
       int number = 0;
       status = cudaDriverGetVersion(&number);

@@ -17,6 +17,7 @@ struct Machine {
   std::string name{};          ///< "NVIDIA H200", "emulated a100"
   bool emulated = false;       ///< the times then mean nothing
   int architecture = 0;        ///< 90 is sm_90
+  bool float8 = true;          ///< false: this code has no mma.sync for FP8, whatever the architecture
   std::string driver{};        ///< the newest CUDA version that the driver supports: "13.0"
   std::string runtime{};       ///< the CUDA version of this build
   int multiprocessors = 0;     ///< SMs

@@ -37,6 +37,7 @@ struct Finding {
   std::string summary{};                          ///< one sentence
   std::vector<std::vector<std::string>> table{};  ///< the first row is the head; empty: no table
   nlohmann::ordered_json data{};                  ///< the figures
+  bool unfinished = false;                        ///< the time was over; given again it goes on
 };
 
 /// Adds a row of figures to the finding, and to a file: a part that is ended early loses none.

@@ -50,7 +50,7 @@ constexpr std::array<Rate, 8> rates{{{70, 512, 64},
                                      {120, 512, 128}}};
 
 bool is(std::string_view name, std::string_view card) {
-  if (!name.starts_with(card)) return false;
+  if (!name.starts_with(card) || name.find(" MIG ") != name.npos) return false;  // a slice has less
   name.remove_prefix(card.size());
   return name.empty() || name.front() == ' ' || name.front() == '-';
 }

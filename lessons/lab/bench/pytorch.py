@@ -175,6 +175,8 @@ class Training:
     def __init__(self, name, mode):
         mode, _, way = mode.partition("+")
         torch.manual_seed(0)
+        if mode == "f32":  # PyTorch would take TF32 for convolutions
+            torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
         make, batch, shape, optimizer = MODELS[name]
         self.model = make().to(device)
         self.optimizer = optimizer(self.model.parameters(), fused=way == "graph")

@@ -65,14 +65,20 @@ void enter_pytorch(Entrants& entrants, StepRow& row, PyTorch& pytorch) {
     add(row.ways[i].timing, gpu_ways[i].first, gpu_ways[i].second);
 }
 
-std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, Device device,
-                             const RaceRules& rules) {
+/// Adds the rows of a model to the report.
+void race_of(PyTorch& pytorch, const StepModel& model, Device device, const RaceRules& rules,
+             StepsReport& report) {
   std::vector<StepRow> rows;
   for (const StepRecipe& recipe : step_recipes()) rows.push_back({.model = &model, .recipe = &recipe});
   std::vector<std::unique_ptr<Training>> trainings;
   Entrants entrants;
   for (StepRow& row : rows) {
-    trainings.push_back(std::make_unique<Training>(model, row.recipe->recipe, device));
+    try {
+      trainings.push_back(std::make_unique<Training>(model, row.recipe->recipe, device));
+    } catch (const Error& error) {  // the other recipes go on
+      row.ours.fault = row.no_pytorch = error.what();
+      continue;
+    }
     Training& training = *trainings.back();
     enter_ours(entrants, row, training, device);
     if (device != Device::cpu)
@@ -89,7 +95,8 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, Device de
   const std::vector<Timing> timings = race(entrants.contenders, rules);
   for (std::size_t i = 0; i < timings.size(); ++i) *entrants.results[i] = timings[i];
   for (StepRow& row : rows) {
-    expect(row.ours.fault.empty(), model.what, ", ", row.recipe->name, ": ", row.ours.fault);
+    if (!row.ours.fault.empty() && report.fault.empty())
+      report.fault = concat(model.what, ", ", row.recipe->name, ": ", row.ours.fault);
     if (!row.pytorch.fault.empty()) row.no_pytorch = row.pytorch.fault;
     for (PyTorchWay& way : row.ways)
       way.why_not = way.timing.median > 0       ? ""
@@ -97,9 +104,9 @@ std::vector<StepRow> race_of(PyTorch& pytorch, const StepModel& model, Device de
                     : !row.no_pytorch.empty()   ? row.no_pytorch
                                                 : "not timed: PyTorch's own step takes too long";
     row.pytorch_fp32 = rows[0].pytorch;
-    row.of_fp32 = row.ours.median / rows[0].ours.median;
+    row.of_fp32 = quotient(row.ours.median, rows[0].ours.median);
   }
-  return rows;
+  report.rows.insert(report.rows.end(), rows.begin(), rows.end());
 }
 
 }  // namespace
@@ -109,7 +116,7 @@ StepsReport bench_steps(PyTorch& pytorch, std::span<const StepModel* const> mode
   StepsReport report{.device = device, .pytorch = about(pytorch)};
   for (const StepModel* model : models) {
     progress(concat("training steps, ", model->what, ", batch ", model->batch));
-    for (const StepRow& row : race_of(pytorch, *model, device, rules)) report.rows.push_back(row);
+    race_of(pytorch, *model, device, rules, report);
   }
   return report;
 }

@@ -42,6 +42,7 @@ Json StepsReport::json() const {
               {"recipe", describe(row.recipe->recipe)},
               {"ours", timing_json(row.ours)},
               {"steps_per_second", or_null(rate(row.ours))},
+              {"fault", row.ours.fault},
               {"time_of_our_fp32", or_null(row.of_fp32)}};
     if (device != Device::cpu) {
       json["graph"] = timing_json(row.graph);

@@ -41,6 +41,9 @@ std::vector<std::string> names() {
 
 [[noreturn]] void refuse(const std::string& word) {
   const std::string meant = lab::nearest(word, names());
+  if (meant == word)
+    throw UsageError(
+        concat("this program has no '", word, "'; ./learn ", word, " starts the one that has it"));
   throw UsageError(concat("there is no command '", word, "'",
                           meant.empty() ? "" : "; did you mean '" + meant + "'?", " (see ./learn --help)"));
 }
