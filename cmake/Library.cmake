@@ -21,7 +21,7 @@ function(take out pattern)
 endfunction()
 take(stubs "^tinymp/(data/no_pictures|train/no_checkpoints)/")  # they stand for the next group
 take(files "^tinymp/(data/(picture|resize|digit)|train/(checkpoint|safetensors|load_weights|run_state|predict)|nn/torch_layout)")
-take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|norm|deep_mlp)|amp/explain|autograd/finite_differences)")
+take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|norm|deep_mlp|transformer)|amp/explain|autograd/finite_differences)")
 take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
 take(machine "^kernels/emu/")                    # that emulated kernels run on
 

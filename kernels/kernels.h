@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/formulas/attention.h>
 #include <kernels/formulas/optimizers.h>
 #include <kernels/formulas/rounded_update.h>
 #include <kernels/formulas/shown_image.h>
@@ -67,6 +68,13 @@ struct ImageSource {
   const std::uint8_t* labels;  ///< (N)
   const ShownImage* order;     ///< of this epoch
   const std::int64_t* before;  ///< one number: the steps before the first batch of this epoch
+  Device device;
+};
+
+/// The texts of an epoch on a device, in the order in which steps read them.
+struct TextSource {
+  const std::int32_t *tokens, *asked, *labels;  ///< asked: null where every token has a label
+  const std::int64_t* before;                   ///< one number: the steps before the first of this epoch
   Device device;
 };
 

@@ -33,6 +33,8 @@ struct Exact {
   long double value = 0;
   long double slack = 0;
   long double terms = 0;  ///< what random cases are held against, where it is not the largest value
+  long double stored =
+      0;  ///< as slack, for what the op stores on the way in 16 bits, in units of that format
 };
 
 struct OpCase {
@@ -832,6 +834,156 @@ inline std::vector<OpCase> text_cases() {
           columns_case("columns, all of them", 0, 5, {{{3, 5}}}), concat_columns_case()};
 }
 
+inline OpCase gelu_case() {
+  return {
+      .name = "gelu",
+      .shapes = shapes_of_one(),
+      .call = [](std::span<const Tensor> in) { return gelu(in[0]); },
+      .oracle = each_value(
+          9, [](long double x) { return x * std::erfc(-x * 0.707106781186547524400844362104849039L) / 2; }),
+      .spread = 6};
+}
+
+inline OpCase matmul_transposed_case() {
+  OpCase op = matmul_case();
+  op.name = "matmul_transposed";
+  for (std::vector<Shape>& shapes : op.shapes) shapes[1] = {shapes[1][1], shapes[1][0]};
+  op.call = [](std::span<const Tensor> in) { return matmul_transposed(in[0], in[1]); };
+  op.oracle = [straight = matmul_case().oracle](std::span<const Input> in) {
+    const std::int64_t O = in[1].shape[0], I = in[1].shape[1];
+    Input w{{I, O}, std::vector<double>(in[1].values.size())};
+    for (std::int64_t i = 0; i < I * O; ++i)
+      w.values[static_cast<std::size_t>(i % I * O + i / I)] = in[1].values[static_cast<std::size_t>(i)];
+    return straight(std::vector<Input>{in[0], w});
+  };
+  return op;
+}
+
+inline OpCase add_positions_case() {
+  return {.name = "add_positions",
+          .shapes = {{{2, 3, 4}, {3, 4}},
+                     {{1, 1, 1}, {1, 1}},
+                     {{3, 2, 5}, {7, 5}},
+                     {{0, 2, 3}, {2, 3}},
+                     {{5, 17, 65}, {20, 65}}},
+          .call = [](std::span<const Tensor> in) { return add_positions(in[0], in[1]); },
+          .oracle =
+              [](std::span<const Input> in) {
+                std::vector<Exact> y;
+                const std::int64_t T = in[0].shape[1], W = in[0].shape[2];
+                for (std::int64_t i = 0; i < in[0].size(); ++i) y.push_back({in[0][i] + in[1][i % (T * W)]});
+                return y;
+              }};
+}
+
+/// What attention is asked for in an entry. Of padding: text b has b (S + 1) / 2 mod (S + 1) tokens, the first none.
+struct Attended {
+  std::int64_t heads = 1;
+  bool causal = false, padded = false;
+  float dropout = 0;
+
+  std::int64_t length(std::int64_t b, std::int64_t S) const {
+    return padded ? b * ((S + 1) / 2) % (S + 1) : S;
+  }
+};
+
+/// One row of attention by its definition. q:(D) from q0 on; `seen` keys and values, W apart, from k0 on.
+inline std::vector<Exact> attention_row(std::span<const Input> in, std::int64_t q0, std::int64_t k0,
+                                        std::int64_t D, std::int64_t seen,
+                                        const std::function<long double(std::int64_t)>& kept) {
+  const std::int64_t W = in[0].shape[2], S = in[1].shape[1];
+  const long double scale = 1 / std::sqrt(static_cast<long double>(D));
+  std::vector<long double> p;
+  long double sum = 0, off = 0, largest = 0;
+  for (std::int64_t s = 0; s < seen; ++s) {
+    long double score = 0, magnitude = 0;
+    for (std::int64_t d = 0; d < D; ++d) {
+      score += in[0][q0 + d] * in[1][k0 + s * W + d];
+      magnitude += std::fabs(in[0][q0 + d] * in[1][k0 + s * W + d]);
+    }
+    p.push_back(std::exp(score * scale));
+    sum += p.back();
+    off = std::max(off, 2 * scale * static_cast<long double>(D + 2) * magnitude);
+    largest = std::max(largest, std::fabs(score * scale));
+  }
+  const long double relative = off + 4 * largest + 2 * static_cast<long double>(S) + 16;
+  std::vector<Exact> y(static_cast<std::size_t>(D));
+  for (std::int64_t s = 0; s < seen; ++s) {
+    const long double share = p[static_cast<std::size_t>(s)] / sum, factor = kept(s);
+    for (std::int64_t d = 0; d < D; ++d) {
+      Exact& value = y[static_cast<std::size_t>(d)];
+      const long double v = in[2][k0 + s * W + d];
+      value.value += factor * share * v;
+      value.slack += relative * std::fabs(factor * share * v);
+      value.stored += 2 * factor * (share + 0x1p-13L) *
+                      std::fabs(v);  // of p, in FP16 subnormal from there; and of what dropout makes of it
+      value.terms += std::fabs(factor * share * v);
+    }
+  }
+  return y;
+}
+
+inline OpCase attention_case(const std::string& name, const Attended& how,
+                             std::vector<std::vector<Shape>> shapes) {
+  OpCase op{.name = name, .shapes = std::move(shapes), .call = {}, .oracle = {}, .spread = 1};
+  op.call = [how](std::span<const Tensor> in) {
+    const std::int64_t B = in[1].shape()[0], S = in[1].shape()[1];
+    AttentionOptions options{.heads = how.heads, .causal = how.causal, .dropout = how.dropout, .seed = 11};
+    std::vector<std::int32_t> lengths;
+    for (std::int64_t b = 0; b < B; ++b) lengths.push_back(static_cast<std::int32_t>(how.length(b, S)));
+    if (how.padded) options.lengths = Indices(lengths, in[0].device());
+    if (how.dropout > 0) options.step = step_of_mask(3, in[0].device());
+    return attention(in[0], in[1], in[2], options);
+  };
+  op.oracle = [how](std::span<const Input> in) {
+    const std::int64_t B = in[0].shape[0], T = in[0].shape[1], W = in[0].shape[2], S = in[1].shape[1];
+    const std::int64_t D = W / how.heads;
+    std::vector<Exact> y(static_cast<std::size_t>(in[0].size()));
+    const Rng stream = Rng(11).split(3);
+    for (std::int64_t i = 0; i < B * how.heads * T; ++i) {
+      const std::int64_t t = i % T, h = i / T % how.heads, b = i / T / how.heads;
+      const std::int64_t seen = std::min(how.causal ? t + 1 : S, how.length(b, S));
+      const auto kept = [&](std::int64_t s) {
+        if (how.dropout == 0) return 1.0L;
+        const bool stays =
+            Rng(stream.seed(), static_cast<std::uint64_t>(i * S + s)).uniform(0, 1) >= how.dropout;
+        return stays ? 1 / (1 - static_cast<long double>(how.dropout)) : 0.0L;
+      };
+      const std::int64_t q0 = (b * T + t) * W + h * D;
+      const std::vector<Exact> row = attention_row(in, q0, b * S * W + h * D, D, seen, kept);
+      std::copy(row.begin(), row.end(), y.begin() + q0);
+    }
+    return y;
+  };
+  return op;
+}
+
+inline std::vector<OpCase> attention_cases() {
+  const auto of_itself = [](std::initializer_list<Shape> all) {
+    std::vector<std::vector<Shape>> shapes;
+    for (const Shape& s : all) shapes.push_back({s, s, s});
+    return shapes;
+  };
+  return {
+      attention_case("attention", {}, of_itself({{2, 3, 4}, {1, 1, 1}, {0, 3, 4}, {1, 35, 7}})),
+      attention_case("attention of two heads", {.heads = 2},
+                     of_itself({{2, 5, 4}, {1, 70, 16}, {3, 4, 6}, {1, 1100, 2}})),
+      attention_case("attention causal", {.heads = 2, .causal = true}, of_itself({{2, 5, 4}, {1, 40, 16}})),
+      attention_case("attention padded", {.heads = 2, .padded = true}, of_itself({{3, 5, 4}, {2, 18, 8}})),
+      attention_case("attention causal and padded", {.heads = 2, .causal = true, .padded = true},
+                     of_itself({{3, 6, 8}})),
+      attention_case("attention to other keys", {.heads = 2, .padded = true},
+                     {{{3, 4, 4}, {3, 7, 4}, {3, 7, 4}}, {{2, 9, 16}, {2, 2, 16}, {2, 2, 16}}}),
+      attention_case("attention with dropout", {.heads = 2, .causal = true, .dropout = 0.25f},
+                     of_itself({{2, 6, 4}}))};
+}
+
+inline std::vector<OpCase> transformer_cases() {
+  std::vector<OpCase> all{gelu_case(), matmul_transposed_case(), add_positions_case()};
+  for (OpCase& op : attention_cases()) all.push_back(std::move(op));
+  return all;
+}
+
 inline const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> cases = [] {
     std::vector<OpCase> all{matmul_case(),
@@ -857,6 +1009,7 @@ inline const std::vector<OpCase>& op_cases() {
     all.push_back(linear_case(Activation::sigmoid));
     for (OpCase& op : row_cases()) all.push_back(std::move(op));
     for (OpCase& op : text_cases()) all.push_back(std::move(op));
+    for (OpCase& op : transformer_cases()) all.push_back(std::move(op));
     return all;
   }();
   return cases;
@@ -930,6 +1083,16 @@ inline const std::vector<RandomCases>& random_cases() {
       {"columns", ""},
       {"columns, all of them", ""},
       {"concat_columns", "BO BP BQ"},
+      {"gelu", "AB", 1},
+      {"matmul_transposed", "MK NK", 7},
+      {"add_positions", ""},
+      {"attention", "", 40000},
+      {"attention of two heads", "", 40000},
+      {"attention causal", "", 40000},
+      {"attention padded", "", 40000},
+      {"attention causal and padded", "", 40000},
+      {"attention to other keys", "", 40000},
+      {"attention with dropout", "", 80000},
   };
   return table;
 }

@@ -19,4 +19,15 @@ void gather_batch(const ImageSource& from, Cell<const StepRecords> records, cons
   });
 }
 
+void gather_texts(const TextSource& from, Cell<const StepRecords> records, std::span<std::int32_t> tokens,
+                  std::span<std::int32_t> asked, std::span<std::int32_t> labels) {
+  const std::int64_t step = records.memory->steps - *from.before;
+  const auto take = [step](const std::int32_t* all, std::span<std::int32_t> part) {
+    std::copy_n(all + step * std::ssize(part), part.size(), part.data());
+  };
+  take(from.tokens, tokens);
+  if (!asked.empty()) take(from.asked, asked);
+  take(from.labels, labels);
+}
+
 }  // namespace tinymp::kernels::cpu

@@ -16,7 +16,36 @@ __global__ void take_images(ImageSource from, const StepRecords* records, std::i
   for (std::int64_t b = first(); b < batch; b += stride()) labels[b] = from.labels[shown[b].image];
 }
 
+/// The numbers of a step out of those of an epoch.
+struct PartOfEpoch {
+  const std::int32_t* all;
+  std::int32_t* part;
+  std::int64_t count;
+
+  __device__ void take(std::int64_t step) const {
+    for (std::int64_t i = first(); i < count; i += stride()) part[i] = all[step * count + i];
+  }
+};
+
+__global__ void take_texts(PartOfEpoch tokens, PartOfEpoch asked, PartOfEpoch labels,
+                           const StepRecords* records, const std::int64_t* before) {
+  const std::int64_t step = records->steps - *before;
+  tokens.take(step);
+  asked.take(step);
+  labels.take(step);
+}
+
 }  // namespace
+
+void gather_texts(const TextSource& from, Cell<const StepRecords> records, std::span<std::int32_t> tokens,
+                  std::span<std::int32_t> asked, std::span<std::int32_t> labels) {
+  if (tokens.empty()) return;
+  const auto part = [](const std::int32_t* all, std::span<std::int32_t> to) {
+    return PartOfEpoch{all, to.data(), std::ssize(to)};
+  };
+  launch<take_texts>(blocks_for(std::ssize(tokens)), block_threads, 0, stream(), part(from.tokens, tokens),
+                     part(from.asked, asked), part(from.labels, labels), records.memory, from.before);
+}
 
 void gather_batch(const ImageSource& from, Cell<const StepRecords> records, const View& images,
                   std::span<std::int32_t> labels) {

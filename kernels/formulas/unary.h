@@ -2,6 +2,7 @@
 
 #include <tinymp/base/host_device.h>
 #include <tinymp/numeric/exp_log.h>
+#include <tinymp/numeric/gelu.h>
 #include <cstdint>
 
 /// The element-wise functions, one text for CPU and GPU. To add one, write a struct here and its line in
@@ -15,15 +16,16 @@ namespace tinymp::kernels {
   FUNCTION(sigmoid, Sigmoid)   \
   FUNCTION(tanh, Tanh)         \
   FUNCTION(exp, Exp)           \
-  FUNCTION(log, Log)
+  FUNCTION(log, Log)           \
+  FUNCTION(gelu, Gelu)
 
 #define TINYMP_NAME(name, Formula) name,
 enum class Unary : std::uint8_t { TINYMP_UNARY(TINYMP_NAME) };
 #undef TINYMP_NAME
 
 /// True if backward gets the input x in place of the output y. The derivative of log is 1/x, and e^y would be
-/// far from x after y was rounded to 16 bits.
-constexpr bool keeps_input(Unary f) { return f == Unary::log; }
+/// far from x after y was rounded to 16 bits. gelu falls and rises, so y does not tell x.
+constexpr bool keeps_input(Unary f) { return f == Unary::log || f == Unary::gelu; }
 
 // <exercise backward_of_relu>
 struct Relu {
@@ -82,6 +84,18 @@ struct Log {
   template <class C>
   static TINYMP_HD C backward(C x, C dy) {
     return dy / x;
+  }
+};
+
+/// x P(X <= x) for a normal X: numeric/gelu.h.
+struct Gelu {
+  template <class C>
+  static TINYMP_HD C forward(C x) {
+    return gelu(x);
+  }
+  template <class C>
+  static TINYMP_HD C backward(C x, C dy) {
+    return dy * gelu_slope(x);
   }
 };
 

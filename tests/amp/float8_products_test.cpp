@@ -4,6 +4,7 @@
 #include <tests/catch.h>
 #include <tests/kernels/rig.h>
 #include <tinymp/nn/mlp.h>
+#include <tinymp/nn/transformer.h>
 #include <tinymp/ops/ops.h>
 #include <algorithm>
 #include <functional>
@@ -136,6 +137,29 @@ TEST_CASE("FP8 products: what a 16-bit model computes between its products stays
   const Tensor y = linear(x, w, b, {.activation = Activation::relu});
   CHECK(y.dtype() == f16);
   CHECK(linear(x, drawn({8, 4}, f16, 1), b).dtype() == f16);  // a weight of another model: not in FP8
+}
+
+TEST_CASE("FP8 products: of a transformer the linear layers, and its tied table is the last") {
+  const auto covered = [](nn::Transformer::Kind kind, const char* exempt) {
+    Rng rng(1);
+    Recipe recipe = products_in(e4m3, e5m2);
+    recipe.eight_bits.exempt = LayerNames::from(exempt);
+    const nn::Transformer model(kind, {.words = 5, .context = 4, .layers = 1, .width = 4, .heads = 2}, recipe,
+                                rng);
+    const Float8Products products(model, recipe);
+    const Float8Products::Region region(products);
+    std::string names;
+    for (const nn::Parameter& p : model.parameters())
+      if (product_policy()->covers(p.value)) names += p.name.substr(0, p.name.rfind(' ')) + ";";
+    return names;
+  };
+  const std::string block =
+      "block 1 query;block 1 key;block 1 value;block 1 out;block 1 first;block 1 second;";
+  for (const char* exempt : {"", "last", "first,last"}) {
+    INFO(exempt);
+    CHECK(covered(nn::Transformer::Kind::decoder, exempt) == block);
+    CHECK(covered(nn::Transformer::Kind::encoder, exempt) == block + "transform;");
+  }
 }
 
 TEST_CASE("FP8 products: the exempt layers, by name and by place") {

@@ -9,6 +9,7 @@
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
+#include <tinymp/nn/transformer.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/optim/optimizers.h>
 #include <algorithm>
@@ -97,6 +98,16 @@ std::vector<std::string> all_products() {
   const nn::LanguageModel words(8192, 32, recipe, rng);
   const std::vector<std::int32_t> text{5, 8191, 17, 400};
   add(products_of("word model", words, recipe, [&] { return cross_entropy(words(text, 2), text); }));
+  const Indices tokens(std::vector<std::int32_t>(12, 5), Device::cuda),
+      asked(std::vector<std::int32_t>{1, 7}, Device::cuda);
+  for (const bool masks : {false, true}) {
+    const nn::Transformer transformer(masks ? nn::Transformer::Kind::encoder : nn::Transformer::Kind::decoder,
+                                      {.words = 66, .context = 6, .layers = 1}, recipe, rng);
+    const Texts texts{.tokens = tokens, .steps = 6, .asked = masks ? std::optional(asked) : std::nullopt};
+    add(products_of(masks ? "encoder" : "decoder", transformer, recipe, [&] {
+      return cross_entropy(transformer.read(texts), std::vector<std::int32_t>(masks ? 2 : 12, 5));
+    }));
+  }
   return all;
 }
 

@@ -192,7 +192,15 @@ use() {
   learn 2 train --data cut --model lenet --widths 784,10 && complains 'lenet'
   learn 2 train --data cifar10 --widths 784,64,10 && complains 'begins with 3072'
   learn 2 train --data cifar10 --model lenet && complains 'lenet takes grey images of 28 x 28'
-  learn 2 train --data nix && complains 'cifar10}, and no folder:PATH'
+  learn 2 train --data nix && complains 'course}, and no folder:PATH'
+  learn 2 train --data course && complains 'course is no data for mlp'
+  learn 2 train --data cut --model transformer && complains 'transformer reads text or course'
+  learn 2 train --data course --model transformer --augment && complains '--augment is for images'
+  learn 2 train --data course --model transformer --heads 3 && complains '--heads 3 do not share --width 64'
+  learn 2 train --data course --model transformer --blocks 3 && complains 'transformer has --width and --layers'
+  learn 2 train --data course --model transformer --vocabulary 9 && complains '--vocabulary is for --words'
+  learn 2 train --data course --model transformer --context 65536 --batch 900 && complains 'a batch of 900 texts'
+  learn 2 train --data cut --layers 3 && complains 'are for transformer, not for mlp'
   learn 2 train --data folder: && complains 'wants the path of a folder'
   learn 3 train --data folder:nowhere && complains 'nowhere: no such folder'
   learn 2 run 6 --data folder:nowhere && complains 'folder:nowhere not in'
@@ -386,6 +394,19 @@ runs() {
     prints 'NaN'
   }
   [ "$(find runs -path 'runs/train-00[1-7]/*-seed0.jsonl' | wc -l)" = 7 ] || fail 'wanted seven runs'
+
+  local text='--data course --model transformer --steps 4 --batch 4 --context 16 --width 16 --heads 2 --threads 1'
+  # shellcheck disable=SC2086
+  {
+    learn 0 train $text --optimizer adam --recipe fp16_dynamic --out texts
+    prints 'transformer decoder of [0-9]* words, 2 layers of 16, 2 heads, context 16 on course'
+    learn 0 train $text --masked --words --vocabulary 200 --layers 1 --recipe o1 --out texts
+    prints 'transformer encoder of 201 words, 1 layer of 16'
+    learn 0 train $text --dropout 0.1 --recipe fp32,bf16 --out grid && prints 'validation loss'
+    learn 0 explain --model transformer --recipe o1 && prints '^attention  *f16 f16 f16  *f16  *f32'
+    learn 0 explain --model transformer --masked --batch 2 --recipe fp16_dynamic && prints '^matmul_transposed'
+  }
+  rm -r texts grid
 
   # Whatever is narrower than FP32 on a gradient's way, the --shadow-every that was asked for is done.
   for flag in compute gradient autocast; do

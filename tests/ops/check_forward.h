@@ -7,10 +7,16 @@
 /// One op against its oracle.
 namespace tinymp::test {
 
+/// Half the unit in the last place of what is stored on the way; FP32 and f64 are in the slack.
+inline long double stored_roundoff(DType dtype) {
+  return dtype == DType::f16 ? 0x1p-11L : dtype == DType::bf16 ? 0x1p-8L : 0;
+}
+
 inline bool as_exact(double got, const Exact& exact, DType in, DType out) {
   const double nearest = rounded_to(out, exact.value);
   if (exact.slack == 0) return same_bits(got, nearest);
   const long double bound = exact.slack * static_cast<long double>(unit_roundoff(in)) +
+                            exact.stored * stored_roundoff(in) +
                             static_cast<long double>(spacing(out, nearest)) / 2;
   return std::fabs(static_cast<long double>(got) - exact.value) <= bound;
 }

@@ -7,8 +7,10 @@ std::span<const AutocastRule> autocast_rules() {
   static const AutocastRule rules[] = {
       {"matmul", narrow},
       {"linear", narrow},
+      {"matmul_transposed", narrow},
       {"conv2d", narrow},
-      {"add_bias", narrow},  // so that matmul and add_bias give the bits of linear
+      {"attention", narrow},  // its scores and their softmax are FP32 all the same
+      {"add_bias", narrow},   // so that matmul and add_bias give the bits of linear
 
       {"exp", wide},
       {"log", wide},
@@ -26,6 +28,7 @@ std::span<const AutocastRule> autocast_rules() {
       {"add", widest},
       {"subtract", widest},
       {"multiply", widest},
+      {"add_positions", widest},
       {"concat_columns", widest},
       {"subtract_rows", widest},
       {"divide_rows", widest},
@@ -33,6 +36,7 @@ std::span<const AutocastRule> autocast_rules() {
       {"relu", given},
       {"sigmoid", given},
       {"tanh", given},
+      {"gelu", given},
       {"scale", given},
       {"dropout", given},
       {"row_max", given},

@@ -12,8 +12,10 @@ namespace {
 /// "layer 1 weight" -> "layer 1"
 std::string layer_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind(' ')); }
 
-/// Whether a product may have this parameter as its weight.
-bool is_weight(const nn::Parameter& p) { return p.value.shape().rank() >= 2; }
+bool is_matrix(const nn::Parameter& p) { return p.value.shape().rank() >= 2; }
+/// Whether a product in FP8 may have this parameter as its weight. Rows of a table are looked up, and a tied output is one of
+/// the products that stay as they are.
+bool is_weight(const nn::Parameter& p) { return is_matrix(p) && !p.name.ends_with(" table"); }
 
 std::vector<std::string_view> split(const LayerNames& list) {
   std::vector<std::string_view> names;
@@ -54,7 +56,7 @@ class Float8Products::Policy final : public ProductPolicy {
     step_ = Tensor(Shape{}, DType::f64, device), one_ = Tensor(Shape{}, DType::f64, device);
     kernels::fill(step_.view(), 0);
     kernels::fill(one_.view(), 1);
-    cover(parameters);
+    cover(parameters, model.output_layer());
     scales_.emplace(how_, names_.size(), device);
   }
 
@@ -140,14 +142,15 @@ class Float8Products::Policy final : public ProductPolicy {
     return trains(kind) ? weight.training : weight.evaluation;
   }
 
-  void cover(const std::vector<nn::Parameter>& parameters) {
-    const auto first = std::ranges::find_if(parameters, is_weight);
-    const auto last = std::ranges::find_if(parameters.rbegin(), parameters.rend(), is_weight);
+  void cover(const std::vector<nn::Parameter>& parameters, std::string last) {
+    const auto first = std::ranges::find_if(parameters, is_matrix);
+    const auto behind = std::ranges::find_if(parameters.rbegin(), parameters.rend(), is_matrix);
+    if (last.empty() && behind != parameters.rend()) last = layer_of(behind->name);
     const bool not_first = has_word(how_.exempt, "first"), not_last = has_word(how_.exempt, "last");
     for (const nn::Parameter& p : parameters) {
       const std::string layer = layer_of(p.name);
       const bool is_exempt = how_.exempt.has(layer) || (not_first && layer == layer_of(first->name)) ||
-                             (not_last && layer == layer_of(last->name));
+                             (not_last && layer == last);
       if (is_weight(p) && !is_exempt) {
         weights_[p.value.id()].number = names_.size();
         names_.push_back(p.name);

@@ -5,3 +5,4 @@
 #include <tinymp/data/loader.cpp>
 #include <tinymp/data/split.cpp>
 #include <tinymp/data/text.cpp>
+#include <tinymp/data/text_examples.cpp>

@@ -69,6 +69,32 @@ std::vector<float> pixel_levels(const LoaderOptions& options, std::int64_t chann
   return values;
 }
 
+Batch to(Batch batch, Device device) {
+  if (!batch.texts) {
+    batch.images = batch.images.to(device);
+  } else if (batch.texts->tokens.device() != device) {
+    Texts& texts = *batch.texts;
+    const auto moved = [device](const Indices& numbers) { return Indices(numbers.view(), device); };
+    texts.tokens = moved(texts.tokens);
+    if (texts.asked) texts.asked = moved(*texts.asked);
+    if (texts.lengths) texts.lengths = moved(*texts.lengths);
+  }
+  return batch;
+}
+
+Batch batch_of(const TextRows& rows, std::int64_t steps) {
+  Batch batch{Tensor(), rows.labels};
+  batch.texts = Texts{.tokens = Indices(rows.tokens, Device::cpu), .steps = steps};
+  if (!rows.asked.empty()) batch.texts->asked = Indices(rows.asked, Device::cpu);
+  return batch;
+}
+
+Batch texts_in_order(const TextExamples& texts, std::int64_t first, std::int64_t count) {
+  TextRows rows;
+  for (std::int64_t i = first; i < std::min(first + count, texts.count()); ++i) texts.add(i, Rng(0), rows);
+  return batch_of(rows, texts.steps());
+}
+
 Loader::Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t seed, LoaderOptions options)
     : dataset_(&dataset), batch_size_(batch_size), seed_(seed), options_(options) {
   if (batch_size < 1 || batch_size > dataset.count)
@@ -79,6 +105,24 @@ Loader::Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t se
   shuffle();
 }
 
+Loader::Loader(const TextExamples& texts, std::int64_t batch_size, std::uint64_t seed)
+    : texts_(texts), batch_size_(batch_size), seed_(seed) {
+  if (batch_size < 1 || batch_size > texts.count())
+    throw UsageError(concat("a batch of ", batch_size, " texts cannot be drawn from ", texts.count(),
+                            "; choose a batch size from 1 to ", texts.count(), ", or a shorter context"));
+  order_.resize(static_cast<std::size_t>(texts.count()));
+  shuffle();
+}
+
+TextRows Loader::texts(std::int64_t first, std::int64_t count) const {
+  expect(texts_.has_value(), "Loader::texts: this loader has images");
+  const Rng epoch = of_epoch();
+  TextRows rows;
+  for (std::int64_t i = first; i < first + count; ++i)
+    texts_->add(order_[static_cast<std::size_t>(i)], epoch, rows);
+  return rows;
+}
+
 Rng Loader::of_epoch() const { return Rng(seed_).split(static_cast<std::uint64_t>(epoch_)); }
 
 void Loader::shuffle() {
@@ -87,6 +131,11 @@ void Loader::shuffle() {
 }
 
 Batch Loader::next() {
+  if (texts_) {
+    Batch batch = batch_of(texts(drawn_ * batch_size_, batch_size_), texts_->steps());
+    skip();
+    return batch;
+  }
   const auto first = static_cast<std::size_t>(drawn_ * batch_size_);
   const std::span<const std::int64_t> indices =
       std::span(order_).subspan(first, static_cast<std::size_t>(batch_size_));

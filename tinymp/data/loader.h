@@ -2,31 +2,32 @@
 
 #include <tinymp/base/rng.h>
 #include <tinymp/data/dataset.h>
+#include <tinymp/data/text_examples.h>
 #include <tinymp/tensor/indices.h>
 #include <tinymp/tensor/tensor.h>
+#include <tinymp/tensor/texts.h>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-/// Makes batches of FP32 images for a model out of the bytes of a data set.
+/// Makes batches for a model: of FP32 images out of the bytes of a data set, or of texts.
 namespace tinymp::data {
 
 struct Batch {
-  Tensor images;                     ///< (B, H W C), f32: (B, 784) or (B, 3072)
-  std::vector<std::int32_t> labels;  ///< (B), 0 .. 9
+  Tensor images;                     ///< (B, H W C), f32: (B, 784) or (B, 3072); empty when there are texts
+  std::vector<std::int32_t> labels;  ///< (B), 0 .. 9; of texts one for each token that is asked for
   /// The labels of a batch that was gathered on a device; then `labels` is empty (train/resident_data.h).
   std::optional<Indices> there{};
+  std::optional<Texts> texts{};
 
+  /// The number of labels.
   std::int64_t size() const { return there ? there->size() : static_cast<std::int64_t>(labels.size()); }
 };
 
-/// Returns the batch with its images on a device. The loss moves the labels there.
-inline Batch to(Batch batch, Device device) {
-  batch.images = batch.images.to(device);
-  return batch;
-}
+/// Returns the batch with its images, or its texts, on a device. The loss moves the labels there.
+Batch to(Batch batch, Device device);
 
 enum class PixelScale : std::uint8_t {
   unit,  ///< pixel / 255: 0 .. 1
@@ -83,9 +84,15 @@ inline CropAndFlip draw_crop_and_flip(const Rng& of_epoch, std::int64_t index) {
 void crop_and_flip(std::span<const std::uint8_t> image, const ImageShape& shape, const CropAndFlip& drawn,
                    std::span<std::uint8_t> out);
 
+/// These texts as a batch on the CPU, of `steps` tokens each.
+Batch batch_of(const TextRows& rows, std::int64_t steps);
+
+/// `count` texts from the `first` on, or those that are left, for measuring: the same in every run.
+Batch texts_in_order(const TextExamples& texts, std::int64_t first, std::int64_t count);
+
 /// Shuffled batches of one size without an end. Each epoch has a new order and shows an image at most once.
 /// Images that fill no batch at the end of an epoch are left out (other epochs show them). The order of epoch
-/// e depends on (seed, e) alone, crop and flip of image i on (seed, e, i) alone.
+/// e depends on (seed, e) alone, crop and flip of image i on (seed, e, i) alone. Texts come in the same way.
 ///
 ///   Loader loader(split.train, 64, seed);
 ///   for (int step = 0; step < 1000; ++step) { const Batch batch = loader.next(); ... }
@@ -95,10 +102,12 @@ class Loader {
   /// options contradict each other.
   Loader(const Dataset& dataset, std::int64_t batch_size, std::uint64_t seed, LoaderOptions options = {});
   Loader(Dataset&&, std::int64_t, std::uint64_t, LoaderOptions = {}) = delete;  // the reference would dangle
+  /// Throws UsageError unless 1 <= batch_size <= texts.count().
+  Loader(const TextExamples& texts, std::int64_t batch_size, std::uint64_t seed);
 
   Batch next();
   std::int64_t epoch() const { return epoch_; }  ///< the epoch of the batch that next() returns, from 0
-  std::int64_t batches_per_epoch() const { return dataset_->count / batch_size_; }
+  std::int64_t batches_per_epoch() const { return std::ssize(order_) / batch_size_; }
 
   /// Where a loader stands. With data set, batch size, seed and options it tells every batch that follows.
   struct Position {
@@ -111,6 +120,8 @@ class Loader {
   std::span<const std::int64_t> order() const { return order_; }
   /// The crop of an image in this epoch. Only a loader with the option crop_and_flip crops.
   CropAndFlip crop_of(std::int64_t image) const { return draw_crop_and_flip(of_epoch(), image); }
+  /// `count` texts of this epoch in their order, from the `first` on. Of a loader of texts alone.
+  TextRows texts(std::int64_t first, std::int64_t count) const;
   void skip();                           ///< goes on as next() does, and makes no batch
   void go_to(const Position& position);  ///< throws Error for a place that no epoch has
 
@@ -118,10 +129,11 @@ class Loader {
   Rng of_epoch() const;
   void shuffle();
 
-  const Dataset* dataset_;
+  const Dataset* dataset_ = nullptr;
+  std::optional<TextExamples> texts_{};  ///< one of the two
   std::int64_t batch_size_;
   std::uint64_t seed_;
-  LoaderOptions options_;
+  LoaderOptions options_{};
   std::vector<std::int64_t> order_;
   std::int64_t epoch_ = 0, drawn_ = 0;  // drawn_: batches taken of this epoch
 };

@@ -31,14 +31,17 @@ Dropout::Dropout(float probability, std::uint64_t of_layer)
 }
 
 Tensor Dropout::operator()(const Tensor& x) const {
-  if (Tape::current() == nullptr) return x;
-  if (step.device() != x.device()) step.move_to(x.device());
+  return Tape::current() == nullptr ? x : dropout(x, p, seed, next_step(x.device()));
+}
+
+Tensor Dropout::next_step(Device device) const {
+  if (step.device() != device) step.move_to(device);
   // Backward reads the step after the count has gone on, so it gets a copy.
-  const Tensor now(Shape{}, DType::f64, x.device()), one(Shape{}, DType::f64, x.device());
+  const Tensor now(Shape{}, DType::f64, device), one(Shape{}, DType::f64, device);
   kernels::cast(step.view(), now.view());
   kernels::fill(one.view(), 1);
   kernels::accumulate(one.view(), step.view());
-  return dropout(x, p, seed, now);
+  return now;
 }
 
 Lstm::Lstm(std::int64_t inputs, std::int64_t hidden, const Recipe& recipe, Rng& rng)

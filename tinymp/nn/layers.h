@@ -37,6 +37,8 @@ struct Dropout {
   Dropout(float p, std::uint64_t seed);
 
   Tensor operator()(const Tensor& x) const;
+  /// The step of a mask on a device, for an op that drops by itself; the count goes on.
+  Tensor next_step(Device device) const;
 };
 
 /// A layer of long short-term memory: Hochreiter and Schmidhuber 1997, with the forget gate of Gers,

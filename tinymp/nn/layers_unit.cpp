@@ -4,3 +4,4 @@
 #include <tinymp/nn/lenet.cpp>
 #include <tinymp/nn/norm.cpp>
 #include <tinymp/nn/resnet.cpp>
+#include <tinymp/nn/transformer.cpp>

@@ -25,6 +25,8 @@ void append(std::vector<Parameter>& list, std::initializer_list<std::vector<Para
   for (const std::vector<Parameter>& layer : layers) list.insert(list.end(), layer.begin(), layer.end());
 }
 
+Tensor Model::read(const Texts&) const { throw Error(concat(name(), " takes images, no texts")); }
+
 std::function<std::string(const Tensor&)> names_in(const Module& model) {
   std::map<const void*, std::string> names;
   for (const Parameter& p : model.parameters()) names[p.value.id()] = p.name;

@@ -2,6 +2,7 @@
 
 #include <tinymp/ops/ops.h>  // what a model is written with
 #include <tinymp/tensor/tensor.h>
+#include <tinymp/tensor/texts.h>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -38,13 +39,18 @@ class Module {
   virtual std::vector<Parameter> parameters() const = 0;
   /// Other tensors that training changes, in a fixed order: the running averages of batch norm, for example.
   virtual std::vector<Tensor> buffers() const { return {}; }
+  /// The layer that makes the output, as in Parameter::name; "": that of the last matrix.
+  virtual std::string output_layer() const { return {}; }
   virtual std::string name() const = 0;  ///< "mlp 784-64-10"
 };
 
-/// The base of all image models. Each takes FP32 images (B,784) and casts them to its own format first.
+/// The base of all models that train::run trains. A model of images takes FP32 images (B,784) and casts them to its own
+/// format first. A model of texts reads tokens. Each throws Error for the other.
 class Model : public Module {
  public:
   virtual Tensor operator()(const Tensor& images) const = 0;
+  /// (A,V) logits for each token that is asked for, over the V tokens that the model knows.
+  virtual Tensor read(const Texts& texts) const;
 };
 
 /// Finds the name of a parameter by its tensor; "" for any other tensor.

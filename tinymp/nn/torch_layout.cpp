@@ -56,12 +56,20 @@ std::string in_residual(const Words& words, int blocks) {
   return concat(number_in(words.layer), words.layer.ends_with("first") ? ".first" : ".second");
 }
 
+/// "block 3 query" -> "blocks.2.query"
+std::string in_transformer(const Words& words) {
+  if (!begins_with(words.layer, "block ")) return words.layer;
+  const std::string inside = words.layer.substr(words.layer.rfind(' ') + 1);
+  return concat("blocks.", number_in(words.layer) - 1, ".", inside);
+}
+
 std::string layer_name(const std::string& model, const Words& words, int blocks) {
   if (begins_with(model, "mlp ") || begins_with(model, "autoencoder ")) return in_stack(words, 2);
   if (begins_with(model, "batch norm mlp ")) return in_stack(words, 3);
   if (model == "lenet") return in_lenet(words);
   if (begins_with(model, "resnet")) return in_resnet(words, blocks);
   if (begins_with(model, "residual mlp ")) return in_residual(words, blocks);
+  if (begins_with(model, "transformer ")) return in_transformer(words);
   return dotted(words.layer);
 }
 

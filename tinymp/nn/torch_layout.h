@@ -16,6 +16,9 @@
 ///   ResidualMlp     Linear 0, blocks from 1 on ("1.first", "1.second"), ReLU, Linear
 ///   LanguageModel   "embedding", "lstm", "out": no Sequential. The bias of our LSTM is "lstm.bias_ih_l0"; PyTorch
 ///                   adds a second one, which has to be zero
+///   Transformer     "embedding", "positions", "blocks.0.query" ("key", "value", "out", "norm1", "norm2", "first",
+///                   "second"), "norm"; an encoder has "transform" and "out.bias", too. No Sequential. The output's weight
+///                   is embedding.weight
 /// Any other model keeps the names of its layers: "layer 2 weight" is "layer.2.weight".
 namespace tinymp::nn {
 

@@ -22,7 +22,11 @@ struct MatmulOptions {
 
 Tensor matmul(const Tensor& x, const Tensor& w, MatmulOptions options = {});  ///< (B,O) = (B,I)(I,O)
 
-/// The activations of a fused pass. log is not one: its derivative needs its
+/// (B,O) = (B,I)(O,I)^T: the logits of words whose embedding table (O,I) is w. No recipe makes
+/// its operands FP8.
+Tensor matmul_transposed(const Tensor& x, const Tensor& w, MatmulOptions options = {});
+
+/// The activations of a fused pass. log and gelu are none: their derivatives need the
 /// input, which the pass does not keep.
 enum class Activation : std::uint8_t { relu, sigmoid, tanh, exp };
 struct LinearOptions {
@@ -45,6 +49,9 @@ Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + exp(-x))
 Tensor tanh(const Tensor& x);
 Tensor exp(const Tensor& x);  ///< e^x, infinite above 11.09 in FP16, above 88.7 in FP32
 Tensor log(const Tensor& x);  ///< the natural logarithm; -infinity at 0, NaN below
+/// x P(X <= x) for a normal X: the exact form, which is PyTorch's default. The error of ours is in numeric/gelu.h. Hendrycks
+/// and Gimpel 2016 (arXiv 1606.08415), section 2. gelu(-infinity) = -0. (PyTorch: NaN.)
+Tensor gelu(const Tensor& x);
 
 // The parts of a softmax over the rows of x:(B,C). Each op stores its result in the format of x. So in FP16
 // exp(x), the sum and the quotients are each rounded and may overflow.
@@ -96,6 +103,30 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, Laye
 /// is data, a whole number in f64. It lies on the device of x, so no call waits
 /// for a GPU. Srivastava et al. 2014.
 Tensor dropout(const Tensor& x, float p, std::uint64_t seed, const Tensor& step);
+
+struct AttentionOptions {
+  std::int64_t heads = 1;
+  bool causal = false;  ///< token t sees the tokens 0 .. t of its text; then S = T
+  /// B numbers in 0 .. S: the places of each text that are no padding, its first ones. Without: all. What a row does not
+  /// see of k and v, padding or later tokens, must be finite too: its share is 0, and 0 times infinity is NaN.
+  std::optional<Indices> lengths{};
+  float dropout = 0;       ///< of the probabilities: as in dropout(), by their place in (B,H,T,S)
+  std::uint64_t seed = 0;  ///< for dropout, as is the step
+  Tensor step{};
+};
+
+/// (B,T,H D) scaled dot-product attention of the queries (B,T,H D) to the keys and values (B,S,H D). Head h has the columns
+/// h D .. h D + D of each. For every head of every text:
+///   scores = q . k^T / sqrt D          (T,S), kept in FP32: in FP16 a score above 65504 would be infinite
+///   p = softmax of what a row sees     (T,S), in FP32, stored in the format of q for backward; 0 where it does not see
+///   y = dropout(p) . v                 (T,D)
+/// A row that sees nothing gives 0, and its gradient is 0. (PyTorch: NaN.) The products keep their sums in FP32 (f64 of
+/// f64) under every recipe, and are not converted to FP8. Vaswani et al. 2017 (arXiv 1706.03762), section 3.2.1.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options = {});
+
+/// (B,T,W) = (B,T,W) + the first T rows of the table (P,W): learned positions. The gradient of a row is the sum over the
+/// texts. Gehring et al. 2017 (arXiv 1705.03122), section 3.1.
+Tensor add_positions(const Tensor& x, const Tensor& table);
 
 struct Conv2dOptions {
   std::int64_t stride = 1, padding = 0;  ///< pixels; the padding is zeros, on all sides

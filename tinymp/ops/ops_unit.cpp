@@ -1,3 +1,4 @@
+#include <tinymp/ops/attention.cpp>
 #include <tinymp/ops/batch_norm.cpp>
 #include <tinymp/ops/columns.cpp>
 #include <tinymp/ops/conv.cpp>
@@ -7,6 +8,8 @@
 #include <tinymp/ops/layer_norm.cpp>
 #include <tinymp/ops/losses.cpp>
 #include <tinymp/ops/pool.cpp>
+#include <tinymp/ops/positions.cpp>
 #include <tinymp/ops/reductions.cpp>
 #include <tinymp/ops/rows.cpp>
 #include <tinymp/ops/softmax.cpp>
+#include <tinymp/ops/tied.cpp>

@@ -74,8 +74,9 @@ Json plan_json(const CheckpointOwner& owner) {
   Flat flat{json, ""};
   flat("model", owner.model.name());
   flat("task", std::string(metric_name(plan.task)));
-  flat("data", data::describe(*plan.data));
-  if (!plan.data->classes.empty()) json["classes"] = plan.data->classes;  // so that predictions have names
+  flat("data", plan.text ? describe(*plan.text) : data::describe(*plan.data));
+  if (!plan.text && !plan.data->classes.empty())
+    json["classes"] = plan.data->classes;  // so that predictions have names
   add_pixels(plan.pixels, flat);
   flat("seed", plan.seed);
   flat("steps", plan.steps);

@@ -239,7 +239,8 @@ Finding FaultFinder::replay_steps(std::int64_t until, Seek seek) {
     const std::optional<BadUpdate> update = run.step(t, watched ? &tracer : nullptr);
     if (seek == Seek::passing ? is_passing(tracer.first()) : tracer.first().has_value()) {
       if (seek == Seek::passing) memory_.known = tracer.origins();
-      return describe(tracer, t, scale, before, plan_.data->train.shape);
+      const data::ImageShape none{.rows = 0, .cols = 0, .channels = 0};
+      return describe(tracer, t, scale, before, plan_.text ? none : plan_.data->train.shape);
     }
     if (update && seek != Seek::scale) return describe(*update, t);
     before = std::move(now);

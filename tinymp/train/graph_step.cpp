@@ -19,16 +19,19 @@ GraphStep::GraphStep(const Plan& plan, const nn::Model& model, Optimizer& optimi
       scaler_(scaler),
       products_(products),
       loader_(loader),
-      records_(records),
-      data_(plan.data->train, plan.pixels, plan.batch, format_of_images(plan), plan.device) {}
+      records_(records) {
+  if (plan.text)
+    texts_.emplace(plan.text->training(), plan.batch, plan.device);
+  else
+    images_.emplace(plan.data->train, plan.pixels, plan.batch, format_of_images(plan), plan.device);
+}
 
 PendingStep GraphStep::step(std::int64_t number) {
-  return start_step(plan_, number, model_, optimizer_, scaler_, products_, {.norm = true},
-                    data_.next(records_), records_);
+  return start_step(plan_, number, model_, optimizer_, scaler_, products_, {.norm = true}, batch(), records_);
 }
 
 PendingStep GraphStep::take(std::int64_t number, std::int64_t recorded) {
-  data_.follow(loader_, recorded);
+  texts_ ? texts_->follow(loader_, recorded) : images_->follow(loader_, recorded);
   loader_.skip();
   const PrivatePool::Region region(pool_);
   if (!is_warm_) {

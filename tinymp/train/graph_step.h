@@ -2,6 +2,7 @@
 
 #include <kernels/graph.h>
 #include <tinymp/train/resident_data.h>
+#include <tinymp/train/resident_texts.h>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ class GraphStep {
 
  private:
   PendingStep step(std::int64_t number);
+  data::Batch batch() const { return texts_ ? texts_->next(records_) : images_->next(records_); }
 
   const Plan& plan_;
   const nn::Model& model_;
@@ -36,7 +38,8 @@ class GraphStep {
   const Float8Products& products_;
   data::Loader& loader_;
   const StepRecords& records_;
-  ResidentData data_;
+  std::optional<ResidentData> images_;
+  std::optional<ResidentTexts> texts_;  ///< one of the two
   PrivatePool pool_;
   bool is_warm_ = false;
   std::optional<kernels::Graph> graph_;

@@ -10,8 +10,15 @@ namespace {
 constexpr std::uint64_t weights_stream = 0, order_stream = 1, rounding_stream = 2, products_stream = 3;
 
 void expect_complete(const Plan& plan) {
-  expect(plan.data && plan.model && plan.optimizer, "train::run: the plan '", plan.name,
-         "' lacks its data, model or optimizer");
+  const bool has_text = plan.text.has_value();
+  expect((has_text ? plan.text->text != nullptr : plan.data != nullptr) && plan.model && plan.optimizer,
+         "train::run: the plan '", plan.name, "' lacks its data, model or optimizer");
+  expect(!has_text || !plan.data, "train::run: the plan '", plan.name, "' has images beside a text");
+  expect(has_text == (plan.task == Task::name_tokens), "train::run: the plan '", plan.name,
+         "' asks a model of images for tokens, or one of texts for something else");
+  expect(!plan.loss || !has_text, "train::run: the plan '", plan.name,
+         "' has a loss of its own, which no measurement of a text would follow");
+  if (has_text) plan.text->validation();  // a text that is too short is refused before the first step
   expect(plan.steps >= 1 && plan.log_every >= 1 && plan.shadow_every >= 0, "train::run: ", plan.steps,
          " steps, logged every ", plan.log_every, " and shadowed every ", plan.shadow_every, " makes no run");
   expect(plan.histogram_every >= 0, "train::run: a histogram every ", plan.histogram_every,
@@ -44,6 +51,7 @@ RunHeader header_of(const Plan& plan, const nn::Module& model) {
   header.command = plan.command;
   header.model = model.name();
   if (plan.data != nullptr) header.data = data::describe(*plan.data);
+  if (plan.text && plan.text->text != nullptr) header.data = describe(*plan.text);
   header.optimizer = plan.optimizer_name;
   header.steps = plan.steps;
   header.batch = plan.batch;
@@ -72,7 +80,15 @@ Float8Products make_products(const Plan& plan, const nn::Model& model) {
 }
 
 data::Loader make_loader(const Plan& plan) {
-  return {plan.data->train, plan.batch, Rng(plan.seed).split(order_stream).seed(), plan.pixels};
+  const std::uint64_t seed = Rng(plan.seed).split(order_stream).seed();
+  if (plan.text) return {plan.text->training(), plan.batch, seed};
+  return {plan.data->train, plan.batch, seed, plan.pixels};
+}
+
+std::string describe(const TextPlan& text) {
+  const bool masks = text.aim == data::TextAim::masked_tokens;
+  return concat(data::describe(*text.text), masks ? ", masked tokens" : ", the next token", ", texts of ",
+                text.context);
 }
 
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,

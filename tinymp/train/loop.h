@@ -1,16 +1,18 @@
 #pragma once
 
 #include <tinymp/amp/float8_products.h>
+#include <tinymp/data/text.h>
 #include <tinymp/optim/optimizer.h>
 #include <tinymp/optim/schedule.h>
 #include <tinymp/train/run_log.h>
 #include <tinymp/train/task.h>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 /// One training run, from a plan to a log on disk. Lesson 01 spells the loop out without the meters. Lesson
-/// 11 has a loop for words, the clinic one that runs wrong steps as they are written.
+/// 11 has a loop for an LSTM, the clinic one that runs wrong steps as they are written.
 namespace tinymp::train {
 
 using ModelMaker = std::function<std::unique_ptr<nn::Model>(const Recipe&, Rng&)>;
@@ -30,6 +32,23 @@ OptimizerMaker optimizer_of(typename T::Options options) {
   };
 }
 
+/// The text of a run, and what a model is to tell of it.
+struct TextPlan {
+  const data::Text* text = nullptr;
+  data::TextAim aim = data::TextAim::next_token;
+  std::int64_t context = 64;  ///< tokens of a text that a model reads
+
+  data::TextExamples training() const { return of(text->train); }
+  data::TextExamples validation() const { return of(text->validation); }
+
+ private:
+  data::TextExamples of(const std::vector<std::int32_t>& tokens) const {
+    return {std::span<const std::int32_t>(tokens), std::ssize(text->vocabulary), aim, context};
+  }
+};
+/// "text (1003854 train, 111540 validation tokens, vocabulary 66), the next token, texts of 64"
+std::string describe(const TextPlan& text);
+
 /// Everything that determines the bits of a run. Two plans that differ in `recipe` alone train the same model
 /// from the same first weights on the same batches.
 struct Plan {
@@ -42,8 +61,10 @@ struct Plan {
 
   const data::Split* data = nullptr;
   data::LoaderOptions pixels{};
+  std::optional<TextPlan> text{};  ///< in place of `data`, for a model of texts
   Task task = Task::classify;
-  Loss loss{};  ///< an FP32 scalar from the model's output; empty: the loss of the task. Not with a shadow
+  Loss
+      loss{};  ///< an FP32 scalar from the model's output; empty: the loss of the task. Not with a shadow or a text
   ModelMaker model{};
   OptimizerMaker optimizer{};
   std::string optimizer_name{};                    ///< "adam lr=0.01"
@@ -54,13 +75,13 @@ struct Plan {
   /// On Device::cuda: record a step as a graph and launch that, with the data set on the device. No bit changes.
   bool graph = false;
   std::int64_t steps = 1000;
-  std::int64_t batch = 64;
+  std::int64_t batch = 64;      ///< images, or texts
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
   std::int64_t log_every = 10;  ///< log every so many steps, and the first and last
   /// Count flushed gradients with an FP32 shadow every so many steps; 0: never.
   std::int64_t shadow_every = 0;
-  /// Measure the loss and the metric on the first 1,000 images of data->validation every so many steps, in
-  /// the first and in the last; 0: never. Each time costs the forward pass of those images.
+  /// Measure the loss and the metric on the first 1,000 images of data->validation, or about 8,192 tokens, every so many
+  /// steps, in the first and in the last; 0: never. Each time costs their forward pass.
   std::int64_t validate_every = 0;
   /// Count the sizes of gradients and updates every so many steps, and in the first step; 0: never.
   std::int64_t histogram_every = 0;
@@ -79,7 +100,7 @@ inline Schedule schedule_of(const Plan& plan, float lr) {
   return {.kind = plan.schedule, .lr = lr, .steps = plan.steps, .warmup = plan.warmup};
 }
 
-/// What the log says of a run before its first step. A plan without data leaves RunHeader::data empty.
+/// What the log says of a run before its first step. A plan without data or text leaves RunHeader::data empty.
 RunHeader header_of(const Plan& plan, const nn::Module& model);
 
 /// The model under `recipe` with the first weights of the plan's seed, on the plan's device.

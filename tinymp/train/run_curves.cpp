@@ -24,7 +24,10 @@ data::Dataset first_of(const data::Dataset& all, std::int64_t count) {
 RunCurves::RunCurves(const Plan& plan, const nn::Model& model, const Float8Products& products,
                      const std::vector<LogRecord>& before)
     : plan_(plan), model_(model), products_(products) {
-  if (plan.validate_every > 0) images_ = first_of(plan.data->validation, images);
+  examples_ = static_cast<double>(plan.text ? plan.text->training().count() : plan.data->train.count);
+  if (plan.validate_every > 0 && plan.text)
+    texts_ = plan.text->validation().first(std::max<std::int64_t>(1, tokens / plan.text->context));
+  if (plan.validate_every > 0 && !plan.text) images_ = first_of(plan.data->validation, images);
   if (!before.empty() && std::isfinite(before.back().seconds)) seconds_before_ = before.back().seconds;
   start_ = Clock::now();
 }
@@ -36,10 +39,9 @@ bool RunCurves::is_measured(const Plan& plan, std::int64_t step) {
 double RunCurves::seconds() const { return seconds_before_ + seconds_since(start_) - seconds_measuring_; }
 
 void RunCurves::add_to(LogRecord& record, double other_seconds) {
-  record.epoch = static_cast<double>(record.step) * static_cast<double>(plan_.batch) /
-                 static_cast<double>(plan_.data->train.count);
+  record.epoch = static_cast<double>(record.step) * static_cast<double>(plan_.batch) / examples_;
   record.seconds = seconds() - other_seconds;
-  if (!is_measured(plan_, record.step) || images_.count == 0) return;
+  if (!is_measured(plan_, record.step) || (images_.count == 0 && !texts_)) return;
   const Clock::time_point begin = Clock::now();
   measure(record);
   seconds_measuring_ += seconds_since(begin);
@@ -50,6 +52,10 @@ void RunCurves::add_to(LogRecord& record, double other_seconds) {
 void RunCurves::measure(LogRecord& record) {
   const Autocast region(plan_.recipe);
   const Float8Products::Region in_eight_bits(products_);
+  if (texts_) {
+    record.validation_loss = record.metric = train::measure(model_, *texts_, plan_.batch, plan_.device);
+    return;
+  }
   const std::int64_t at_once = std::clamp<std::int64_t>(plan_.batch, 100, images);  // memory as in training
   double loss = 0, metric = 0;
   for (const data::Batch& on_host : data::InOrder(images_, at_once, plan_.pixels)) {

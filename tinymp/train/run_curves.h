@@ -13,6 +13,7 @@ class RunCurves {
   /// A run is measured on so many of its validation images, the first ones: fewer make a curve that jumps (with 1,000
   /// an accuracy of 90 % is known to 1 point), more take longer than they tell.
   static constexpr std::int64_t images = 1000;
+  static constexpr std::int64_t tokens = 8192;  ///< of a text
 
   /// The training begins now. `before` is what was logged of a run that goes on: the seconds go on from its last step.
   RunCurves(const Plan& plan, const nn::Model& model, const Float8Products& products,
@@ -38,6 +39,8 @@ class RunCurves {
   const nn::Model& model_;
   const Float8Products& products_;
   data::Dataset images_{};
+  std::optional<data::TextExamples> texts_{};
+  double examples_ = 0;  ///< of an epoch
   double seconds_before_ = 0, seconds_measuring_ = 0;
   Clock::time_point start_ = Clock::now();
 };

@@ -24,7 +24,7 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     products.begin_step();
     const Float8Products::Region in_eight_bits(products);
     Tape tape(eight_bits ? static_cast<Observer*>(&*eight_bits) : meters.tracer, scaler.seed(plan.device));
-    loss = plan.loss ? plan.loss(model(batch.images), batch.labels) : loss_of(plan.task, model, batch);
+    loss = plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
     tape.backward(loss);
   }
   products.end_step();

@@ -32,8 +32,8 @@ Tensor loss_of(Task task, const Tensor& y, const data::Batch& batch) {
 }
 
 double metric_sum(Task task, const Tensor& y, const data::Batch& batch) {
-  return task == Task::classify ? correct(y, batch.labels)
-                                : mse(y, batch.images).item() * static_cast<double>(batch.size());
+  if (task == Task::classify) return correct(y, batch.labels);
+  return loss_of(task, y, batch).item() * static_cast<double>(batch.size());
 }
 
 double metric_from(Task task, double sum, std::int64_t count) {
@@ -52,6 +52,20 @@ double measure(Task task, const nn::Model& model, const data::Dataset& dataset, 
   return metric_from(task, total, dataset.count);
 }
 
-const char* metric_name(Task task) { return task == Task::classify ? "test accuracy (%)" : "test MSE"; }
+double measure(const nn::Model& model, const data::TextExamples& texts, std::int64_t at_once, Device device) {
+  double total = 0;
+  std::int64_t asked = 0;
+  for (std::int64_t i = 0; i < texts.count(); i += at_once) {
+    const data::Batch batch = to(data::texts_in_order(texts, i, at_once), device);
+    total += metric_sum(Task::name_tokens, answer_of(model, batch), batch);
+    asked += batch.size();
+  }
+  return metric_from(Task::name_tokens, total, asked);
+}
+
+const char* metric_name(Task task) {
+  if (task == Task::name_tokens) return "validation loss";
+  return task == Task::classify ? "test accuracy (%)" : "test MSE";
+}
 
 }  // namespace tinymp::train

@@ -153,6 +153,7 @@ void Training::save(std::int64_t t) {
 double Training::measured() const {
   const Autocast region(plan_.recipe);  // the model is measured in the formats it trained in
   const Float8Products::Region in_eight_bits(parts_.products);
+  if (plan_.text) return measure(*parts_.model, plan_.text->validation(), plan_.batch, plan_.device);
   return measure(plan_.task, *parts_.model, plan_.data->test, plan_.pixels, plan_.device);
 }
 

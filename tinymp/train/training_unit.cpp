@@ -9,6 +9,7 @@
 #include <tinymp/train/meters.cpp>
 #include <tinymp/train/moment.cpp>
 #include <tinymp/train/resident_data.cpp>
+#include <tinymp/train/resident_texts.cpp>
 #include <tinymp/train/run_curves.cpp>
 #include <tinymp/train/step.cpp>
 #include <tinymp/train/step_line.cpp>

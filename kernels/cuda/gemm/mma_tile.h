@@ -32,6 +32,28 @@ struct SwizzledTile {
   __device__ T* line(int number, int element) const { return piece(number, element / 8); }
 };
 
+/// Copies `width` elements at a time. 8: all lines of x begin at multiples of 16 bytes. 2: at multiples of 4; the narrow
+/// head of a classifier (10 columns) is such a matrix, and many a parameter in an arena. 1: anywhere, as in a layer of odd
+/// width; cp.async has nothing so small, so the threads wait for what they load.
+template <int width, int threads, class Tile, class T>
+__device__ void fetch_swizzled(const Tile& tile, const Source<T>& x, int row, int col) {
+  for_each_piece<Tile, threads>(x, row, col, [&](int line, int element, const T* from, int inside) {
+    T* const to = tile.line(line, element);
+    if constexpr (width == 8) {
+      cp_async_16(to, from, static_cast<int>(sizeof(T)) * inside);
+    } else if constexpr (width == 1) {
+      TINYMP_UNROLL
+      for (int i = 0; i < 8; ++i) to[i] = i < inside ? from[i] : narrow<T>(0.0f);
+    } else {
+      TINYMP_UNROLL
+      for (int i = 0; i < 8; i += 2) {
+        const int left = inside - i < 0 ? 0 : inside - i > 2 ? 2 : inside - i;
+        cp_async_4(to + i, from + (left > 0 ? i : 0), static_cast<int>(sizeof(T)) * left);
+      }
+    }
+  });
+}
+
 /// a(m .. m+15, k .. k+15) as a fragment of mma.m16n8k16. ldmatrix wants from lane 8 i + r the address of row
 /// r of the i-th 8x8 matrix; they come in the order (m, k), (m+8, k), (m, k+8), (m+8, k+8). Where a lies
 /// column by column, the rows of memory are columns of a, and ldmatrix transposes.

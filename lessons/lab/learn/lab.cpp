@@ -118,7 +118,7 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
 }
 
 train::Plan Lab::complete(train::Plan plan) {
-  if (plan.data == nullptr && !reads_text(impl_->lesson)) plan.data = &data();
+  if (plan.data == nullptr && !reads_text(impl_->lesson) && !plan.text) plan.data = &data();
   plan.lesson = impl_->lesson.name;
   plan.command = options_.command;
   plan.device = device();

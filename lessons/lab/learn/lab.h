@@ -83,7 +83,7 @@ class Lab {
   /// The images of this run. Throws MissingError when --verify asks for the full set and it is not there.
   const data::Split& data();
   /// The text of this run, for a lesson that reads one. The first call says which it is.
-  const data::Text& text(std::int64_t vocabulary);
+  const data::Text& text(std::int64_t vocabulary, data::TextUnit unit = data::TextUnit::word);
   void say_data();  ///< which data it is, and how to get the chapter's where it is not
   /// The full sets and the embedded cut want different batch sizes and thresholds.
   bool is_cut();
@@ -94,7 +94,8 @@ class Lab {
   }
   std::vector<std::uint64_t> seeds() const;
 
-  /// Fills in what the lab knows: lesson, command, device, images, and the mark of the name (marked()).
+  /// Fills in what the lab knows: lesson, command, device, images unless the plan has a text, and the mark of the name
+  /// (marked()).
   train::Plan complete(train::Plan plan);
   /// Completes a plan and trains it: draws the progress bar, keeps the run for the report and returns it.
   train::Run train(train::Plan plan, std::unique_ptr<nn::Model>* keep = nullptr);

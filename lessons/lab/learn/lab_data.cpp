@@ -21,7 +21,7 @@ data::Split first_here(const Lesson& lesson) {
 }
 
 /// The chapters one after the other: a text that is always there.
-data::Text course(std::int64_t vocabulary) {
+data::Text course(std::int64_t vocabulary, data::TextUnit unit) {
   namespace fs = std::filesystem;
   std::vector<fs::path> chapters;
   for (const fs::directory_entry& entry : fs::directory_iterator(TINYMP_SOURCE_DIR "/lessons")) {
@@ -33,16 +33,16 @@ data::Text course(std::int64_t vocabulary) {
     std::ifstream file(chapter, std::ios::binary);
     text.append(std::istreambuf_iterator<char>(file), {});
   }
-  return data::text_from(std::string(course_name), text, vocabulary);
+  return data::text_from(std::string(course_name), text, vocabulary, unit);
 }
 
-data::Text chosen_text(const std::string& name, std::int64_t vocabulary) {
-  if (name == "text") return data::load_text(vocabulary);
-  if (!name.empty()) return course(vocabulary);
+data::Text chosen_text(const std::string& name, std::int64_t vocabulary, data::TextUnit unit) {
+  if (name == "text") return data::load_text(vocabulary, unit);
+  if (!name.empty()) return course(vocabulary, unit);
   try {
-    return data::load_text(vocabulary);
+    return data::load_text(vocabulary, unit);
   } catch (const MissingError&) {
-    return course(vocabulary);
+    return course(vocabulary, unit);
   }
 }
 
@@ -57,9 +57,9 @@ const data::Split& Lab::data() {
   return *impl_->data;
 }
 
-const data::Text& Lab::text(std::int64_t vocabulary) {
+const data::Text& Lab::text(std::int64_t vocabulary, data::TextUnit unit) {
   if (!impl_->text) {
-    impl_->text = chosen_text(options_.data, vocabulary);
+    impl_->text = chosen_text(options_.data, vocabulary, unit);
     impl_->data_is = data::describe(*impl_->text);
     impl_->data_name = impl_->text->name;
     say_data();
@@ -74,7 +74,7 @@ bool Lab::Impl::comes_along() const { return data_name == cut_name || data_name 
 void Lab::say_data() {
   const std::string best = impl_->lesson.data[0];
   say("Data: " + impl_->data_is);
-  if (options_.data.empty() && impl_->data_name != best) {
+  if (options_.data.empty() && impl_->data_name != best && (reads_text(impl_->lesson) || !impl_->text)) {
     say(concat("The chapter's figures are of ", best, ", which is not here: ./learn data ", best,
                " fetches it."));
   }

@@ -61,13 +61,13 @@ std::string products_table(const kernels::Profile& profile) {
 
 /// On Device::cuda, and backward too.
 std::string products_there(const train::ModelMaker& make, const Recipe& recipe, train::Task task,
-                           const data::Batch& images) {
+                           const data::Batch& batch) {
   Rng rng(0);
   const std::unique_ptr<nn::Model> made = make(recipe, rng);
   const nn::Model& model = *made;
   nn::move_to(model, Device::cuda);
   const Float8Products products(model, recipe);
-  const data::Batch there = data::to(images, Device::cuda);
+  const data::Batch there = data::to(batch, Device::cuda);
   const kernels::Profile profile;
   explain_step([&] {
     const Autocast region(recipe);
@@ -76,6 +76,15 @@ std::string products_there(const train::ModelMaker& make, const Recipe& recipe, 
   });
   return concat("\nThe products of a step on ", kernels::executor_name(), ":\n\n", products_table(profile));
 }
+
+/// Texts of equal tokens.
+data::Batch texts_of(const train::TextPlan& plan, std::int64_t count, std::int64_t vocabulary) {
+  const std::vector<std::int32_t> tokens(static_cast<std::size_t>(count * plan.context + 1), 0);
+  return data::texts_in_order({tokens, vocabulary, plan.aim, plan.context}, 0, count);
+}
+
+/// The tokens of Shakespeare's plays, <unk> among them, or as many words as are asked for.
+std::int64_t vocabulary_of(const ModelFlags& flags) { return flags.words ? flags.vocabulary : 66; }
 
 }  // namespace
 
@@ -88,7 +97,7 @@ int explain_command(int argc, char** argv) {
                "./learn explain");
   add_model_flags(app, model_flags);
   add_recipe_flags(app, recipe_flags);
-  app.add_option("--batch", batch, "Images a step")
+  app.add_option("--batch", batch, "Images, or texts, a step")
       ->type_name("N")
       ->check(whole(2, 4096))
       ->capture_default_str();
@@ -101,15 +110,19 @@ int explain_command(int argc, char** argv) {
 
   const Recipe recipe = recipe_from_flags(app, recipe_flags);
   Rng rng(0);
-  const std::unique_ptr<nn::Model> model = model_maker(app, model_flags, shape)(recipe, rng);
+  const std::optional<train::TextPlan> text = text_plan_of(app, model_flags);
+  const train::ModelMaker make =
+      text ? text_model_maker(model_flags, vocabulary_of(model_flags)) : model_maker(app, model_flags, shape);
+  const std::unique_ptr<nn::Model> model = make(recipe, rng);
   const Float8Products products(*model, recipe);
-  const data::Batch images = grey(batch);
+  const data::Batch shown = text ? texts_of(*text, batch, vocabulary_of(model_flags)) : grey(batch);
   const auto step = [&] {
     const Autocast region(recipe);
     const Float8Products::Region in_eight_bits(products);
-    return train::loss_of(task_of(model_flags), *model, images);
+    return train::loss_of(task_of(model_flags), *model, shown);
   };
-  std::cout << fitted(concat(model->name(), ", ", batch, " images, ", describe(recipe), "\n\n"));
+  std::cout << fitted(
+      concat(model->name(), ", ", batch, text ? " texts, " : " images, ", describe(recipe), "\n\n"));
   if (!recipe.eight_bits.any()) {
     std::cout << fitted(ops_table(explain(step, names_in(*model))));
   } else {
@@ -118,9 +131,7 @@ int explain_command(int argc, char** argv) {
     if (recipe.eight_bits.scaling == TensorScaling::delayed)
       std::cout << fitted("\nThe scales are those of a second step; in the first step all are 1.\n");
   }
-  if (device == "cuda")
-    std::cout << fitted(
-        products_there(model_maker(app, model_flags, shape), recipe, task_of(model_flags), images));
+  if (device == "cuda") std::cout << fitted(products_there(make, recipe, task_of(model_flags), shown));
   return 0;
 }
 

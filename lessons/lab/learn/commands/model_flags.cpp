@@ -3,6 +3,7 @@
 #include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/resnet.h>
+#include <tinymp/nn/transformer.h>
 #include <CLI/CLI.hpp>
 
 namespace tinymp::lab {
@@ -23,13 +24,50 @@ train::ModelMaker convolutional(const CLI::App& app, const ModelFlags& flags, co
   };
 }
 
+constexpr const char* text_flags[] = {"--layers", "--heads",  "--context", "--vocabulary",
+                                      "--words",  "--masked", "--dropout"};
+
+void add_text_flags(CLI::App& app, ModelFlags& flags, const char* group) {
+  const auto size = [&](const char* flag, std::int64_t& value, std::int64_t most, const char* what) {
+    app.add_option(flag, value, what)
+        ->type_name("N")
+        ->check(whole(1, most))
+        ->capture_default_str()
+        ->group(group);
+  };
+  size("--layers", flags.layers, 1000, "Of transformer: blocks");
+  size("--heads", flags.heads, 1 << 16, "Of transformer: they share the width");
+  size("--context", flags.context, 1 << 16, "Of transformer: tokens of a text that it reads at a time");
+  app.add_flag("--words", flags.words, "Of transformer: tokens are words, not characters")->group(group);
+  app.add_option("--vocabulary", flags.vocabulary, "Of transformer with --words: the most frequent ones")
+      ->type_name("N")
+      ->check(whole(2, 1 << 24))
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag(
+         "--masked", flags.masked,
+         "Of transformer: an encoder that names hidden tokens (BERT); else a decoder of the next (GPT-2)")
+      ->group(group);
+  app.add_option("--dropout", flags.dropout, "Of transformer (0)")
+      ->type_name("X")
+      ->check(fraction())
+      ->group(group);
+}
+
+std::size_t count_of_text_flags(const CLI::App& app) {
+  std::size_t count = 0;
+  for (const char* flag : text_flags) count += app.count(flag);
+  return count;
+}
+
 }  // namespace
 
 void add_model_flags(CLI::App& app, ModelFlags& flags) {
   const char* const group = "The model";
-  app.add_option("--model", flags.name, "mlp, autoencoder, residual, lenet or resnet20")
+  app.add_option("--model", flags.name, "mlp, autoencoder, residual, lenet, resnet20 or transformer")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"mlp", "autoencoder", "residual", "lenet", "resnet20"}).description(""))
+      ->check(CLI::IsMember({"mlp", "autoencoder", "residual", "lenet", "resnet20", "transformer"})
+                  .description(""))
       ->capture_default_str()
       ->group(group);
   app.add_option("--widths", flags.widths,
@@ -44,11 +82,46 @@ void add_model_flags(CLI::App& app, ModelFlags& flags) {
       ->check(whole(1, 1000))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--width", flags.width, "Of residual")
+  app.add_option("--width", flags.width, "Of residual and transformer")
       ->type_name("N")
       ->check(whole(1, 1 << 16))
       ->capture_default_str()
       ->group(group);
+  add_text_flags(app, flags, group);
+}
+
+std::optional<train::TextPlan> text_plan_of(const CLI::App& app, const ModelFlags& flags) {
+  if (!flags.reads_text()) {
+    if (count_of_text_flags(app) > 0)
+      throw UsageError(
+          concat("--layers, --heads, --context, --words, --vocabulary, --masked and --dropout are "
+                 "for transformer, not for ",
+                 flags.name));
+    return std::nullopt;
+  }
+  if (app.count("--widths") + app.count("--blocks") > 0)
+    throw UsageError("--widths and --blocks are for other models; transformer has --width and --layers");
+  if (!flags.words && app.count("--vocabulary") > 0)
+    throw UsageError("--vocabulary is for --words; of characters all are known");
+  if (flags.width % flags.heads != 0)
+    throw UsageError(concat("--heads ", flags.heads, " do not share --width ", flags.width,
+                            "; choose a width that they divide"));
+  const auto aim = flags.masked ? data::TextAim::masked_tokens : data::TextAim::next_token;
+  return train::TextPlan{.aim = aim, .context = flags.context};
+}
+
+train::ModelMaker text_model_maker(const ModelFlags& flags, std::int64_t vocabulary) {
+  const auto aim = flags.masked ? data::TextAim::masked_tokens : data::TextAim::next_token;
+  const nn::TransformerSizes sizes{.words = data::TextExamples::words_of(vocabulary, aim),
+                                   .context = flags.context,
+                                   .layers = flags.layers,
+                                   .width = flags.width,
+                                   .heads = flags.heads,
+                                   .dropout = flags.dropout};
+  const auto kind = flags.masked ? nn::Transformer::Kind::encoder : nn::Transformer::Kind::decoder;
+  return [kind, sizes](const Recipe& recipe, Rng& rng) {
+    return std::make_unique<nn::Transformer>(kind, sizes, recipe, rng);
+  };
 }
 
 train::ModelMaker model_maker(const CLI::App& app, const ModelFlags& flags, const data::ImageShape& shape) {
@@ -65,7 +138,8 @@ train::ModelMaker model_maker(const CLI::App& app, const ModelFlags& flags, cons
     };
   }
   if (app.count("--width") + app.count("--blocks") > 0) {
-    throw UsageError(concat("--width and --blocks are for residual; ", flags.name, " has --widths"));
+    throw UsageError(concat("--width and --blocks are for residual (--width for transformer, too); ",
+                            flags.name, " has --widths"));
   }
   const bool names = flags.name == "mlp";
   std::vector<std::int64_t> widths = flags.widths;
@@ -84,6 +158,7 @@ train::ModelMaker model_maker(const CLI::App& app, const ModelFlags& flags, cons
 }
 
 train::Task task_of(const ModelFlags& flags) {
+  if (flags.reads_text()) return train::Task::name_tokens;
   return flags.name == "autoencoder" ? train::Task::reconstruct : train::Task::classify;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/train/loop.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,13 @@ struct ModelFlags {
   std::vector<std::int64_t> widths;
   std::int64_t width = 64;
   int blocks = 8;
+  // Of transformer:
+  std::int64_t layers = 2, heads = 4, context = 64, vocabulary = 8192;
+  bool words = false, masked = false;
+  float dropout = 0;
+
+  bool reads_text() const { return name == "transformer"; }
+  data::TextUnit unit() const { return words ? data::TextUnit::word : data::TextUnit::character; }
 };
 
 void add_model_flags(CLI::App& app, ModelFlags& flags);
@@ -23,6 +31,12 @@ void add_model_flags(CLI::App& app, ModelFlags& flags);
 /// Throws UsageError for sizes that the model has no use for, or that do not fit the images,
 /// whose shape is `shape`.
 train::ModelMaker model_maker(const CLI::App& app, const ModelFlags& flags, const data::ImageShape& shape);
+
+/// The plan of a model that reads texts, without its text; nothing for a model of images. Throws UsageError for flags that
+/// the model has no use for.
+std::optional<train::TextPlan> text_plan_of(const CLI::App& app, const ModelFlags& flags);
+/// A model of texts whose vocabulary has so many tokens.
+train::ModelMaker text_model_maker(const ModelFlags& flags, std::int64_t vocabulary);
 
 train::Task task_of(const ModelFlags& flags);  ///< what such a model is asked to do
 

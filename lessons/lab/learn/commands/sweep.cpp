@@ -53,9 +53,10 @@ std::string overview_of(const TrainFlags& flags, const std::vector<Cell>& cells)
 /// Completes the plans and reads what is recorded of them.
 void look_at_all(Lab& lab, std::vector<Cell>& cells) {
   for (Cell& cell : cells) {
+    give_text(lab, cell.typed->flags.model, cell.plan);
     cell.plan = lab.complete(std::move(cell.plan));
     cell.plan.command = cell.command;
-    cell.plan.question = panel(cell.plan, lab.data());
+    cell.plan.question = panel(cell.plan, lab);
     cell.plan.stop = InterruptNote::seen;
     look_at(cell);
   }

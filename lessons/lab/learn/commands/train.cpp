@@ -20,6 +20,7 @@ namespace {
 struct Request {
   train::Plan plan;
   Options options;
+  ModelFlags model;
   std::string log{};  ///< of the run to go on with; empty: a new run
 };
 
@@ -37,7 +38,8 @@ Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
           log, ": this version does not understand the command that the run was made by: ", error.what()));
     }
   }();
-  Request request{plan_from(*typed_again->app, typed_again->flags), typed_again->flags.options, log};
+  Request request{plan_from(*typed_again->app, typed_again->flags), typed_again->flags.options,
+                  typed_again->flags.model, log};
   request.options.command = command;
   request.options.plain = flags.options.plain;
   request.options.open = flags.options.open;
@@ -95,11 +97,12 @@ int train_command(int argc, char** argv) {
   check_resume_flags(app, flags.resume);
   flags.options.command = typed(command_of(train_lesson), argc, argv);
 
-  Request request =
-      flags.resume.goes_on() ? recorded_request(app, flags) : Request{plan_from(app, flags), flags.options};
+  Request request = flags.resume.goes_on() ? recorded_request(app, flags)
+                                           : Request{plan_from(app, flags), flags.options, flags.model};
   train::Plan& plan = request.plan;
   Lab lab(train_lesson, request.options);
-  plan.question = panel(plan, lab.data());
+  give_text(lab, request.model, plan);
+  plan.question = panel(plan, lab);
   if (data::names_folder(request.options.data)) lab.say("Data: " + data::describe(lab.data()));
   lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
   if (exempts_all(plan))

@@ -52,8 +52,8 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
     app.add_option(flag, value, what)->type_name("N")->check(whole(least, many))->capture_default_str();
   };
   count("--steps", flags.steps, 1, "How many");
-  count("--batch", flags.batch, 1, "Images a step");
-  app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images")
+  count("--batch", flags.batch, 1, "Images, or texts, a step");
+  app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
       ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
@@ -61,9 +61,9 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
       ->type_name("N")
       ->check(whole(1, most_seeds));
   count("--log-every", flags.log_every, 1, "Record every so many steps");
-  app.add_option(
-         "--validate-every", flags.validate_every,
-         "Measure loss and metric on the first 1,000 validation images so often (20 times a run); 0: never")
+  app.add_option("--validate-every", flags.validate_every,
+                 "Measure loss and metric on the first 1,000 validation images, or 8,192 tokens, so often "
+                 "(20 times a run); 0: never")
       ->type_name("N")
       ->check(whole(0, many));
   count("--shadow-every", flags.shadow_every, 0,
@@ -74,9 +74,27 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
   app.add_option("--name", flags.name, "Of the curve (the recipe's)")->type_name("TEXT");
 }
 
+bool names_text(const std::string& data) { return data == "text" || data == "course"; }
+
 /// As --data says it, before anything is read; without it the grey images of MNIST or the cut.
 data::ImageShape shape_of(const TrainFlags& flags) {
   return flags.options.data.empty() ? data::ImageShape{} : data::image_shape(flags.options.data);
+}
+
+/// Chooses model and task of a plan of images, or the task of one of texts.
+void choose_model(const CLI::App& app, const TrainFlags& flags, train::Plan& plan) {
+  plan.task = task_of(flags.model);
+  plan.text = text_plan_of(app, flags.model);
+  if (!flags.options.data.empty() && names_text(flags.options.data) != flags.model.reads_text())
+    throw UsageError(concat("--data ", flags.options.data, " is no data for ", flags.model.name,
+                            "; transformer reads text or course, all other models take images"));
+  if (plan.text && flags.augment) throw UsageError("--augment is for images, not for a text");
+  if (plan.text) return;
+  const data::ImageShape shape = shape_of(flags);
+  plan.model = model_maker(app, flags.model, shape);
+  if (shape.channels == 3 && plan.task == train::Task::classify)
+    plan.pixels.normalise = data::cifar10_statistics;  // what an autoencoder draws lies between 0 and 1
+  plan.pixels.crop_and_flip = flags.augment;
 }
 
 void choose_schedule(const TrainFlags& flags, train::Plan& plan) {
@@ -119,12 +137,7 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   plan.recipe = recipe_from_flags(app, flags.recipe);
   plan.name = flags.name.empty() ? recipe_title(app, flags.recipe) : flags.name;
   plan.seed = flags.options.first_seed;
-  const data::ImageShape shape = shape_of(flags);
-  plan.model = model_maker(app, flags.model, shape);
-  plan.task = task_of(flags.model);
-  if (shape.channels == 3 && plan.task == train::Task::classify)
-    plan.pixels.normalise = data::cifar10_statistics;  // what an autoencoder draws lies between 0 and 1
-  plan.pixels.crop_and_flip = flags.augment;
+  choose_model(app, flags, plan);
   choose_optimizer(app, flags, plan);
   plan.steps = flags.steps;
   plan.batch = flags.batch;
@@ -139,16 +152,24 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   return plan;
 }
 
-std::string panel(const train::Plan& plan, const data::Split& data) {
+void give_text(Lab& lab, const ModelFlags& flags, train::Plan& plan) {
+  if (!plan.text) return;
+  constexpr std::int64_t characters = 1 << 21;  // more than Unicode has
+  plan.text->text = &lab.text(flags.words ? flags.vocabulary : characters, flags.unit());
+  plan.model = text_model_maker(flags, std::ssize(plan.text->text->vocabulary));
+}
+
+std::string panel(const train::Plan& plan, Lab& lab) {
   Rng rng(0);
-  return concat(plan.model(plan.recipe, rng)->name(), " on ", data.train.name);
+  return concat(plan.model(plan.recipe, rng)->name(), " on ",
+                plan.text ? plan.text->text->name : lab.data().train.name);
 }
 
 void add_train_flags(CLI::App& app, TrainFlags& flags) {
   add_run_flags(app, flags);
   add_training_flags(app, flags.options,
-                     {.names = {"mnist", "fashion", "cut", "cifar10"},
-                      .otherwise = "mnist when it is here, else cut",
+                     {.names = {"mnist", "fashion", "cut", "cifar10", "text", "course"},
+                      .otherwise = "mnist when it is here, else cut; transformer: text, else course",
                       .folders = true});
   add_mine_flag(app);
   add_output_flags(app, flags.options);

@@ -52,7 +52,10 @@ struct TypedCommand {
   std::unique_ptr<CLI::App> app;
 };
 
+/// Gives a plan of texts its text, which the lab reads, and a model of its vocabulary. Leaves a plan of images as it is.
+void give_text(Lab& lab, const ModelFlags& flags, train::Plan& plan);
+
 /// Runs of one model on the same data are one panel of a later comparison.
-std::string panel(const train::Plan& plan, const data::Split& data);
+std::string panel(const train::Plan& plan, Lab& lab);
 
 }  // namespace tinymp::lab
