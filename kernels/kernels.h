@@ -8,6 +8,7 @@
 #include <kernels/formulas/window.h>
 #include <kernels/step.h>
 #include <kernels/step_decision.h>
+#include <tinymp/base/host_device.h>
 #include <tinymp/numeric/accumulation.h>
 #include <tinymp/numeric/eight_bits.h>
 #include <tinymp/numeric/quantize.h>
@@ -67,7 +68,7 @@ struct PlaceInEpoch {
   const std::int64_t* before;  ///< one number on the device: the steps before the first of this epoch
   std::int64_t micro_batches = 1, micro_batch = 0;
 
-  TINYMP_HOST_DEVICE std::int64_t batch_after(std::int64_t steps) const {
+  TINYMP_HD std::int64_t batch_after(std::int64_t steps) const {
     return (steps - *before) * micro_batches + micro_batch;
   }
 };
