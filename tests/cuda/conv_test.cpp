@@ -78,7 +78,7 @@ void check(const ConvProblem& p, DType dtype, DType sums, std::int64_t offset) {
   both([&](const View& a, const View& b, const View& c) { kernels::conv2d(a, b, p.window, c, sums, {}); }, x,
        w, p.y(), w.size() / p.outputs);
   both([&](const View& a, const View& b, const View& c) { kernels::conv2d_dx(a, b, p.window, c, sums, {}); },
-       dy, w, p.x, w.size() / p.x.back());
+       dy, w, p.x, w.size() / p.x[3]);
   both([&](const View& a, const View& b, const View& c) { kernels::conv2d_dw(a, b, p.window, c, sums, {}); },
        x, dy, p.w(), dy.size() / p.outputs);
 }

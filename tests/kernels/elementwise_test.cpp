@@ -154,13 +154,16 @@ TEST_CASE("unary_backward works on y and rounds once") {
         return dy * y;
       case Unary::log:
         return dy / y;  // handed x, not log(x)
+      case Unary::gelu:
+        return dy * (std::erfc(-y / std::sqrt(2.0)) / 2 +
+                     y * std::exp(-y * y / 2) / std::sqrt(2 * 3.14159265358979323846));  // so is it
     }
     return nan;
   };
   for (const DType dtype : formats) {
-    for (const Unary f : {Unary::relu, Unary::sigmoid, Unary::tanh, Unary::exp, Unary::log}) {
+    for (const Unary f : {Unary::relu, Unary::sigmoid, Unary::tanh, Unary::exp, Unary::log, Unary::gelu}) {
       const Tensor x = drawn({3000}, dtype, 1), dy = drawn({3000}, dtype, 2, 100);
-      const Tensor y = f == Unary::log ? x : apply(f, x);
+      const Tensor y = f == Unary::log || f == Unary::gelu ? x : apply(f, x);
       const std::vector<double> at = y.to_doubles(), d = dy.to_doubles(),
                                 got = derivative(f, y, dy).to_doubles();
       int wrong = 0;

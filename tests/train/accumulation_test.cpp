@@ -38,8 +38,8 @@ struct FirstStep {
   std::vector<Tensor> buffers;
 };
 
-/// 8 micro-batches of 32 against one batch of 256.
-void check_sums(Plan plan) {
+/// 8 micro-batches of 32 against one batch of 256; `apart` of the largest gradient of each parameter is allowed between them.
+void check_sums(Plan plan, double apart = 1e-6) {
   plan.batch = 256;
   const FirstStep whole(plan);
   plan.batch = 32;
@@ -55,7 +55,7 @@ void check_sums(Plan plan) {
     }
     INFO("parameter " << p);
     CHECK(largest > 0);
-    CHECK(farthest <= 1e-6 * largest);
+    CHECK(farthest <= apart * largest);
   }
 }
 
@@ -77,11 +77,11 @@ Plan of_text(const data::Text& text, Kind kind) {
   return plan;
 }
 
-data::Text random_text() {
+/// In random text gradients would cancel, and what is left of them would be rounding.
+data::Text repeating_text() {
   data::Text text{.name = "made up", .vocabulary = {"<unk>", "a", "b", "c"}, .train = {}, .validation = {}};
-  Rng rng(4);
   for (int i = 0; i < 3000; ++i)
-    (i < 2700 ? text.train : text.validation).push_back(static_cast<std::int32_t>(rng.below(4)));
+    (i < 2700 ? text.train : text.validation).push_back(static_cast<std::int32_t>(i % 7 % 4));
   return text;
 }
 
@@ -97,8 +97,9 @@ TEST_CASE("accumulation: 8 x 32 is one batch of 256, for models without batch no
   plan.model = train::model_of<nn::Autoencoder>({784, 8, 784});
   plan.task = train::Task::reconstruct;
   check_sums(plan);
-  const data::Text text = random_text();
-  for (const Kind kind : {Kind::decoder, Kind::encoder}) check_sums(of_text(text, kind));
+  const data::Text text = repeating_text();
+  // The sums of a norm's gamma cancel: in FP32 one batch of 256 is no nearer to the truth.
+  for (const Kind kind : {Kind::decoder, Kind::encoder}) check_sums(of_text(text, kind), 4e-6);
 }
 
 TEST_CASE("accumulation: batch norm's averages move with each micro-batch, as in PyTorch") {
