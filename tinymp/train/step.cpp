@@ -18,8 +18,10 @@ namespace {
 Tensor backward_of(const Plan& plan, const nn::Model& model, const Tensor& seed, Observer* observer,
                    const data::Batch& batch) {
   Tape tape(observer, seed);
-  const Tensor loss =
-      plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
+  const Tensor loss = [&] {
+    const nn::Recomputing segments(plan.recompute);
+    return plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
+  }();
   tape.backward(loss);
   return loss;
 }
