@@ -108,11 +108,13 @@ std::vector<Tensor> Tape::Segment::run_first() {
 }
 
 void Tape::Segment::keep(std::string name, Tensor output, std::function<void(const Tensor& dy)> backward) {
-  tape_.nodes_.push_back(
-      {std::move(name), {}, std::move(output), [backward = std::move(backward)](const Tensor& dy, const Needs&) {
-         backward(dy);
-         return std::vector<Tensor>();  // the second run adds up the gradients itself
-       }});
+  tape_.nodes_.push_back({std::move(name),
+                          {},
+                          std::move(output),
+                          [backward = std::move(backward)](const Tensor& dy, const Needs&) {
+                            backward(dy);
+                            return std::vector<Tensor>();  // the second run adds up the gradients itself
+                          }});
 }
 
 void Tape::Segment::record(const std::shared_ptr<Segment>& segment, const std::vector<Tensor>& results) {
@@ -188,7 +190,8 @@ Tensor recompute(std::function<Tensor(const Tensor&)> block, const Tensor& x) {
   const auto of_many = [block = std::move(block)](const std::vector<Tensor>& inputs) {
     return std::vector{block(inputs[0])};
   };
-  return recompute(std::function<std::vector<Tensor>(const std::vector<Tensor>&)>(of_many), std::vector{x})[0];
+  return recompute(std::function<std::vector<Tensor>(const std::vector<Tensor>&)>(of_many),
+                   std::vector{x})[0];
 }
 
 }  // namespace tinymp

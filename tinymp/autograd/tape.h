@@ -107,8 +107,8 @@ class Tape {
 
  private:
   class Segment;  // recompute.cpp
-  friend std::vector<Tensor> recompute(
-      std::function<std::vector<Tensor>(const std::vector<Tensor>&)> block, std::vector<Tensor> inputs);
+  friend std::vector<Tensor> recompute(std::function<std::vector<Tensor>(const std::vector<Tensor>&)> block,
+                                       std::vector<Tensor> inputs);
   friend Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward);
   friend void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums);
   struct Node {
@@ -128,8 +128,8 @@ class Tape {
   Observer* observer_;
   Tensor seed_;
   bool has_run_ = false;
-  bool is_paused_ = false;  ///< ops run now, and will run again to be recorded
-  bool repeats_ = false;    ///< its ops run a second time
+  bool is_paused_ = false;                        ///< ops run now, and will run again to be recorded
+  bool repeats_ = false;                          ///< its ops run a second time
   MemoryRegion memory_{MemoryKind::activations};  ///< what ops make while it records is kept
 };
 

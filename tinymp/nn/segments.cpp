@@ -16,9 +16,10 @@ Segments Segments::from(std::string_view text) {
   if (text == "sqrt") return square_root();
   Segments segments = count(0);
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), segments.number);
-  expect(fault == std::errc() && end == text.data() + text.size() && segments.number >= 1, "\"", text,
-         "\" is no number of segments; give a whole number from 1, sqrt (of the blocks of the model), or blocks "
-         "(one segment a block)");
+  expect(
+      fault == std::errc() && end == text.data() + text.size() && segments.number >= 1, "\"", text,
+      "\" is no number of segments; give a whole number from 1, sqrt (of the blocks of the model), or blocks "
+      "(one segment a block)");
   return segments;
 }
 
@@ -38,9 +39,8 @@ std::string Segments::text() const {
 
 std::int64_t Segments::of(std::int64_t blocks) const {
   expect(blocks > 0, "there is nothing to recompute: this model names no blocks");
-  expect(kind != Kind::count || (number >= 1 && number <= blocks), number,
-         " segments of a model that has ", blocks, blocks == 1 ? " block" : " blocks",
-         "; give 1 to ", blocks, ", or sqrt");
+  expect(kind != Kind::count || (number >= 1 && number <= blocks), number, " segments of a model that has ",
+         blocks, blocks == 1 ? " block" : " blocks", "; give 1 to ", blocks, ", or sqrt");
   if (kind == Kind::count) return number;
   if (kind == Kind::one_a_block) return blocks;
   return static_cast<std::int64_t>(std::sqrt(static_cast<double>(blocks)) + 0.5);

@@ -19,7 +19,8 @@ Tensor backward_of(const Plan& plan, const nn::Model& model, const Tensor& seed,
                    const data::Batch& batch) {
   Tape tape(observer, seed);
   const Tensor loss = [&] {
-    const nn::Recomputing segments(plan.recompute);
+    std::optional<nn::Recomputing> segments;
+    if (plan.recompute.any()) segments.emplace(plan.recompute);
     return plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
   }();
   tape.backward(loss);

@@ -72,9 +72,10 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
       ->check(no_format())
       ->check(whole(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--recompute", flags.recompute,
-                 "Keep the inputs of blocks alone, and run each again in backward: one segment a block, or so "
-                 "many segments, or sqrt of the blocks. No bit changes")
+  app.add_option(
+         "--recompute", flags.recompute,
+         "Keep the inputs of blocks alone, and run each again in backward: one segment a block, or so "
+         "many segments, or sqrt of the blocks. No bit changes")
       ->type_name("[SEGMENTS]")
       ->expected(0, 1)
       ->check(CLI::Validator(
@@ -204,6 +205,19 @@ std::string panel(const train::Plan& plan, Lab& lab) {
   Rng rng(0);
   return concat(plan.model(plan.recipe, rng)->name(), " on ",
                 plan.text ? plan.text->text->name : lab.data().train.name);
+}
+
+std::string told_segments(const train::Plan& plan) {
+  if (!plan.recompute.any()) return "";
+  Rng rng(0);
+  const std::int64_t blocks = plan.model(plan.recipe, rng)->blocks();
+  try {
+    const std::int64_t segments = plan.recompute.of(blocks);
+    return concat("Runs ", blocks, blocks == 1 ? " block" : " blocks", " again in backward, in ", segments,
+                  segments == 1 ? " segment." : " segments.");
+  } catch (const Error& error) {
+    throw UsageError(concat("--recompute: ", error.what()));
+  }
 }
 
 void add_train_flags(CLI::App& app, TrainFlags& flags) {

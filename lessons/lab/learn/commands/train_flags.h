@@ -62,4 +62,8 @@ void give_text(Lab& lab, const ModelFlags& flags, train::Plan& plan);
 /// Runs of one model on the same data are one panel of a later comparison.
 std::string panel(const train::Plan& plan, Lab& lab);
 
+/// "Runs 24 blocks again in backward, in 5 segments."; empty where the plan recomputes nothing. Throws UsageError where
+/// the model has no such segments.
+std::string told_segments(const train::Plan& plan);
+
 }  // namespace tinymp::lab
