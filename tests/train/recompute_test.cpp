@@ -126,6 +126,27 @@ TEST_CASE("recomputation: a transformer has the bits of a run that keeps its act
   check_recomputes(plan);
 }
 
+TEST_CASE("recomputation: a transformer of 24 blocks keeps less than a sixth of the activations") {
+  const auto activations = [](const Segments& segments) {
+    constexpr std::int64_t context = 12;
+    Plan plan = transformer_plan(Kind::decoder, recipes::fp32, 0);
+    plan.text->context = context;
+    plan.model = [](const Recipe& r, Rng& rng) {
+      const nn::TransformerSizes sizes{.words = 5, .context = context, .layers = 24, .width = 16, .heads = 2};
+      return std::make_unique<nn::Transformer>(Kind::decoder, sizes, r, rng);
+    };
+    plan.steps = 2;
+    plan.recompute = segments;
+    const OwnRun own;
+    return static_cast<double>(train::run(plan, own.log()).result->memory.activations);
+  };
+  const double kept = activations({}), one_a_block = activations(Segments::one_a_block()),
+               square_root = activations(Segments::square_root());
+  CHECK(kept > 6 * one_a_block);
+  CHECK(kept > 3 * square_root);  // 5 segments, of which one has 5 blocks
+  CHECK(square_root > one_a_block);
+}
+
 /// Three steps of an LSTM over texts of 6 tokens; its segments are steps of time.
 std::vector<Tensor> word_steps(const Recipe& recipe, const Segments& segments) {
   constexpr std::int64_t words = 20, width = 8, texts = 3, length = 6;

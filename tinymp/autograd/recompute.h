@@ -72,10 +72,11 @@ auto remembered(Effect effect) -> std::invoke_result_t<Effect> {
   detail::SegmentRun* const run = detail::segment_run;
   if (run == nullptr) return effect();
   if constexpr (std::is_void_v<Result>) {
-    run->once([&] {
+    const std::any& nothing = run->once([&] {
       effect();
       return std::any();
     });
+    if (nothing.has_value()) detail::SegmentRun::throw_other_course();
   } else {
     const auto* const result = std::any_cast<Result>(&run->once([&]() -> std::any { return effect(); }));
     if (result == nullptr) detail::SegmentRun::throw_other_course();
