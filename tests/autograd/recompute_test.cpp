@@ -444,6 +444,7 @@ TEST_CASE("recompute: the tape keeps the inputs of blocks, and the activations o
       return sum(y);
     }();
     const std::int64_t forward = account->now(MemoryKind::activations);
+    CHECK(account->peak(MemoryKind::activations) == forward);  // what a first run makes is none of them
     tape.backward(loss);
     return std::vector{forward, account->peak(MemoryKind::activations),
                        account->now(MemoryKind::activations)};
