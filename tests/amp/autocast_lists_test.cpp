@@ -156,6 +156,7 @@ class Asked final : public CastPolicy {
     ops.insert(std::string(op));
     return {};
   }
+  std::shared_ptr<CastPolicy> kept() const override { return nullptr; }
   CastPolicy* outer_;
 };
 

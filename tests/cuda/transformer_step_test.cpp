@@ -83,5 +83,29 @@ TEST_CASE(
   check_everywhere(transformer_plan(Kind::decoder, bf16, 9, 6));  // 9 and 3 are odd: no tensor core
 }
 
+TEST_CASE(
+    "Transformer: a run that recomputes its blocks has the bits of one that keeps them, eager and as a "
+    "graph") {
+  NEEDS_CUDA();
+  Recipe delayed = recipes::fp8_hybrid, random = recipes::fp8_e5m2;
+  delayed.eight_bits.exempt = {}, random.eight_bits.exempt = {};
+  random.rounding.activations = random.rounding.weights = random.rounding.errors = Rounding::stochastic;
+  for (const Recipe& recipe : {recipes::o1, delayed, random}) {
+    INFO(describe(recipe));
+    Plan plan = transformer_plan(Kind::decoder, recipe, 8, 16);
+    plan.device = Device::cuda;
+    const OwnRun keeping, eager, recorded;
+    const Outcome kept = finish(plan, keeping);
+    plan.recompute = nn::Segments::one_a_block();
+    const Outcome recomputed = finish(plan, eager);
+    plan.graph = true;
+    const Outcome as_graph = finish(plan, recorded);
+    CHECK(recomputed.weights == kept.weights);
+    CHECK(recomputed.checkpoints == kept.checkpoints);
+    CHECK(as_graph.weights == kept.weights);
+    CHECK(as_graph.checkpoints == kept.checkpoints);
+  }
+}
+
 }  // namespace
 }  // namespace tinymp::test

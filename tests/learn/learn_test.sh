@@ -117,7 +117,7 @@ use() {
   done
 
   learn 0 compare --help
-  names_fields RunHeader 'first line' 19
+  names_fields RunHeader 'first line' 20
   names_fields LogRecord 'a step' 15
   names_fields RunResult result 7
 
@@ -181,6 +181,10 @@ use() {
   learn 2 train --data cut --compute f8 && complains 'f8'
   learn 2 train --data cut --accumulator bf16 && complains 'bf16'
   learn 2 train --data cut --accumulate f16 && complains '--accumulate: takes a number of batches.* --accumulator f16'
+  learn 2 train --data cut --recompute half && complains '"half" is no number of segments'
+  learn 2 train --data cut --recompute 2 && complains '2 segments of a model that has 1 block'
+  learn 2 train --data cut --widths 784,10 --recompute && complains 'this model names no blocks'
+  learn 2 train --data cut --widths 784,10 --recompute --seeds 2 && complains 'this model names no blocks'
   learn 2 train --data cut --accumulate 0 && complains 'whole number from 1'
   learn 2 train --data cut --batch 90 --accumulate 101 && complains 'a batch of 9090 images'
   learn 2 train --data cut --steps 0 && complains 'whole number from 1'
@@ -493,7 +497,7 @@ resumed() { # a training that Ctrl-C or kill -9 ends goes on to the same weights
     fi
     grep -q '"result"' $signal/train-001/*.jsonl && fail 'ended before the signal'
     learn 2 train --resume $signal/train-001 --lr 0.1 && complains '--lr would make another run'
-    learn 0 train --resume $signal/train-001 --hash --threads 1 && prints "it's cut"
+    learn 0 train --resume $signal/train-001 --hash --threads 1 --recompute && prints "it's cut"
     prints '^Goes on after step [1-9][0-9]* of 700[.]$'
     [ "$(tail -n 1 out)" = "$hash" ] || fail "$(tail -n 1 out) after SIG$signal, not $hash"
     cmp -s whole/train-001/checkpoint.safetensors $signal/train-001/checkpoint.safetensors || fail 'another checkpoint'

@@ -34,11 +34,18 @@ Autocast::Autocast(DType format, std::vector<AutocastRule> exceptions)
     expect(find(autocast_rules(), rule.op) != nullptr, "Autocast: an exception for \"", rule.op,
            "\", which is no op of ops.h");
   const auto* around = dynamic_cast<Autocast*>(outer_);
-  if (around != nullptr && around->format_ == format) copies_ = around->copies_;
+  copies_ = around != nullptr && around->format_ == format ? around->copies_ : std::make_shared<Copies>();
   set_cast_policy(format == DType::f32 ? nullptr : this);
 }
 
-Autocast::~Autocast() { set_cast_policy(outer_); }
+Autocast::Autocast(const Autocast& region, Kept)
+    : format_(region.format_), exceptions_(region.exceptions_), is_region_(false), copies_(region.copies_) {}
+
+std::shared_ptr<CastPolicy> Autocast::kept() const { return std::make_shared<Autocast>(*this, Kept()); }
+
+Autocast::~Autocast() {
+  if (is_region_) set_cast_policy(outer_);
+}
 
 RunsIn Autocast::rule_of(std::string_view op) const {
   const AutocastRule* rule = find(exceptions_, op);

@@ -4,6 +4,7 @@
 #include <tinymp/autograd/cast_policy.h>
 #include <tinymp/numeric/recipe.h>
 #include <map>
+#include <memory>
 #include <vector>
 
 /// Mixed precision without a change to the model. Inside a region every op gets its operands in the format
@@ -25,14 +26,23 @@
 /// of the same format, both share their copies. In the backward pass each use of the copy gives one
 /// gradient in the narrow format. The tape adds these gradients up in the parameter's format; the sum is the
 /// parameter's gradient.
+///
+/// What recompute() runs a second time runs under the region of the first time, and takes the same copies.
 namespace tinymp {
 
 class Autocast final : public CastPolicy {
+  /// A key that only Autocast has.
+  class Kept {
+    friend class Autocast;
+    Kept() = default;
+  };
+
  public:
   /// `exceptions` replace rules of the lists. Throws Error when `format` is f64, or when `exceptions` has a rule for
   /// a name that is no op.
   explicit Autocast(DType format, std::vector<AutocastRule> exceptions = {});
   explicit Autocast(const Recipe& recipe) : Autocast(recipe.autocast) {}
+  Autocast(const Autocast& region, Kept);  ///< kept(): no region, but its rules and its copies
   ~Autocast();
   Autocast(const Autocast&) = delete;
   Autocast& operator=(const Autocast&) = delete;
@@ -44,6 +54,7 @@ class Autocast final : public CastPolicy {
 
  private:
   Recast recast(std::string_view op, std::span<const Tensor* const> operands) override;
+  std::shared_ptr<CastPolicy> kept() const override;
   RunsIn rule_of(std::string_view op) const;
   Tensor cast_of(const Tensor& x, DType format);
 
@@ -60,9 +71,9 @@ class Autocast final : public CastPolicy {
 
   DType format_;
   std::vector<AutocastRule> exceptions_;
-  CastPolicy* outer_;
-  Copies own_;
-  Copies* copies_ = &own_;
+  CastPolicy* outer_ = nullptr;
+  bool is_region_ = true;
+  std::shared_ptr<Copies> copies_;
 };
 
 }  // namespace tinymp

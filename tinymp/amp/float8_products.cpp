@@ -1,5 +1,6 @@
 #include <kernels/kernels.h>
 #include <tinymp/amp/float8_products.h>
+#include <tinymp/autograd/recompute.h>
 #include <tinymp/autograd/tape.h>
 #include <algorithm>
 #include <array>
@@ -101,16 +102,19 @@ class Float8Products::Policy final : public ProductPolicy {
     return quantized(x, how_.forward, rounding_.activations, w, activations);
   }
   Float8Tensor weight(const Tensor& w) override {
-    Float8Tensor& copy = stream_of(weights_.at(w.id()), of_weights).copy;
-    if (!copy.values) copy = quantized(w, how_.forward, rounding_.weights, w, of_weights);
-    return copy;
+    return remembered([&] {
+      Float8Tensor& copy = stream_of(weights_.at(w.id()), of_weights).copy;
+      if (!copy.values) copy = quantized(w, how_.forward, rounding_.weights, w, of_weights);
+      return copy;
+    });
   }
   Float8Tensor error(const Tensor& dy, const Tensor& w) override {
     return quantized(dy, how_.backward, rounding_.errors, w, errors);
   }
   bool rounds_gradients() const override { return how_.gradient != DType::f32; }
   void round_gradient(const Tensor& sums, const Tensor& dw, const Tensor& w) override {
-    const Tensor y = rounded(sums, {}, how_.gradient, rounding_.gradients, w, gradients);
+    const Use use{stream_of(weights_.at(w.id()), gradients).uses[gradients]++};
+    const Tensor y = rounded(sums, use, how_.gradient, rounding_.gradients, w, gradients);
     kernels::cast(y.view(), dw.view());
   }
 
@@ -159,21 +163,28 @@ class Float8Products::Policy final : public ProductPolicy {
     }
   }
 
+  /// One use of a weight, counted once even if its product runs a second time.
+  struct Use {
+    std::uint64_t number;
+    Tensor scale{};
+  };
   Float8Tensor quantized(const Tensor& x, DType format, Rounding rounding, const Tensor& w,
                          TensorScales::Role role) {
-    Weight& weight = weights_.at(w.id());
-    const std::uint64_t use = stream_of(weight, role).uses[role];
-    const Tensor scale = scales_->scale_for(x, weight.number, role, use, trains(role));
-    return {rounded(x, scale, format, rounding, w, role), scale};
+    const Use use = remembered([&] {
+      Weight& weight = weights_.at(w.id());
+      const std::uint64_t number = stream_of(weight, role).uses[role]++;
+      return Use{number, scales_->scale_for(x, weight.number, role, number, trains(role))};
+    });
+    return {rounded(x, use, format, rounding, w, role), use.scale};
   }
 
   /// Each use of a weight in a step has random words of its own: an LSTM has many. Those of evaluation have tensor numbers
   /// that no use in training reaches.
-  Tensor rounded(const Tensor& x, const Tensor& scale, DType format, Rounding rounding, const Tensor& w,
+  Tensor rounded(const Tensor& x, const Use& use, DType format, Rounding rounding, const Tensor& w,
                  std::size_t kind) {
-    Weight& weight = weights_.at(w.id());
-    const std::uint64_t use = stream_of(weight, kind).uses[kind]++;
-    const std::uint64_t apart = trains(kind) ? 0 : std::uint64_t{1} << 63;
+    const Tensor& scale = use.scale;
+    const std::uint64_t apart = trains(kind) ? 0 : std::uint64_t{1} << 63,
+                        tensor = use.number * (weights_.size() + 1) + weights_.at(w.id()).number;
     std::optional<Cell<const float>> by;
     if (scale) by.emplace(scale.view().data<float>(), scale.device());
     Tensor y(x.shape(), format, x.device());
@@ -181,7 +192,7 @@ class Float8Products::Policy final : public ProductPolicy {
                       {.rounding = rounding,
                        .overflow = how_.saturate ? Overflow::saturate : Overflow::infinity,
                        .seed = seed_,
-                       .tensor = apart + (use * (weights_.size() + 1) + weight.number) * kinds + kind},
+                       .tensor = apart + tensor * kinds + kind},
                       by, step_.view(), y.view());
     if (Observer* observer = Tape::observer())
       observer->narrowed({static_cast<Narrowed::Kind>(kind), w, x, y, rounding, scale});

@@ -37,6 +37,8 @@
 /// random words are others than those of training: they follow from the seed, the number of steps and the place of the
 /// product among those since the outermost region began. So a result is the same after a resumption, and between steps
 /// that a graph takes.
+///
+/// A product that recompute() runs a second time has the random words and the scales of the first time.
 namespace tinymp {
 
 class Float8Products {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/tensor/tensor.h>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ class CastPolicy {
  public:
   /// Returns a Recast that is false when no operand needs a cast: an op asks again with its cast operands.
   virtual Recast recast(std::string_view op, std::span<const Tensor* const> operands) = 0;
+  /// The same policy for later, when this one may be gone: ops that run a second time run under it (recompute.h).
+  virtual std::shared_ptr<CastPolicy> kept() const = 0;
 
  protected:
   ~CastPolicy() = default;

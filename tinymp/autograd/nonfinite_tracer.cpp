@@ -142,6 +142,21 @@ void NonfiniteTracer::backward(const std::string& op, const std::vector<Tensor>&
   }
 }
 
+/// The layer before the ops that run again is the one where their inputs came from.
+void NonfiniteTracer::begin_again(const std::vector<Tensor>& inputs) {
+  constexpr std::string_view after = "after ";
+  layer_.clear();
+  for (const Tensor& x : inputs) {
+    const auto place = places_.find(x.id());
+    if (place == places_.end() || place->second.starts_with("before ")) continue;
+    layer_ = place->second.substr(place->second.starts_with(after) ? after.size() : 0);
+  }
+}
+
+void NonfiniteTracer::again(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+  follow(op.name, inputs, output);
+}
+
 void NonfiniteTracer::narrowed(const Narrowed& t) {
   const Uncounted apart;
   if (t.is_forward()) ++ops_;

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/cast_policy.h>
 #include <tinymp/autograd/tape.h>
 #include <algorithm>
 #include <atomic>
@@ -19,12 +20,28 @@ Tape::~Tape() { current_tape = outer_; }
 Tape* Tape::current() { return current_tape; }
 Tensor Tape::current_seed() { return current_tape == nullptr ? Tensor() : current_tape->seed_; }
 
-Observer* Tape::observing() {
-  const Tape* tape = current_tape;
-  return tape == nullptr || tape->has_run_ ? nullptr : tape->observer_;  // hides the ops of backward itself
+bool Tape::has_observer() {
+  const Tape* tape = current_tape;  // the ops of backward itself are hidden
+  return tape != nullptr && !tape->has_run_ && tape->observer_ != nullptr;
 }
 
-Observer* Tape::observer() { return current_tape == nullptr ? nullptr : current_tape->observer_; }
+void Tape::tell(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+  if (!has_observer()) return;
+  if (current_tape->repeats_)
+    current_tape->observer_->again(op, inputs, output);
+  else
+    current_tape->observer_->forward(op, inputs, output);
+}
+
+Observer* Tape::observer() {
+  const Tape* tape = current_tape;
+  return tape == nullptr || (tape->repeats_ && !tape->has_run_) ? nullptr : tape->observer_;
+}
+
+/// Autocast casts a parameter once for all segments: the cast belongs to the tape, and no segment runs it again.
+bool Tape::keeps(const Op& op, const std::vector<Tensor>& inputs) const {
+  return !is_paused_ || (cast_policy() != nullptr && op.name == "cast" && inputs[0].is_leaf());
+}
 
 const char* name_of(Narrowed::Kind kind) {
   switch (kind) {
@@ -41,7 +58,7 @@ const char* name_of(Narrowed::Kind kind) {
 }
 
 void Tape::let_go(const Tensor& x) {
-  if (current_tape == nullptr) return;
+  if (current_tape == nullptr || current_tape->is_paused_) return;
   Tensor whole = x;
   for (auto node = current_tape->nodes_.rbegin(); node != current_tape->nodes_.rend(); ++node) {
     for (Tensor& input : node->inputs)
@@ -56,18 +73,20 @@ void Tape::let_go(const Tensor& x) {
 }
 
 void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums) {
-  if (Observer* observer = Tape::observing()) observer->forward({op, sums}, {input}, result);
+  if (Tape::has_observer()) Tape::tell({op, sums}, {input}, result);
 }
 
 Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward) {
-  if (Observer* observer = Tape::observing()) observer->forward(op, inputs, output);
+  Tape::tell(op, inputs, output);
   const bool needed = std::ranges::any_of(inputs, [](const Tensor& x) { return x.requires_grad(); });
   if (current_tape == nullptr || !needed) return output;
   expect(!current_tape->has_run_, op.name, ": this tape has run backward; make a new Tape for the next step");
   output.set_requires_grad(true);
   output.mark_computed();
+  if (!current_tape->keeps(op, inputs)) return output;
   for (const Tensor& x : inputs)  // a batch: now the tape keeps it
     if (x.counts_as(MemoryKind::workspace)) x.count_as(MemoryKind::activations);
+  if (current_tape->is_paused_) output.count_as(MemoryKind::activations);
   current_tape->nodes_.push_back({std::move(op.name), std::move(inputs), output, std::move(backward)});
   return output;
 }

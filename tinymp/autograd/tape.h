@@ -62,6 +62,10 @@ class Observer {
                         const std::vector<Tensor>& /*gradients*/) {}
   /// Called before the product runs, forwards and backwards.
   virtual void narrowed(const Narrowed& /*tensor*/) {}
+  /// Called before ops that forward() has seen run a second time, from `inputs`, for their backward pass (recompute.h).
+  virtual void begin_again(const std::vector<Tensor>& /*inputs*/) {}
+  /// Called instead of forward() when an op runs a second time. backward() gets these tensors.
+  virtual void again(const Op& /*op*/, const std::vector<Tensor>& /*inputs*/, const Tensor& /*output*/) {}
 
  protected:
   ~Observer() = default;
@@ -92,15 +96,19 @@ class Tape {
   static Tape* current();
   /// The seed of the current tape; empty without a tape, or if its backward begins with 1.
   static Tensor current_seed();
-  std::uint64_t number() const { return number_; }  ///< unique to this tape, and not 0
+  /// Unique to this tape and to what is recomputed for it, and not 0.
+  std::uint64_t number() const { return number_; }
 
   /// The current tape keeps x, an input of the newest op, as an outline. The values live on where a backward holds x
   /// itself, or the caller does.
   static void let_go(const Tensor& x);
-  /// The observer of the current tape, forwards or backwards; null: none.
+  /// The observer of the current tape, forwards or backwards; null: none, or ops run forwards a second time.
   static Observer* observer();
 
  private:
+  class Segment;  // recompute.cpp
+  friend std::vector<Tensor> recompute(std::function<std::vector<Tensor>(const std::vector<Tensor>&)> block,
+                                       std::vector<Tensor> inputs);
   friend Tensor record(Op op, std::vector<Tensor> inputs, Tensor output, Backward backward);
   friend void show(const char* op, const Tensor& input, const Tensor& result, std::optional<DType> sums);
   struct Node {
@@ -109,14 +117,19 @@ class Tape {
     Tensor output;
     Backward backward;
   };
-  void walk();                   ///< runs the ops backwards, newest first
-  static Observer* observing();  ///< the observer of ops that run forwards; null: none
+  void walk();  ///< runs the ops backwards, newest first
+  /// Shows an op that ran forwards to the observer.
+  static void tell(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output);
+  static bool has_observer();  ///< of ops that run forwards
+  bool keeps(const Op& op, const std::vector<Tensor>& inputs) const;
   std::vector<Node> nodes_;
   std::uint64_t number_;
   Tape* outer_;
   Observer* observer_;
   Tensor seed_;
   bool has_run_ = false;
+  bool is_paused_ = false;                        ///< ops run now, and will run again to be recorded
+  bool repeats_ = false;                          ///< its ops run a second time
   MemoryRegion memory_{MemoryKind::activations};  ///< what ops make while it records is kept
 };
 

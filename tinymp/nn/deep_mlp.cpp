@@ -1,4 +1,5 @@
 #include <tinymp/nn/deep_mlp.h>
+#include <tinymp/nn/segments.h>
 
 namespace tinymp::nn {
 namespace {
@@ -16,9 +17,11 @@ BatchNormMlp::BatchNormMlp(std::vector<std::int64_t> widths, const Recipe& recip
 
 Tensor BatchNormMlp::operator()(const Tensor& images) const {
   const std::vector<Linear>& layers = stack_.layers;
-  Tensor x = layers.front()(cast(images, layers.front().weight.dtype()));
-  for (std::size_t i = 1; i < layers.size(); ++i) x = layers[i](relu(norms_[i - 1](x)));
-  return x;
+  const Tensor x = layers.front()(cast(images, layers.front().weight.dtype()));
+  return run_blocks(blocks(), x, [this](std::int64_t block, const Tensor& y) {
+    const auto i = static_cast<std::size_t>(block);
+    return stack_.layers[i + 1](relu(norms_[i](y)));
+  });
 }
 
 std::vector<Parameter> BatchNormMlp::parameters() const {
@@ -55,9 +58,12 @@ std::vector<ResidualMlp::Block> ResidualMlp::make_blocks(std::int64_t width, int
 }
 
 Tensor ResidualMlp::operator()(const Tensor& images) const {
-  Tensor x = in_(cast(images, in_.weight.dtype()));
-  for (const Block& block : blocks_) x = add(x, block.second(block.first(x, Activation::relu)));
-  return out_(relu(x));
+  const Tensor x = in_(cast(images, in_.weight.dtype()));
+  const Tensor y = run_blocks(blocks(), x, [this](std::int64_t i, const Tensor& sum) {
+    const Block& block = blocks_[static_cast<std::size_t>(i)];
+    return add(sum, block.second(block.first(sum, Activation::relu)));
+  });
+  return out_(relu(y));
 }
 
 std::vector<Parameter> ResidualMlp::parameters() const {

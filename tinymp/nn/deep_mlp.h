@@ -12,6 +12,7 @@ class BatchNormMlp : public Model {
  public:
   BatchNormMlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng, Accumulation sums = {});
   Tensor operator()(const Tensor& images) const override;
+  std::int64_t blocks() const override { return std::ssize(norms_); }
   std::vector<Parameter> parameters() const override;  ///< "layer 1 bias", "norm 1 gamma"
   std::vector<Tensor> buffers() const override;
   std::string name() const override { return "batch norm mlp " + stack_.name(); }
@@ -27,6 +28,7 @@ class ResidualMlp : public Model {
  public:
   ResidualMlp(std::int64_t width, int blocks, const Recipe& recipe, Rng& rng);  // (B,784) -> (B,10)
   Tensor operator()(const Tensor& images) const override;
+  std::int64_t blocks() const override { return std::ssize(blocks_); }
   std::vector<Parameter> parameters() const override;  ///< "in weight", "block 3 second weight", "out bias"
   std::string name() const override;
 

@@ -1,5 +1,7 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/recompute.h>
 #include <tinymp/nn/layers.h>
+#include <tinymp/nn/segments.h>
 #include <tinymp/ops/check.h>
 #include <cmath>
 
@@ -35,13 +37,15 @@ Tensor Dropout::operator()(const Tensor& x) const {
 }
 
 Tensor Dropout::next_step(Device device) const {
-  if (step.device() != device) step.move_to(device);
-  // Backward reads the step after the count has gone on, so it gets a copy.
-  const Tensor now(Shape{}, DType::f64, device), one(Shape{}, DType::f64, device);
-  kernels::cast(step.view(), now.view());
-  kernels::fill(one.view(), 1);
-  kernels::accumulate(one.view(), step.view());
-  return now;
+  return remembered([&] {
+    if (step.device() != device) step.move_to(device);
+    // Backward reads the step after the count has gone on, so it gets a copy.
+    const Tensor now(Shape{}, DType::f64, device), one(Shape{}, DType::f64, device);
+    kernels::cast(step.view(), now.view());
+    kernels::fill(one.view(), 1);
+    kernels::accumulate(one.view(), step.view());
+    return now;
+  });
 }
 
 Lstm::Lstm(std::int64_t inputs, std::int64_t hidden, const Recipe& recipe, Rng& rng)
@@ -71,12 +75,16 @@ Tensor Lstm::operator()(const Tensor& x, std::int64_t steps) const {
   const Tensor from_x = reshape(linear(x, from_input, bias, {accumulate}), {texts, steps * width});
   const Tensor nothing({texts, hidden()}, x.dtype(), x.device());
   kernels::fill(nothing.view(), 0);
-  State state{nothing, nothing};
-  std::vector<Tensor> said;
-  for (std::int64_t t = 0; t < steps; ++t) {
-    state = step(columns(from_x, t * width, width), state);
-    said.push_back(state.h);
-  }
+  // What the steps hand on: from_x, the cell, and h after each step.
+  const auto next = [this, width](std::int64_t t, const std::vector<Tensor>& before) {
+    std::vector<Tensor> after = before;
+    const State state = step(columns(before[0], t * width, width), {before.back(), before[1]});
+    after[1] = state.c;
+    after.push_back(state.h);
+    return after;
+  };
+  std::vector<Tensor> said = run_blocks(steps, {from_x, nothing, nothing}, next);
+  said.erase(said.begin(), said.begin() + 3);
   return reshape(concat_columns(said), {texts * steps, hidden()});
 }
 

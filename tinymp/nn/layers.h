@@ -37,7 +37,8 @@ struct Dropout {
   Dropout(float p, std::uint64_t seed);
 
   Tensor operator()(const Tensor& x) const;
-  /// The step of a mask on a device, for an op that drops by itself; the count goes on.
+  /// The step of a mask on a device, for an op that drops by itself; the count goes on, but not where the op runs again
+  /// (autograd/recompute.h).
   Tensor next_step(Device device) const;
 };
 
@@ -65,7 +66,8 @@ struct Lstm {
   State step(const Tensor& from_x, const State& before) const;  ///< from_x:(B,4H) = x . from_input + bias
 
   /// Returns h after every step, (B T,H), from inputs (B T,I): T = `steps` rows for each of B texts, one text
-  /// after another. The product of the inputs and from_input is computed once for all steps.
+  /// after another. The product of the inputs and from_input is computed once for all steps. Each step is a block
+  /// (segments.h).
   Tensor operator()(const Tensor& x, std::int64_t steps) const;
 
   /// "lstm": "lstm from_input", ...

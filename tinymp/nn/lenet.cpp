@@ -1,4 +1,5 @@
 #include <tinymp/nn/lenet.h>
+#include <tinymp/nn/segments.h>
 
 namespace tinymp::nn {
 
@@ -13,11 +14,11 @@ LeNet::LeNet(const Recipe& recipe, Rng& rng)
 Tensor LeNet::operator()(const Tensor& images) const {
   const std::int64_t batch = images.shape()[0];
   const Tensor pixels = reshape(cast(images, first_.weight.dtype()), {batch, 28, 28, 1});
-  // relu of the largest value is the largest value of relu, and costs a quarter of the work.
-  const Tensor x = relu(max_pool2d(first_(pixels), 2, 2));
-  const Tensor y = relu(max_pool2d(second_(x), 2, 2));
-  const Tensor z = third_(reshape(y, {batch, 400}), Activation::relu);
-  return out_(fourth_(z, Activation::relu));
+  return out_(run_blocks(blocks(), pixels, [this, batch](std::int64_t i, const Tensor& x) {
+    // relu of the largest value is the largest value of relu, and costs a quarter of the work.
+    if (i < 2) return relu(max_pool2d((i == 0 ? first_ : second_)(x), 2, 2));
+    return i == 2 ? third_(reshape(x, {batch, 400}), Activation::relu) : fourth_(x, Activation::relu);
+  }));
 }
 
 std::vector<Parameter> LeNet::parameters() const {

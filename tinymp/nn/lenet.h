@@ -14,6 +14,7 @@ class LeNet : public Model {
  public:
   LeNet(const Recipe& recipe, Rng& rng);
   Tensor operator()(const Tensor& images) const override;  ///< (B,784) -> (B,10) logits
+  std::int64_t blocks() const override { return 4; }       ///< its layers but the last
   std::vector<Parameter> parameters() const override;
   std::string name() const override { return "lenet"; }
 

@@ -1,4 +1,5 @@
 #include <tinymp/nn/mlp.h>
+#include <tinymp/nn/segments.h>
 
 namespace tinymp::nn {
 
@@ -21,17 +22,21 @@ std::string Stack::name() const {
   return text;
 }
 
+Tensor Stack::run_hidden(const Tensor& x, Activation f) const {
+  return run_blocks(hidden(), x, [this, f](std::int64_t i, const Tensor& y) {
+    return layers[static_cast<std::size_t>(i)](y, f);
+  });
+}
+
 Tensor Mlp::operator()(const Tensor& images) const {
   const std::vector<Linear>& layers = stack_.layers;
-  Tensor x = cast(images, layers.front().weight.dtype());
-  for (std::size_t i = 0; i + 1 < layers.size(); ++i) x = layers[i](x, Activation::relu);
-  return layers.back()(x);
+  return layers.back()(stack_.run_hidden(cast(images, layers.front().weight.dtype()), Activation::relu));
 }
 
 Tensor Autoencoder::operator()(const Tensor& images) const {
-  Tensor x = cast(images, stack_.layers.front().weight.dtype());
-  for (const Linear& layer : stack_.layers) x = layer(x, Activation::sigmoid);
-  return x;
+  const std::vector<Linear>& layers = stack_.layers;
+  const Tensor x = stack_.run_hidden(cast(images, layers.front().weight.dtype()), Activation::sigmoid);
+  return layers.back()(x, Activation::sigmoid);
 }
 
 }  // namespace tinymp::nn

@@ -12,6 +12,9 @@ struct Stack {
   Stack(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng);
   std::vector<Parameter> parameters() const;  ///< "layer 1 weight", "layer 1 bias", "layer 2 weight", ...
   std::string name() const;                   ///< "784-64-10"
+  std::int64_t hidden() const { return std::ssize(layers) - 1; }
+  /// All layers but the last, each with f, as blocks of a model (segments.h).
+  Tensor run_hidden(const Tensor& x, Activation f) const;
 };
 
 /// Linear layers with relu between them.      (B,784) -> (B,C) logits
@@ -20,6 +23,7 @@ class Mlp : public Model {
   Mlp(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng)
       : stack_(std::move(widths), recipe, rng) {}
   Tensor operator()(const Tensor& images) const override;
+  std::int64_t blocks() const override { return stack_.hidden(); }
   std::vector<Parameter> parameters() const override { return stack_.parameters(); }
   std::string name() const override { return "mlp " + stack_.name(); }
 
@@ -34,6 +38,7 @@ class Autoencoder : public Model {
   Autoencoder(std::vector<std::int64_t> widths, const Recipe& recipe, Rng& rng)
       : stack_(std::move(widths), recipe, rng) {}
   Tensor operator()(const Tensor& images) const override;
+  std::int64_t blocks() const override { return stack_.hidden(); }
   std::vector<Parameter> parameters() const override { return stack_.parameters(); }
   std::string name() const override { return "autoencoder " + stack_.name(); }
 

@@ -51,6 +51,8 @@ class Model : public Module {
   virtual Tensor operator()(const Tensor& images) const = 0;
   /// (A,V) logits for each token that is asked for, over the V tokens that the model knows.
   virtual Tensor read(const Texts& texts) const;
+  /// The blocks that it runs by run_blocks() (segments.h), which may be recomputed; 0: none.
+  virtual std::int64_t blocks() const { return 0; }
 };
 
 /// Finds the name of a parameter by its tensor; "" for any other tensor.

@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/autograd/recompute.h>
 #include <tinymp/nn/norm.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/tensor/device_value.h>
@@ -43,7 +44,7 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
   if (Tape::current() != nullptr) {
     BatchStatistics batch;
     const Tensor y = batch_norm(x, gamma, beta, options, &batch);
-    stage(*this, batch, x.shape().rows());
+    remembered([&] { stage(*this, batch, x.shape().rows()); });
     return y;
   }
   expect_norm_parameters("BatchNorm", x, gamma);

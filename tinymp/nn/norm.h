@@ -14,7 +14,7 @@ namespace tinymp::nn {
 /// not depend on the other images of the batch.
 /// While an optimizer owns gamma, the averages change when it takes its step, batch after batch; a skipped
 /// step changes nothing. (In PyTorch forward changes them: one infinity in a skipped step makes them infinite
-/// for good.) Without an optimizer, forward changes them.
+/// for good.) Without an optimizer, forward changes them. A forward pass that runs again (autograd/recompute.h) does not.
 struct BatchNorm {
   Tensor gamma, beta;  ///< (O), recipe.compute or, with fp32_norm_parameters, FP32; 1 and 0 at first
   Tensor running_mean, running_variance;  ///< (O), FP32 (f64 for f64); 0 and 1 at first. They are buffers

@@ -1,4 +1,5 @@
 #include <tinymp/nn/resnet.h>
+#include <tinymp/nn/segments.h>
 
 namespace tinymp::nn {
 namespace {
@@ -56,9 +57,10 @@ std::vector<ResNet::Block> ResNet::make_blocks(int of_a_stage, const Recipe& rec
 
 Tensor ResNet::operator()(const Tensor& images) const {
   const Shape shape{images.shape()[0], images_.size, images_.size, images_.channels};
-  Tensor x = relu(in_(reshape(cast(images, out_.weight.dtype()), shape)));
-  for (const Block& block : blocks_) x = block(x);
-  return out_(global_avg_pool2d(x));
+  const Tensor pixels = reshape(cast(images, out_.weight.dtype()), shape);
+  return out_(global_avg_pool2d(run_blocks(blocks(), pixels, [this](std::int64_t i, const Tensor& x) {
+    return i == 0 ? relu(in_(x)) : blocks_[static_cast<std::size_t>(i - 1)](x);
+  })));
 }
 
 std::vector<const ResNet::Layer*> ResNet::layers() const {

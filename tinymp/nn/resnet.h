@@ -23,6 +23,7 @@ class ResNet : public Model {
          BatchNormOptions norms = {});
   /// (B, size size channels) or (B,size,size,channels) -> (B,10) logits
   Tensor operator()(const Tensor& images) const override;
+  std::int64_t blocks() const override { return std::ssize(blocks_) + 1; }  ///< the first layer is one
   /// "in weight", "in gamma", "block 9 second beta", "out bias": the blocks of all stages, counted through
   std::vector<Parameter> parameters() const override;
   std::vector<Tensor> buffers() const override;

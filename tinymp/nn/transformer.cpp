@@ -1,4 +1,5 @@
 #include <kernels/kernels.h>
+#include <tinymp/nn/segments.h>
 #include <tinymp/nn/transformer.h>
 #include <cmath>
 
@@ -117,7 +118,9 @@ Tensor Transformer::read(const Texts& texts) const {
   Tensor x = reshape(add_positions(words, positions_), {count, width});
   if (is_encoder()) x = norm_(x);
   if (of_embedding_.p > 0) x = of_embedding_(x);
-  for (const TransformerBlock& block : blocks_) x = block(x, texts);
+  x = run_blocks(blocks(), x, [this, texts](std::int64_t i, const Tensor& y) {
+    return blocks_[static_cast<std::size_t>(i)](y, texts);
+  });
   if (!is_encoder()) x = norm_(x);
   if (texts.asked) x = rows_of(x, *texts.asked);
   if (!is_encoder()) return matmul_transposed(x, table_, {accumulate_});

@@ -64,6 +64,7 @@ class Transformer : public Model {
   Tensor read(const Texts& texts) const override;
   Tensor operator()(const Tensor& images) const override;  ///< throws Error: it reads texts
 
+  std::int64_t blocks() const override { return std::ssize(blocks_); }
   std::vector<Parameter> parameters() const override;
   std::vector<Tensor> buffers() const override;  ///< with dropout: the steps of its layers
   std::string output_layer() const override { return "embedding"; }  ///< the tied table

@@ -57,6 +57,14 @@ void EightBitMeter::backward(const std::string& op, const std::vector<Tensor>& i
   if (also_ != nullptr) also_->backward(op, inputs, output, dy, gradients);
 }
 
+void EightBitMeter::begin_again(const std::vector<Tensor>& inputs) {
+  if (also_ != nullptr) also_->begin_again(inputs);
+}
+
+void EightBitMeter::again(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+  if (also_ != nullptr) also_->again(op, inputs, output);
+}
+
 void EightBitMeter::narrowed(const Narrowed& tensor) {
   if (also_ != nullptr) also_->narrowed(tensor);
   const Uncounted apart;

@@ -42,6 +42,8 @@ class EightBitMeter final : public Observer {
   void backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
                 const Tensor& dy, const std::vector<Tensor>& gradients) override;
   void narrowed(const Narrowed& tensor) override;
+  void begin_again(const std::vector<Tensor>& inputs) override;
+  void again(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override;
 
  private:
   Name name_;

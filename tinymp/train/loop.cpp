@@ -57,6 +57,7 @@ RunHeader header_of(const Plan& plan, const nn::Module& model) {
   header.steps = plan.steps;
   header.batch = plan.batch;
   header.micro_batches = plan.micro_batches;
+  header.recompute = plan.recompute.text();
   header.metric = metric_name(plan.task);
   header.higher_is_better = higher_is_better(plan.task);
   if (plan.device == Device::cuda) header.device = kernels::executor_name();
@@ -98,6 +99,7 @@ Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
         std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
   TrainedParts parts(plan);
+  if (plan.recompute.any()) static_cast<void>(plan.recompute.of(parts.model->blocks()));  // or it throws
   RunStart begun =
       begin_run(plan, path, *parts.model, *parts.optimizer, parts.scaler, parts.products, parts.loader);
   if (begun.log) {  // else it was finished before

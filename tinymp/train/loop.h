@@ -2,6 +2,7 @@
 
 #include <tinymp/amp/float8_products.h>
 #include <tinymp/data/text.h>
+#include <tinymp/nn/segments.h>
 #include <tinymp/optim/optimizer.h>
 #include <tinymp/optim/schedule.h>
 #include <tinymp/train/run_log.h>
@@ -74,6 +75,9 @@ struct Plan {
   Device device = Device::cpu;                     ///< where the model trains
   /// On Device::cuda: record a step as a graph and launch that, with the data set on the device. No bit changes.
   bool graph = false;
+  /// The segments of the model that run again in backward, so that their activations need not be kept. No bit changes; a
+  /// run may go on with others.
+  nn::Segments recompute{};
   std::int64_t steps = 1000;
   std::int64_t batch = 64;  ///< images, or texts, that go forward and backward at once
   /// A step adds up the gradients of so many batches, and takes their mean.

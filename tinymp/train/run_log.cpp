@@ -108,6 +108,7 @@ RunLog::RunLog(std::string path, RunHeader header)
   fields(std::as_const(header_), line);
   if (header_.pieces.empty()) line.json.erase("pieces");
   if (header_.micro_batches == 1) line.json.erase("micro_batches");
+  if (header_.recompute.empty()) line.json.erase("recompute");
   try {
     write_line(one_line(line.json));
     take_name(part, log_.path_);

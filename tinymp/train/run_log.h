@@ -45,9 +45,10 @@ struct RunHeader {
   std::int64_t steps = 0;
   std::int64_t batch = 0;          ///< of one forward and backward
   std::int64_t micro_batches = 1;  ///< a step adds up the gradients of so many
-  std::string metric{};            ///< the name of RunResult::value: "test accuracy (%)", "test MSE"
-  bool higher_is_better = false;   ///< for the metric
-  std::string command{};           ///< the command that repeats this run: "./learn run 6 --seeds 3"
+  std::string recompute{};  ///< the segments that run again in backward: "blocks", "sqrt", "6"; empty: none
+  std::string metric{};     ///< the name of RunResult::value: "test accuracy (%)", "test MSE"
+  bool higher_is_better = false;  ///< for the metric
+  std::string command{};          ///< the command that repeats this run: "./learn run 6 --seeds 3"
 
   std::string date{};      ///< UTC, "2026-05-04T09:30:00Z"
   std::string commit{};    ///< "44ca0ca1f20b", with "+" when the tree had changes; "unknown" without git

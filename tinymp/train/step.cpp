@@ -18,8 +18,11 @@ namespace {
 Tensor backward_of(const Plan& plan, const nn::Model& model, const Tensor& seed, Observer* observer,
                    const data::Batch& batch) {
   Tape tape(observer, seed);
-  const Tensor loss =
-      plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
+  const Tensor loss = [&] {
+    std::optional<nn::Recomputing> segments;
+    if (plan.recompute.any()) segments.emplace(plan.recompute);
+    return plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
+  }();
   tape.backward(loss);
   return loss;
 }

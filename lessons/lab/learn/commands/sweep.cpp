@@ -57,6 +57,7 @@ void look_at_all(Lab& lab, std::vector<Cell>& cells) {
     cell.plan = lab.complete(std::move(cell.plan));
     cell.plan.command = cell.command;
     cell.plan.question = panel(cell.plan, lab);
+    static_cast<void>(told_segments(cell.plan));  // what cannot be is refused before the first cell
     cell.plan.stop = InterruptNote::seen;
     look_at(cell);
   }

@@ -52,6 +52,7 @@ Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
     request.options.graph = false;  // the machine with the GPU may be gone; the bits are the same
   if (app.count("--save-every") > 0) request.plan.save_every = flags.resume.save_every;
   if (app.count("--keep") > 0) request.plan.keep = flags.resume.keep;
+  if (app.count("--recompute") > 0) request.plan.recompute = segments_from(app, flags);
   request.plan.resume = flags.resume.resume;
   return request;
 }
@@ -105,6 +106,7 @@ int train_command(int argc, char** argv) {
   plan.question = panel(plan, lab);
   if (data::names_folder(request.options.data)) lab.say("Data: " + data::describe(lab.data()));
   lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
+  if (const std::string told = told_segments(plan); !told.empty()) lab.say(told);
   if (exempts_all(plan))
     lab.say(concat("No product of this run is in FP8: the recipe exempts all layers of the model (",
                    plan.recipe.eight_bits.exempt.text(), "). Give it more, as in --widths 784,64,64,10."));

@@ -72,6 +72,22 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
       ->check(no_format())
       ->check(whole(1, 1'000'000))
       ->capture_default_str();
+  app.add_option(
+         "--recompute", flags.recompute,
+         "Keep the inputs of blocks alone, and run each again in backward: one segment a block, or so "
+         "many segments, or sqrt of the blocks. No bit changes")
+      ->type_name("[SEGMENTS]")
+      ->expected(0, 1)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            try {
+              static_cast<void>(nn::Segments::from(text.empty() ? "blocks" : text));
+              return std::string();
+            } catch (const Error& error) {
+              return std::string(error.what());
+            }
+          },
+          ""));
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
       ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
@@ -151,6 +167,11 @@ void choose_optimizer(const CLI::App& app, const TrainFlags& flags, train::Plan&
 
 }  // namespace
 
+nn::Segments segments_from(const CLI::App& app, const TrainFlags& flags) {
+  if (app.count("--recompute") == 0) return {};
+  return nn::Segments::from(flags.recompute.empty() ? "blocks" : flags.recompute);
+}
+
 train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   train::Plan plan;
   plan.recipe = recipe_from_flags(app, flags.recipe);
@@ -161,6 +182,7 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   plan.steps = flags.steps;
   plan.batch = flags.batch;
   plan.micro_batches = flags.micro_batches;
+  plan.recompute = segments_from(app, flags);
   plan.log_every = flags.log_every;
   plan.validate_every =
       flags.validate_every < 0 ? std::max<std::int64_t>(1, flags.steps / 20) : flags.validate_every;
@@ -183,6 +205,19 @@ std::string panel(const train::Plan& plan, Lab& lab) {
   Rng rng(0);
   return concat(plan.model(plan.recipe, rng)->name(), " on ",
                 plan.text ? plan.text->text->name : lab.data().train.name);
+}
+
+std::string told_segments(const train::Plan& plan) {
+  if (!plan.recompute.any()) return "";
+  Rng rng(0);
+  const std::int64_t blocks = plan.model(plan.recipe, rng)->blocks();
+  try {
+    const std::int64_t segments = plan.recompute.of(blocks);
+    return concat("Runs ", blocks, blocks == 1 ? " block" : " blocks", " again in backward, in ", segments,
+                  segments == 1 ? " segment." : " segments.");
+  } catch (const Error& error) {
+    throw UsageError(concat("--recompute: ", error.what()));
+  }
 }
 
 void add_train_flags(CLI::App& app, TrainFlags& flags) {

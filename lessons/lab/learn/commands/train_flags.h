@@ -32,6 +32,7 @@ struct TrainFlags {
   std::int64_t seeds = 0;  ///< 0: one run, no sweep
   std::int64_t warmup = 0, steps = 1000, batch = 64, micro_batches = 1, log_every = 10, shadow_every = 50;
   std::int64_t validate_every = -1;  ///< -1: 20 times a run
+  std::string recompute;             ///< "": one segment a block, where the flag is given
 };
 
 void add_train_flags(CLI::App& app, TrainFlags& flags);
@@ -39,6 +40,9 @@ void add_train_flags(CLI::App& app, TrainFlags& flags);
 /// The plan of one run: of one recipe, and of the first learning rate. Throws UsageError for flags that contradict each
 /// other.
 train::Plan plan_from(const CLI::App& app, const TrainFlags& flags);
+
+/// What --recompute asks for; none without it.
+nn::Segments segments_from(const CLI::App& app, const TrainFlags& flags);
 
 /// The flags in the words of a command, {"train", "--lr", "0.1"}: of one in a log, or of a cell of a sweep. Throws
 /// UsageError for words that mean nothing to this version.
@@ -57,5 +61,9 @@ void give_text(Lab& lab, const ModelFlags& flags, train::Plan& plan);
 
 /// Runs of one model on the same data are one panel of a later comparison.
 std::string panel(const train::Plan& plan, Lab& lab);
+
+/// "Runs 24 blocks again in backward, in 5 segments."; empty where the plan recomputes nothing. Throws UsageError where
+/// the model has no such segments.
+std::string told_segments(const train::Plan& plan);
 
 }  // namespace tinymp::lab
