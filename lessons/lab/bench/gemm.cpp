@@ -31,8 +31,8 @@ std::vector<GemmShape> small_shapes(Rung rung, const GemmShape& like) {
     for (const Trans ta : {Trans::no, Trans::yes}) {
       for (const Trans tb : {Trans::no, Trans::yes}) {
         for (const int row_bytes : {16, 4, 2}) {
-          if (row_bytes < rules_of(rung).stride_bytes || row_bytes < static_cast<int>(size_of(like.format)))
-            continue;
+          const int value_bytes = like.format == Format::f32 ? 4 : 2;
+          if (row_bytes < std::max(rules_of(rung).stride_bytes, value_bytes)) continue;
           shapes.push_back({fitting(M), fitting(N), fitting(K), like.format, like.sums, ta, tb, row_bytes});
         }
       }
