@@ -137,7 +137,11 @@ TEST_CASE("recompute: segments of segments") {
   };
   const auto loss_of = [&](bool again) {
     const Block twice = [&](const Tensor& y) { return run(again, counted, run(again, counted, y)); };
-    return seen({x, block.first, block.second}, [&] { return mean(run(again, twice, x)); });
+    return seen({x, block.first, block.second}, [&] {
+      const Tensor y = run(again, twice, x);
+      CHECK(Tape::current()->size() == (again ? 1 : 6));
+      return mean(y);
+    });
   };
   const std::vector<Tensor> plain = loss_of(false);
   CHECK(runs == 2);

@@ -104,9 +104,10 @@ int train_command(int argc, char** argv) {
   Lab lab(train_lesson, request.options);
   give_text(lab, request.model, plan);
   plan.question = panel(plan, lab);
+  const std::string segments = told_segments(plan);
   if (data::names_folder(request.options.data)) lab.say("Data: " + data::describe(lab.data()));
   lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
-  if (const std::string told = told_segments(plan); !told.empty()) lab.say(told);
+  if (!segments.empty()) lab.say(segments);
   if (exempts_all(plan))
     lab.say(concat("No product of this run is in FP8: the recipe exempts all layers of the model (",
                    plan.recipe.eight_bits.exempt.text(), "). Give it more, as in --widths 784,64,64,10."));
