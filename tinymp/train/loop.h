@@ -76,6 +76,7 @@ struct Plan {
   bool graph = false;
   std::int64_t steps = 1000;
   std::int64_t batch = 64;      ///< images, or texts
+  std::int64_t memory_limit = 0;  ///< bytes that a step may take, without the scratch of kernels; 0: no limit
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
   std::int64_t log_every = 10;  ///< log every so many steps, and the first and last
   /// Count flushed gradients with an FP32 shadow every so many steps; 0: never.

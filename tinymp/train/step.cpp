@@ -23,7 +23,8 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     const Autocast region(plan.recipe);
     products.begin_step();
     const Float8Products::Region in_eight_bits(products);
-    Tape tape(eight_bits ? static_cast<Observer*>(&*eight_bits) : meters.tracer, scaler.seed(plan.device));
+    Observer* const traced = meters.tracer != nullptr ? meters.tracer : meters.observer;
+    Tape tape(eight_bits ? static_cast<Observer*>(&*eight_bits) : traced, scaler.seed(plan.device));
     loss = plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
     tape.backward(loss);
   }
