@@ -8,6 +8,7 @@
 #include <kernels/formulas/window.h>
 #include <kernels/step.h>
 #include <kernels/step_decision.h>
+#include <tinymp/base/host_device.h>
 #include <tinymp/numeric/accumulation.h>
 #include <tinymp/numeric/eight_bits.h>
 #include <tinymp/numeric/quantize.h>
@@ -62,19 +63,29 @@ struct UpdateArenas {
   UpdateRounding rounding{};
 };
 
+/// Which batch of an epoch is meant. A step reads `micro_batches` of them, one after the other.
+struct PlaceInEpoch {
+  const std::int64_t* before;  ///< one number on the device: the steps before the first of this epoch
+  std::int64_t micro_batches = 1, micro_batch = 0;
+
+  TINYMP_HD std::int64_t batch_after(std::int64_t steps) const {
+    return (steps - *before) * micro_batches + micro_batch;
+  }
+};
+
 /// A data set on a device, and the order in which an epoch shows it.
 struct ImageSource {
   ImageBytes images;
   const std::uint8_t* labels;  ///< (N)
   const ShownImage* order;     ///< of this epoch
-  const std::int64_t* before;  ///< one number: the steps before the first batch of this epoch
+  PlaceInEpoch place;
   Device device;
 };
 
 /// The texts of an epoch on a device, in the order in which steps read them.
 struct TextSource {
   const std::int32_t *tokens, *asked, *labels;  ///< asked: null where every token has a label
-  const std::int64_t* before;                   ///< one number: the steps before the first of this epoch
+  PlaceInEpoch place;
   Device device;
 };
 

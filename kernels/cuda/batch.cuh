@@ -9,30 +9,30 @@ namespace {
 template <class T>
 __global__ void take_images(ImageSource from, const StepRecords* records, std::int64_t batch, T* images,
                             std::int32_t* labels) {
-  const ShownImage* const shown = from.order + (records->steps - *from.before) * batch;
+  const ShownImage* const shown = from.order + from.place.batch_after(records->steps) * batch;
   const std::int64_t size = from.images.size();
   for (std::int64_t i = first(); i < batch * size; i += stride())
     images[i] = device_converted<T>(from.images.value(shown[i / size], i % size));
   for (std::int64_t b = first(); b < batch; b += stride()) labels[b] = from.labels[shown[b].image];
 }
 
-/// The numbers of a step out of those of an epoch.
+/// The numbers of a batch out of those of an epoch.
 struct PartOfEpoch {
   const std::int32_t* all;
   std::int32_t* part;
   std::int64_t count;
 
-  __device__ void take(std::int64_t step) const {
-    for (std::int64_t i = first(); i < count; i += stride()) part[i] = all[step * count + i];
+  __device__ void take(std::int64_t batch) const {
+    for (std::int64_t i = first(); i < count; i += stride()) part[i] = all[batch * count + i];
   }
 };
 
 __global__ void take_texts(PartOfEpoch tokens, PartOfEpoch asked, PartOfEpoch labels,
-                           const StepRecords* records, const std::int64_t* before) {
-  const std::int64_t step = records->steps - *before;
-  tokens.take(step);
-  asked.take(step);
-  labels.take(step);
+                           const StepRecords* records, PlaceInEpoch place) {
+  const std::int64_t batch = place.batch_after(records->steps);
+  tokens.take(batch);
+  asked.take(batch);
+  labels.take(batch);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void gather_texts(const TextSource& from, Cell<const StepRecords> records, std::
     return PartOfEpoch{all, to.data(), std::ssize(to)};
   };
   launch<take_texts>(blocks_for(std::ssize(tokens)), block_threads, 0, stream(), part(from.tokens, tokens),
-                     part(from.asked, asked), part(from.labels, labels), records.memory, from.before);
+                     part(from.asked, asked), part(from.labels, labels), records.memory, from.place);
 }
 
 void gather_batch(const ImageSource& from, Cell<const StepRecords> records, const View& images,

@@ -114,18 +114,23 @@ TEST_CASE("a data set on the device makes the batches of the loader") {
         data::Loader here(*set, 12, 7, options), there(*set, 12, 7, options);
         here.skip(), there.skip();  // a run that goes on begins within an epoch
         const Device device = format == DType::f16 && set == &grey ? Device::cpu : Device::cuda;
-        train::ResidentData resident(*set, options, 12, format, device);
+        const std::int64_t parts = set == &colour ? 3 : 1;
+        train::ResidentData resident(*set, options, 12 / parts, parts, format, device);
         kernels::StepRecords counted;
         for (counted.steps = 3; counted.steps < 13; ++counted.steps) {  // two epochs end on the way
           const train::StepRecords records(device, counted);
           resident.follow(there, counted.steps);
           there.skip();
-          const data::Batch expected = here.next(), got = resident.next(records);
-          CHECK(got.size() == 12);
-          REQUIRE(bits_equal(got.images.to(Device::cpu), cast(expected.images, format)));
-          std::vector<std::int32_t> labels(12);
-          allocator(device).copy_out(labels.data(), got.there->view().data(), 12 * sizeof(std::int32_t));
-          REQUIRE(labels == expected.labels);
+          for (std::int64_t i = 0; i < parts; ++i) {
+            const data::Batch expected = here.part(i, parts), got = resident.next(records, i);
+            CHECK(got.size() == 12 / parts);
+            REQUIRE(bits_equal(got.images.to(Device::cpu), cast(expected.images, format)));
+            std::vector<std::int32_t> labels(expected.labels.size());
+            allocator(device).copy_out(labels.data(), got.there->view().data(),
+                                       labels.size() * sizeof(std::int32_t));
+            REQUIRE(labels == expected.labels);
+          }
+          here.skip();
         }
       }
     }
@@ -187,6 +192,20 @@ TEST_CASE("a run as a graph has the bits of the run kernel by kernel") {
     plan.schedule = ScheduleKind::cosine;
     plan.clip = recipe == recipes::fp16_static ? 0.1f : 0;
     plan.pixels.crop_and_flip = recipe == recipes::fp32;
+    check_run(plan);
+  }
+}
+
+TEST_CASE("a run in micro-batches as a graph has the bits of the run kernel by kernel") {
+  NEEDS_CUDA();
+  const data::Split data = made_up_split();
+  for (const Recipe& recipe : {recipes::fp16_dynamic, scaled_eight_bits(TensorScaling::delayed)}) {
+    INFO(describe(recipe));
+    train::Plan plan = small_plan(data, recipe, 12);
+    plan.batch = 8;
+    plan.micro_batches = 3;
+    plan.shadow_every = 5;
+    plan.clip = 0.1f;
     check_run(plan);
   }
 }

@@ -68,6 +68,9 @@ TEST_CASE("Transformer: a run has the bits of the CPU, eager and as a graph: FP3
     INFO((kind == Kind::decoder ? "decoder" : "encoder"));
     check_everywhere(transformer_plan(kind, recipes::fp32, 8, 6));
     check_everywhere(transformer_plan(kind, recipes::fp16_dynamic, 8, 8));
+    train::Plan in_parts = transformer_plan(kind, recipes::fp16_dynamic, 8, 8);
+    in_parts.micro_batches = 2;
+    check_everywhere(in_parts);
   }
 }
 

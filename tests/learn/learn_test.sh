@@ -179,7 +179,10 @@ use() {
   done
   learn 2 train --data cut --recipe fp61 && complains 'fp16_weights'
   learn 2 train --data cut --compute f8 && complains 'f8'
-  learn 2 train --data cut --accumulate bf16 && complains 'bf16'
+  learn 2 train --data cut --accumulator bf16 && complains 'bf16'
+  learn 2 train --data cut --accumulate f16 && complains '--accumulate: takes a number of batches.* --accumulator f16'
+  learn 2 train --data cut --accumulate 0 && complains 'whole number from 1'
+  learn 2 train --data cut --batch 90 --accumulate 101 && complains 'a batch of 9090 images'
   learn 2 train --data cut --steps 0 && complains 'whole number from 1'
   learn 2 train --data cut --steps 99999999999999999999 && complains 'whole number'
   learn 2 train --data cut --seed -1 && complains 'whole number from 0'

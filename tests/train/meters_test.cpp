@@ -48,7 +48,7 @@ TEST_CASE("flushed: by hand, with a black pixel that is zero in FP32 too") {
   //   faint  2^-25  -2^-25    the middle between 0 and FP16's smallest: rounds to zero, flushed
   //   bias   1/2    -1/2
   CHECK(p[0].grad().to_floats() == std::vector<float>{0.5f, -0.5f, 0, 0, 0, 0});
-  CHECK(shadow.flushed(Task::classify, *model, batch) == 2.0 / 6);
+  CHECK(shadow.flushed(Task::classify, *model, {&batch, 1}) == 2.0 / 6);
 }
 
 TEST_CASE("flushed: the shadow follows the weights, whatever it held before") {
@@ -63,14 +63,14 @@ TEST_CASE("flushed: the shadow follows the weights, whatever it held before") {
   // Class 1, the label, is sure: dlogits = (e^-20, 0). e^-20 = 2e-9 is zero in FP16, so the white pixel, the
   // faint one and the bias of class 0 are flushed; all of class 1 is zero in FP32 too, and the black pixel.
   CHECK(p[1].grad().to_floats() == std::vector<float>{0, 0});
-  CHECK(shadow.flushed(Task::classify, *model, batch) == 1);
+  CHECK(shadow.flushed(Task::classify, *model, {&batch, 1}) == 1);
 
   // And again after the weights have moved on.
   put(p[1], {0, 0});
   shadow.follow(*model);
   backward(*model, batch);
-  CHECK(shadow.flushed(Task::classify, *model, batch) == 2.0 / 6);
-  CHECK(shadow.flushed(Task::classify, *model, batch) == 2.0 / 6);  // a look leaves nothing behind
+  CHECK(shadow.flushed(Task::classify, *model, {&batch, 1}) == 2.0 / 6);
+  CHECK(shadow.flushed(Task::classify, *model, {&batch, 1}) == 2.0 / 6);  // a look leaves nothing behind
 }
 
 TEST_CASE("flushed: an FP32 model has lost nothing, and gradients that were scaled up are not lost") {
@@ -79,7 +79,7 @@ TEST_CASE("flushed: an FP32 model has lost nothing, and gradients that were scal
   Shadow shadow(model_of(recipes::fp32));
   shadow.follow(*exact);
   backward(*exact, batch);
-  CHECK(shadow.flushed(Task::classify, *exact, batch) == 0);
+  CHECK(shadow.flushed(Task::classify, *exact, {&batch, 1}) == 0);
 
   const auto narrow = model_of(recipes::fp16_master);
   put(narrow->parameters()[0].value, {0, 0, 0, 0, 0, 0});
@@ -89,7 +89,7 @@ TEST_CASE("flushed: an FP32 model has lost nothing, and gradients that were scal
     Tape tape;
     tape.backward(scale(train::loss_of(Task::classify, *narrow, batch), 1024));
   }
-  CHECK(shadow.flushed(Task::classify, *narrow, batch) == 0);
+  CHECK(shadow.flushed(Task::classify, *narrow, {&batch, 1}) == 0);
 }
 
 TEST_CASE("flushed: a look changes neither the model nor its gradients") {
@@ -100,7 +100,7 @@ TEST_CASE("flushed: a look changes neither the model nor its gradients") {
   const std::vector<float> gradient = model->parameters()[0].value.grad().to_floats();
   Shadow shadow(model_of(recipes::fp32));
   shadow.follow(*model);
-  static_cast<void>(shadow.flushed(Task::classify, *model, batch));
+  static_cast<void>(shadow.flushed(Task::classify, *model, {&batch, 1}));
   CHECK(values_of(*model) == weights);
   CHECK(model->parameters()[0].value.grad().to_floats() == gradient);
 }

@@ -22,7 +22,8 @@ TEST_CASE("a run that goes back to a moment takes the same steps: delayed scales
   const auto take = [&](std::int64_t from, std::int64_t to) {
     std::vector<double> scales;
     for (std::int64_t t = from; t <= to; ++t) {
-      start_step(plan, t, *model, *optimizer, scaler, products, {}, loader.next(), records);
+      start_step(plan, t, *model, *optimizer, scaler, products, {}, next_of(loader, plan), records);
+      loader.skip();
       for (const Float8Products::Scale& s : products.scales()) scales.push_back(static_cast<double>(s.scale));
     }
     return scales;

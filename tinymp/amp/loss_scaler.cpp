@@ -79,6 +79,27 @@ Tensor LossScaler::seed(Device device) {
   return Tensor::over(state_.storage(), 0, DType::f32);
 }
 
+Tensor LossScaler::seed(Device device, double share) {
+  expect(std::isfinite(share) && share > 0, "LossScaler::seed: a micro-batch of ", share,
+         " times the usual samples; there must be some");
+  const Tensor whole = seed(device);
+  if (share == 1) return whole;
+  const Tensor part = Tensor::like(whole);
+  kernels::scale(whole.view(), share, part.view());
+  return part;
+}
+
+namespace {
+
+/// 1/S becomes 1/(S micro-batches).
+void divide_by_micro_batches(const DeviceValue<float>& factor, double micro_batches) {
+  if (micro_batches == 1) return;
+  const View cell = Tensor::over(factor.storage(), 0, DType::f32).view();
+  kernels::broadcast(cell, micro_batches, cell);
+}
+
+}  // namespace
+
 /// What unscale() asks for before it looks at the gradients.
 UnscaleResult LossScaler::begin_check(Gradients& gradients) {
   gradients.expect_current("unscale");
@@ -105,6 +126,7 @@ UnscaleResult LossScaler::unscale(Gradients& gradients) {
   UnscaleResult check = begin_check(gradients);
   const Gradients::Step& step = *gradients.step_;
   kernels::unscale(step.arena.view(), state_.cell(), check.found_.cell(), step.factor.cell());
+  divide_by_micro_batches(step.factor, step.micro_batches);
   return opened(std::move(check));
 }
 
@@ -114,9 +136,15 @@ UnscaleResult LossScaler::unscale(Gradients& gradients, float max_norm) {
   UnscaleResult check = begin_check(gradients);
   check.norm_ = norm;
   const Gradients::Step& step = *gradients.step_;
-  kernels::unscale_and_clip(step.arena.view(), state_.cell(), max_norm, check.found_.cell(),
-                            step.factor.cell(), Tensor::over(norm.storage(), 0, DType::f32).view(),
-                            step.counts.cell());
+  const View norm_view = Tensor::over(norm.storage(), 0, DType::f32).view();
+  if (step.micro_batches == 1) {
+    kernels::unscale_and_clip(step.arena.view(), state_.cell(), max_norm, check.found_.cell(),
+                              step.factor.cell(), norm_view, step.counts.cell());
+  } else {  // the norm is that of the mean
+    kernels::unscale(step.arena.view(), state_.cell(), check.found_.cell(), step.factor.cell());
+    divide_by_micro_batches(step.factor, step.micro_batches);
+    kernels::clip(step.arena.view(), max_norm, step.factor.cell(), norm_view);
+  }
   return opened(std::move(check));
 }
 

@@ -40,9 +40,14 @@ class LossScaler {
   /// This gives the same gradients, bit for bit, as backward(scale(loss)), but no kernel multiplies the loss. update()
   /// changes the value of the scalar. Throws Error when another step of this scaler is open on another device.
   Tensor seed(Device device);
+  /// The same for a micro-batch with `share` times the samples of a whole one: share S, of this moment, computed in FP32. A
+  /// loss is the mean over its own micro-batch; with these seeds the samples of all of them count alike. Throws Error unless
+  /// share is finite and above 0.
+  Tensor seed(Device device, double share);
 
   /// Counts the non-finite, zero and subnormal gradients that backward left, in one pass. Sets the factor of the
-  /// gradients to 1/S (computed in double, then rounded). Throws Error in four cases: unscale() was called before
+  /// gradients to 1/S (computed in double, then rounded), of sums over micro-batches (Optimizer::gradients) to a part of
+  /// it. Throws Error in four cases: unscale() was called before
   /// for these gradients; the gradients are from before zero_grad(); in the previous training step, step() and
   /// zero_grad() were called, but update() was not; another step of this scaler is open on another device. After an
   /// exception between unscale() and step(), call zero_grad(): it drops the step.

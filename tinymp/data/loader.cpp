@@ -131,18 +131,20 @@ void Loader::shuffle() {
 }
 
 Batch Loader::next() {
-  if (texts_) {
-    Batch batch = batch_of(texts(drawn_ * batch_size_, batch_size_), texts_->steps());
-    skip();
-    return batch;
-  }
-  const auto first = static_cast<std::size_t>(drawn_ * batch_size_);
-  const std::span<const std::int64_t> indices =
-      std::span(order_).subspan(first, static_cast<std::size_t>(batch_size_));
-  const Rng epoch = of_epoch();
-  Batch batch = gather(*dataset_, indices, options_, options_.crop_and_flip ? &epoch : nullptr);
+  Batch batch = part(0, 1);
   skip();
   return batch;
+}
+
+Batch Loader::part(std::int64_t index, std::int64_t parts) const {
+  expect(parts >= 1 && index >= 0 && index < parts && batch_size_ % parts == 0, "Loader::part: part ", index,
+         " of ", parts, " equal ones of a batch of ", batch_size_);
+  const std::int64_t count = batch_size_ / parts, first = drawn_ * batch_size_ + index * count;
+  if (texts_) return batch_of(texts(first, count), texts_->steps());
+  const std::span<const std::int64_t> indices =
+      std::span(order_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  const Rng epoch = of_epoch();
+  return gather(*dataset_, indices, options_, options_.crop_and_flip ? &epoch : nullptr);
 }
 
 void Loader::skip() {

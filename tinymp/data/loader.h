@@ -106,6 +106,9 @@ class Loader {
   Loader(const TextExamples& texts, std::int64_t batch_size, std::uint64_t seed);
 
   Batch next();
+  /// Part `index` of the batch that next() returns, of `parts` that are equally large; goes on with skip() alone. Throws
+  /// Error when there is no such part, or they would not be equally large.
+  Batch part(std::int64_t index, std::int64_t parts) const;
   std::int64_t epoch() const { return epoch_; }  ///< the epoch of the batch that next() returns, from 0
   std::int64_t batches_per_epoch() const { return std::ssize(order_) / batch_size_; }
 

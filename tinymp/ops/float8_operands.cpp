@@ -7,7 +7,7 @@ std::optional<Float8Operands> Float8Operands::of(const Tensor& x, const Tensor& 
   const std::shared_ptr<ProductPolicy>& policy = product_policy();
   if (policy == nullptr || !policy->covers(w)) return std::nullopt;
   expect(sums == DType::f32, op, ": a product in FP8 has sums in f32, not ", sums,
-         "; take --accumulate f32, or exempt this layer");
+         "; take --accumulator f32, or exempt this layer");
   return Float8Operands{policy->activation(x, w), policy->weight(w), w, policy};
 }
 

@@ -14,8 +14,10 @@
 /// says so: the counts of a step stay on the device until a program reads them.
 ///
 /// Micro-batches: backward may run several times before unscale. The gradients add up in the arena: one block
-/// of memory for all gradients of an optimizer. The arena has the format recipe.gradient. FP16 recipes set it to
-/// f16, and a sum in f16 loses small addends. For micro-batches set gradient = f32 (two more bytes a parameter).
+/// of memory for all gradients of an optimizer. Optimizer::gradients() is told how many micro-batches they are the sum of;
+/// unscale() makes their mean of it: factor = 1/(S micro-batches). No gradient is divided before it is added, since small
+/// ones would underflow. The arena has the format recipe.gradient. FP16 recipes set it to f16: a sum of K then overflows
+/// log2 K powers of two earlier, and loses small addends. gradient = f32 does neither (two more bytes a parameter).
 namespace tinymp {
 
 class LossScaler;

@@ -96,7 +96,9 @@ void Optimizer::set_learning_rate(float lr) {
   allocator(step_.device()).copy_in(&step_.cell().memory->lr, &lr, sizeof lr);  // steps is not overwritten
 }
 
-Gradients Optimizer::gradients() {
+Gradients Optimizer::gradients(double micro_batches) {
+  expect(std::isfinite(micro_batches) && micro_batches > 0, name_, ": gradients of ", micro_batches,
+         " micro-batches; there must be some");
   bool any = false;
   for (const Tensor& p : parameters_) any = any || p.grad();
   expect(any, name_, ": there are no gradients; call Tape::backward() on a loss of these parameters first");
@@ -105,6 +107,7 @@ Gradients Optimizer::gradients() {
     kernels::fill(p.bound_grad().view(), 0);
     p.set_grad(p.bound_grad());
   }
+  if (gradients_->stage == Stage::scaled) gradients_->micro_batches = micro_batches;
   return Gradients(gradients_);
 }
 

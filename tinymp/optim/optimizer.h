@@ -17,6 +17,7 @@ struct Gradients::Step {
   DeviceValue<float> factor;  ///< unscale() sets it to 1 / S, clip_norm() makes it smaller
   DeviceValue<kernels::PassCounts> counts;
   Stage stage = Stage::scaled;
+  double micro_batches = 1;  ///< the gradients are the sum over so many
 };
 
 /// Lays out its parameters, their gradients, the master copy and the moments in flat arenas. So a step takes two
@@ -31,8 +32,10 @@ class Optimizer {
   /// Returns the gradients that backward has left since zero_grad(). A parameter without a gradient gets
   /// zeros, so its momentum, moments and weight decay go on. (PyTorch leaves such a parameter out of the
   /// step.)
-  /// Throws Error when backward has left no gradient at all.
-  Gradients gradients();
+  /// After several backwards they are sums. unscale() makes the mean over `micro_batches` of them. A micro-batch with fewer
+  /// samples than the others counts as a fraction: LossScaler::seed.
+  /// Throws Error when backward has left no gradient at all, and unless micro_batches is finite and above 0.
+  Gradients gradients(double micro_batches = 1);
 
   /// Updates every parameter, or skips the step. step() skips the step when the check found a gradient that is not
   /// finite and the scaling policy skips such steps. In a skipped step weights, masters, moments, batch norm's

@@ -81,6 +81,7 @@ Json plan_json(const CheckpointOwner& owner) {
   flat("seed", plan.seed);
   flat("steps", plan.steps);
   flat("batch", plan.batch);
+  if (plan.micro_batches > 1) flat("micro_batches", plan.micro_batches);  // older checkpoints have none
   flat("optimizer", plan.optimizer_name);
   flat("optimizer.rule", std::string(owner.optimizer.name()));
   flat("optimizer.lr", owner.lr);

@@ -44,8 +44,9 @@ class Replay {
     const StepMeters meters{.tracer = tracer, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
     optimizer_->set_learning_rate(schedule_.at(number));
     products_.set_step(number - 1);
-    start_step(plan_, number, *model_, *optimizer_, scaler_, products_, meters,
-               to(loader_.next(), plan_.device), records_);
+    start_step(plan_, number, *model_, *optimizer_, scaler_, products_, meters, next_of(loader_, plan_),
+               records_);
+    loader_.skip();
     return bad;
   }
 

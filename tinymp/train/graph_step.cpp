@@ -21,13 +21,20 @@ GraphStep::GraphStep(const Plan& plan, const nn::Model& model, Optimizer& optimi
       loader_(loader),
       records_(records) {
   if (plan.text)
-    texts_.emplace(plan.text->training(), plan.batch, plan.device);
+    texts_.emplace(plan.text->training(), plan.batch, plan.micro_batches, plan.device);
   else
-    images_.emplace(plan.data->train, plan.pixels, plan.batch, format_of_images(plan), plan.device);
+    images_.emplace(plan.data->train, plan.pixels, plan.batch, plan.micro_batches, format_of_images(plan),
+                    plan.device);
+}
+
+MicroBatches GraphStep::batches() const {
+  return {plan_.micro_batches,
+          [this](std::int64_t i) { return texts_ ? texts_->next(records_, i) : images_->next(records_, i); }};
 }
 
 PendingStep GraphStep::step(std::int64_t number) {
-  return start_step(plan_, number, model_, optimizer_, scaler_, products_, {.norm = true}, batch(), records_);
+  return start_step(plan_, number, model_, optimizer_, scaler_, products_, {.norm = true}, batches(),
+                    records_);
 }
 
 PendingStep GraphStep::take(std::int64_t number, std::int64_t recorded) {

@@ -29,7 +29,7 @@ class GraphStep {
 
  private:
   PendingStep step(std::int64_t number);
-  data::Batch batch() const { return texts_ ? texts_->next(records_) : images_->next(records_); }
+  MicroBatches batches() const;
 
   const Plan& plan_;
   const nn::Model& model_;

@@ -26,6 +26,7 @@ void expect_complete(const Plan& plan) {
          " steps makes no run");
   expect(plan.validate_every >= 0, "train::run: a look at the validation data every ", plan.validate_every,
          " steps makes no run");
+  expect(plan.micro_batches >= 1, "train::run: ", plan.micro_batches, " micro-batches make no step");
   expect(plan.warmup >= 0, "train::run: a warm-up of ", plan.warmup, " steps makes no run");
   expect(!plan.loss || (plan.shadow_every == 0 && plan.histogram_every == 0), "train::run: the plan '",
          plan.name, "' has a loss of its own, which no FP32 shadow would follow");
@@ -59,6 +60,7 @@ RunHeader header_of(const Plan& plan, const nn::Module& model) {
   header.optimizer = plan.optimizer_name;
   header.steps = plan.steps;
   header.batch = plan.batch;
+  header.micro_batches = plan.micro_batches;
   header.metric = metric_name(plan.task);
   header.higher_is_better = higher_is_better(plan.task);
   if (plan.device == Device::cuda) header.device = kernels::executor_name();
@@ -87,8 +89,9 @@ Float8Products make_products(const Plan& plan, const nn::Model& model) {
 
 data::Loader make_loader(const Plan& plan) {
   const std::uint64_t seed = Rng(plan.seed).split(order_stream).seed();
-  if (plan.text) return {plan.text->training(), plan.batch, seed};
-  return {plan.data->train, plan.batch, seed, plan.pixels};
+  const std::int64_t samples = plan.batch * plan.micro_batches;
+  if (plan.text) return {plan.text->training(), samples, seed};
+  return {plan.data->train, samples, seed, plan.pixels};
 }
 
 std::string describe(const TextPlan& text) {

@@ -75,7 +75,9 @@ struct Plan {
   /// On Device::cuda: record a step as a graph and launch that, with the data set on the device. No bit changes.
   bool graph = false;
   std::int64_t steps = 1000;
-  std::int64_t batch = 64;      ///< images, or texts
+  std::int64_t batch = 64;  ///< images, or texts, that go forward and backward at once
+  /// A step adds up the gradients of so many batches, and takes their mean.
+  std::int64_t micro_batches = 1;
   std::int64_t memory_limit = 0;  ///< bytes that a step may take, without the scratch of kernels; 0: no limit
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
   std::int64_t log_every = 10;  ///< log every so many steps, and the first and last

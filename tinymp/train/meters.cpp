@@ -13,13 +13,15 @@ Shadow::Shadow(std::unique_ptr<nn::Model> model) : model_(std::move(model)) {
 
 void Shadow::follow(const nn::Model& of) { nn::copy_parameters(of, *model_); }
 
-void Shadow::backward(Task task, const data::Batch& batch) {
-  Tape tape;
-  tape.backward(loss_of(task, *model_, batch));
+void Shadow::backward(Task task, std::span<const data::Batch> batches) {
+  for (const data::Batch& batch : batches) {
+    Tape tape;
+    tape.backward(loss_of(task, *model_, batch));
+  }
 }
 
-double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch) {
-  backward(task, batch);
+double Shadow::flushed(Task task, const nn::Model& of, std::span<const data::Batch> batches) {
+  backward(task, batches);
   const std::vector<Tensor> narrow = tensors(of.parameters()), wide = tensors(model_->parameters());
   const DeviceValue<kernels::FlushCounts> found(narrow.front().device(), {});
   for (std::size_t i = 0; i < narrow.size(); ++i) {
@@ -30,9 +32,9 @@ double Shadow::flushed(Task task, const nn::Model& of, const data::Batch& batch)
   return share(counts.flushed, counts.values);
 }
 
-std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const data::Batch& batch,
+std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, std::span<const data::Batch> batches,
                                          double scale) {
-  backward(task, batch);
+  backward(task, batches);
   const std::vector<Tensor> narrow = tensors(of.parameters()), wide = tensors(model_->parameters());
   std::vector<GradientSizes> found;
   for (std::size_t i = 0; i < narrow.size(); ++i) {
@@ -43,7 +45,8 @@ std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, const d
 }
 
 StepHistograms::StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model,
-                               const data::Batch& batch, Shadow* shadow, const Optimizer& optimizer)
+                               std::span<const data::Batch> batches, Shadow* shadow,
+                               const Optimizer& optimizer)
     : sizes_{.step = step, .scale = scale}, master_(Tensor::like(optimizer.master())) {
   kernels::cast(optimizer.master().view(), master_.view());
   if (optimizer.has_compensation()) {
@@ -53,7 +56,7 @@ StepHistograms::StepHistograms(std::int64_t step, double scale, Task task, const
   const std::vector<nn::Parameter> parameters = model.parameters();
   std::vector<GradientSizes> gradients;
   if (shadow != nullptr) {
-    gradients = shadow->sizes(task, model, batch, scale);
+    gradients = shadow->sizes(task, model, batches, scale);
   } else {
     for (const Tensor& p : tensors(parameters)) gradients.push_back(gradient_sizes(p.grad(), p.grad(), 1));
   }

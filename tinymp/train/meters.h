@@ -3,13 +3,14 @@
 #include <tinymp/optim/optimizer.h>
 #include <tinymp/train/histogram.h>
 #include <tinymp/train/task.h>
+#include <span>
 
 namespace tinymp::train {
 
 /// The same model in FP32, which shows what FP16 lost. The shadow takes over the weights, runs the same batch
-/// forwards and backwards, and compares the gradients one by one. A gradient that is zero in the shadow too
-/// (for the weight of a pixel that is always black, say) was not lost. A comparison costs one FP32 step, so a
-/// run compares only every so many steps.
+/// forwards and backwards, and compares the gradients one by one; of micro-batches their sums. A gradient that
+/// is zero in the shadow too (for the weight of a pixel that is always black, say) was not lost. A comparison
+/// costs one FP32 step, so a run compares only every so many steps.
 class Shadow {
  public:
   /// `model` is a second model of the same shapes under an FP32 recipe.
@@ -20,13 +21,14 @@ class Shadow {
   void follow(const nn::Model& of);
 
   /// Returns the share of flushed gradients: zero in `of`, out of those that are not zero in FP32.
-  double flushed(Task task, const nn::Model& of, const data::Batch& batch);
+  double flushed(Task task, const nn::Model& of, std::span<const data::Batch> batches);
 
   /// Returns the sizes of the FP32 gradients times `scale`, the S of `of`, parameter by parameter.
-  std::vector<GradientSizes> sizes(Task task, const nn::Model& of, const data::Batch& batch, double scale);
+  std::vector<GradientSizes> sizes(Task task, const nn::Model& of, std::span<const data::Batch> batches,
+                                   double scale);
 
  private:
-  void backward(Task task, const data::Batch& batch);
+  void backward(Task task, std::span<const data::Batch> batches);
   std::unique_ptr<nn::Model> model_;
 };
 
@@ -37,8 +39,8 @@ class StepHistograms {
  public:
   /// Counts the FP32 gradients times `scale`. They come from the shadow, or from `model` itself when it is
   /// FP32 and there is no shadow. The gradients of `model` are multiplied by `scale`.
-  StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model, const data::Batch& batch,
-                 Shadow* shadow, const Optimizer& optimizer);
+  StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model,
+                 std::span<const data::Batch> batches, Shadow* shadow, const Optimizer& optimizer);
   /// Call it after a step that was taken: adds the updates of all parameters, in the order of the model.
   void add_updates(const Optimizer& optimizer, const Gradients& gradients);
 

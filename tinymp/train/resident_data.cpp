@@ -31,7 +31,7 @@ std::vector<ShownImage> order_of(const data::Loader& loader, bool crops) {
 }  // namespace
 
 ResidentData::ResidentData(const data::Dataset& dataset, const data::LoaderOptions& options,
-                           std::int64_t batch, DType format, Device device)
+                           std::int64_t batch, std::int64_t micro_batches, DType format, Device device)
     : images_(dataset.images.size(), device),
       labels_(dataset.labels.size(), device),
       levels_(static_cast<std::size_t>(dataset.shape.channels) * 256 * sizeof(float), device),
@@ -40,6 +40,7 @@ ResidentData::ResidentData(const data::Dataset& dataset, const data::LoaderOptio
       shape_(dataset.shape),
       options_(options),
       batch_(batch),
+      micro_batches_(micro_batches),
       format_(format),
       largest_label_(*std::ranges::max_element(dataset.labels)) {
   copy(dataset.images, images_);
@@ -56,7 +57,7 @@ void ResidentData::follow(const data::Loader& loader, std::int64_t steps) {
   first_ = first;
 }
 
-data::Batch ResidentData::next(const StepRecords& records) const {
+data::Batch ResidentData::next(const StepRecords& records, std::int64_t micro_batch) const {
   const Device device = images_.device();
   data::Batch batch{
       Tensor({batch_, shape_.size()}, format_, device), {}, Indices(batch_, 0, largest_label_, device)};
@@ -69,7 +70,7 @@ data::Batch ResidentData::next(const StepRecords& records) const {
                  .transposed = options_.transpose},
       .labels = reinterpret_cast<const std::uint8_t*>(labels_.data()),
       .order = reinterpret_cast<const ShownImage*>(order_.data()),
-      .before = before_.cell().memory,
+      .place = {before_.cell().memory, micro_batches_, micro_batch},
       .device = device};
   kernels::gather_batch(source, records.cell(), batch.images.view(), batch.there->written());
   return batch;

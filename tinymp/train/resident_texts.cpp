@@ -3,9 +3,9 @@
 namespace tinymp::train {
 namespace {
 
-/// The batches of an epoch times the numbers in one, in bytes.
-std::size_t bytes_of_epoch(const data::TextExamples& texts, std::int64_t batch, std::int64_t of_text) {
-  return static_cast<std::size_t>(texts.count() / batch * batch * of_text) * sizeof(std::int32_t);
+/// The steps of an epoch times the numbers in one, in bytes.
+std::size_t bytes_of_epoch(const data::TextExamples& texts, std::int64_t of_step, std::int64_t of_text) {
+  return static_cast<std::size_t>(texts.count() / of_step * of_step * of_text) * sizeof(std::int32_t);
 }
 
 const std::int32_t* numbers(const Storage& of) { return reinterpret_cast<const std::int32_t*>(of.data()); }
@@ -16,14 +16,16 @@ void copy_numbers(const std::vector<std::int32_t>& from, const Storage& to) {
 
 }  // namespace
 
-ResidentTexts::ResidentTexts(const data::TextExamples& texts, std::int64_t batch, Device device)
+ResidentTexts::ResidentTexts(const data::TextExamples& texts, std::int64_t batch, std::int64_t micro_batches,
+                             Device device)
     : texts_(texts),
       batch_(batch),
-      tokens_(bytes_of_epoch(texts, batch, texts.steps()), device),
-      labels_(bytes_of_epoch(texts, batch, texts.asked()), device),
+      micro_batches_(micro_batches),
+      tokens_(bytes_of_epoch(texts, batch * micro_batches, texts.steps()), device),
+      labels_(bytes_of_epoch(texts, batch * micro_batches, texts.asked()), device),
       before_(device) {
   if (texts.aim() == data::TextAim::masked_tokens)
-    asked_.emplace(bytes_of_epoch(texts, batch, texts.asked()), device);
+    asked_.emplace(bytes_of_epoch(texts, batch * micro_batches, texts.asked()), device);
 }
 
 void ResidentTexts::copy(const data::TextRows& rows) const {
@@ -37,14 +39,14 @@ void ResidentTexts::copy(const data::TextRows& rows) const {
 
 void ResidentTexts::follow(const data::Loader& loader, std::int64_t steps) {
   const data::Loader::Position now = loader.position();
-  if (epoch_ != now.epoch) copy(loader.texts(0, loader.batches_per_epoch() * batch_));
+  if (epoch_ != now.epoch) copy(loader.texts(0, loader.batches_per_epoch() * micro_batches_ * batch_));
   epoch_ = now.epoch;
   const std::int64_t first = steps - now.drawn;
   if (first_ != first) before_.write(first);
   first_ = first;
 }
 
-data::Batch ResidentTexts::next(const StepRecords& records) const {
+data::Batch ResidentTexts::next(const StepRecords& records, std::int64_t micro_batch) const {
   const Device device = tokens_.device();
   const auto last = static_cast<std::int32_t>(texts_.words() - 1);
   const std::int64_t of_tokens = batch_ * texts_.steps(), of_labels = batch_ * texts_.asked();
@@ -58,7 +60,7 @@ data::Batch ResidentTexts::next(const StepRecords& records) const {
   const kernels::TextSource source{.tokens = numbers(tokens_),
                                    .asked = asked_ ? numbers(*asked_) : nullptr,
                                    .labels = numbers(labels_),
-                                   .before = before_.cell().memory,
+                                   .place = {before_.cell().memory, micro_batches_, micro_batch},
                                    .device = device};
   kernels::gather_texts(source, records.cell(), batch.texts->tokens.written(), asked, batch.there->written());
   return batch;

@@ -13,20 +13,22 @@ namespace tinymp::train {
 class ResidentTexts {
  public:
   /// Throws Error when the device has no room for the text.
-  ResidentTexts(const data::TextExamples& texts, std::int64_t batch, Device device);
+  /// A step reads `micro_batches` of `batch` texts each.
+  ResidentTexts(const data::TextExamples& texts, std::int64_t batch, std::int64_t micro_batches,
+                Device device);
 
-  /// Makes next() return the batch that `loader` would, once the device has recorded `steps` steps. Copies the texts of an
+  /// Makes next() return the batches that `loader` would, once the device has recorded `steps` steps. Copies the texts of an
   /// epoch when the loader has begun another one.
   void follow(const data::Loader& loader, std::int64_t steps);
 
-  /// Starts the batch of the step after those in `records`.
-  data::Batch next(const StepRecords& records) const;
+  /// Starts a micro-batch of the step after those in `records`.
+  data::Batch next(const StepRecords& records, std::int64_t micro_batch) const;
 
  private:
   void copy(const data::TextRows& rows) const;
 
   data::TextExamples texts_;
-  std::int64_t batch_;
+  std::int64_t batch_, micro_batches_;
   Storage tokens_, labels_;         ///< of an epoch
   std::optional<Storage> asked_{};  ///< with masks: places in a batch
   DeviceValue<std::int64_t> before_;

@@ -39,7 +39,8 @@ bool RunCurves::is_measured(const Plan& plan, std::int64_t step) {
 double RunCurves::seconds() const { return seconds_before_ + seconds_since(start_) - seconds_measuring_; }
 
 void RunCurves::add_to(LogRecord& record, double other_seconds) {
-  record.epoch = static_cast<double>(record.step) * static_cast<double>(plan_.batch) / examples_;
+  record.epoch =
+      static_cast<double>(record.step) * static_cast<double>(plan_.batch * plan_.micro_batches) / examples_;
   record.seconds = seconds() - other_seconds;
   if (!is_measured(plan_, record.step) || (images_.count == 0 && !texts_)) return;
   const Clock::time_point begin = Clock::now();

@@ -79,6 +79,10 @@ std::string write_failure(const std::string& what, const std::string& path, int 
   return concat("cannot write ", what, " ", path, ": ", std::strerror(error_number), "; ", mend);
 }
 
+std::string describe_batch(const RunHeader& header) {
+  return header.micro_batches == 1 ? concat(header.batch) : concat(header.batch, " x ", header.micro_batches);
+}
+
 RunLog::RunLog(std::string path, RunHeader header)
     : log_(std::move(path), nullptr), header_(std::move(header)) {
   header_.date = utc_now();
@@ -103,6 +107,7 @@ RunLog::RunLog(std::string path, RunHeader header)
   line("tinymp_run", run_log_version);
   fields(std::as_const(header_), line);
   if (header_.pieces.empty()) line.json.erase("pieces");
+  if (header_.micro_batches == 1) line.json.erase("micro_batches");
   try {
     write_line(one_line(line.json));
     take_name(part, log_.path_);

@@ -43,10 +43,11 @@ struct RunHeader {
   std::string data{};       ///< "mnist (55000 train, 5000 validation, 10000 test)"
   std::string optimizer{};  ///< "adam lr=0.01"
   std::int64_t steps = 0;
-  std::int64_t batch = 0;
-  std::string metric{};           ///< the name of RunResult::value: "test accuracy (%)", "test MSE"
-  bool higher_is_better = false;  ///< for the metric
-  std::string command{};          ///< the command that repeats this run: "./learn run 6 --seeds 3"
+  std::int64_t batch = 0;          ///< of one forward and backward
+  std::int64_t micro_batches = 1;  ///< a step adds up the gradients of so many
+  std::string metric{};            ///< the name of RunResult::value: "test accuracy (%)", "test MSE"
+  bool higher_is_better = false;   ///< for the metric
+  std::string command{};           ///< the command that repeats this run: "./learn run 6 --seeds 3"
 
   std::string date{};      ///< UTC, "2026-05-04T09:30:00Z"
   std::string commit{};    ///< "44ca0ca1f20b", with "+" when the tree had changes; "unknown" without git
@@ -54,7 +55,11 @@ struct RunHeader {
   std::string device{};    ///< the name of the CPU, or of the device that the caller put here
   int threads = 0;
   std::string pieces{};  ///< "half: YOURS | scaler: REFERENCE"; empty when no learner's code ran
+
+  std::int64_t samples() const { return batch * micro_batches; }  ///< that a step sees
 };
+/// "64", or "32 x 8" of micro-batches
+std::string describe_batch(const RunHeader& header);
 
 /// One logged step. Shares lie between 0 and 1. What the step did not measure is not_measured.
 struct LogRecord {

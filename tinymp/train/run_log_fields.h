@@ -27,6 +27,7 @@ void fields(MaybeConst<RunHeader> auto& h, F&& field) {
   field("optimizer", h.optimizer);
   field("steps", h.steps);
   field("batch", h.batch);
+  field("micro_batches", h.micro_batches);
   field("metric", h.metric);
   field("higher_is_better", h.higher_is_better);
   field("command", h.command);

@@ -59,6 +59,7 @@ void expect_same_header(const std::string& path, const RunHeader& there, const R
   expect_same("seed", there.seed, here.seed);
   expect_same("number of steps", there.steps, here.steps);
   expect_same("batch", there.batch, here.batch);
+  expect_same("number of micro-batches", there.micro_batches, here.micro_batches);
 }
 
 /// Begins a new log.

@@ -1,15 +1,57 @@
+#include <kernels/kernels.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/train/step.h>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace tinymp::train {
+
+MicroBatches next_of(const data::Loader& loader, const Plan& plan) {
+  return {plan.micro_batches,
+          [&loader, &plan](std::int64_t i) { return to(loader.part(i, plan.micro_batches), plan.device); }};
+}
+
+namespace {
+
+/// Forward and backward of one micro-batch. Returns its loss.
+Tensor backward_of(const Plan& plan, const nn::Model& model, const Tensor& seed, Observer* observer,
+                   const data::Batch& batch) {
+  Tape tape(observer, seed);
+  const Tensor loss =
+      plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
+  tape.backward(loss);
+  return loss;
+}
+
+/// The mean of some losses, each of which is added to it.
+class MeanLoss {
+ public:
+  void add(const Tensor& loss, std::int64_t of) {
+    if (of == 1) {
+      mean_ = loss;
+      return;
+    }
+    const Tensor part = Tensor::like(loss);
+    kernels::scale(loss.view(), 1 / static_cast<double>(of), part.view());
+    if (mean_)
+      kernels::accumulate(part.view(), mean_.view());
+    else
+      mean_ = part;
+  }
+  const Tensor& value() const { return mean_; }
+
+ private:
+  Tensor mean_;
+};
+
+}  // namespace
 
 // The order of the calls is that of Micikevicius et al. 2018. Backward begins with S instead of 1: so its gradients are
 // those of loss x S.
 PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                        LossScaler& scaler, const Float8Products& products, const StepMeters& meters,
-                       const data::Batch& batch, const StepRecords& records) {
+                       const MicroBatches& batches, const StepRecords& records) {
   if (meters.shadow != nullptr && (meters.counts_flushed || meters.histograms)) {
     const Uncounted apart;
     meters.shadow->follow(model);
@@ -18,18 +60,22 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   if (meters.eight_bits)
     eight_bits.emplace(names_in(model), meters.tracer,
                        plan.recipe.eight_bits.scaling == TensorScaling::delayed);
-  Tensor loss;
+  MeanLoss loss;
+  std::vector<data::Batch> measured;  // the shadow reads them, too
   {
     const Autocast region(plan.recipe);
     products.begin_step();
     const Float8Products::Region in_eight_bits(products);
     Observer* const traced = meters.tracer != nullptr ? meters.tracer : meters.observer;
-    Tape tape(eight_bits ? static_cast<Observer*>(&*eight_bits) : traced, scaler.seed(plan.device));
-    loss = plan.loss ? plan.loss(answer_of(model, batch), batch.labels) : loss_of(plan.task, model, batch);
-    tape.backward(loss);
+    Observer* const observer = eight_bits ? static_cast<Observer*>(&*eight_bits) : traced;
+    for (std::int64_t i = 0; i < batches.count; ++i) {
+      data::Batch batch = batches.get(i);
+      loss.add(backward_of(plan, model, scaler.seed(plan.device), observer, batch), batches.count);
+      if (meters.counts_flushed || meters.histograms) measured.push_back(std::move(batch));
+    }
   }
   products.end_step();
-  Gradients gradients = optimizer.gradients();
+  Gradients gradients = optimizer.gradients(static_cast<double>(batches.count));
   // No norm is above infinity: that limit clips nothing.
   const float max_norm = plan.clip > 0 ? plan.clip : std::numeric_limits<float>::infinity();
   const bool has_norm = plan.clip > 0 || meters.norm;
@@ -38,11 +84,11 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   std::optional<StepHistograms> histograms;
   if (meters.histograms) {
     const Uncounted apart;
-    histograms.emplace(number, scaler.factor(), plan.task, model, batch, meters.shadow, optimizer);
+    histograms.emplace(number, scaler.factor(), plan.task, model, measured, meters.shadow, optimizer);
   }
   if (meters.counts_flushed && check.finite()) {
     const Uncounted apart;
-    flushed = histograms ? histograms->flushed() : meters.shadow->flushed(plan.task, model, batch);
+    flushed = histograms ? histograms->flushed() : meters.shadow->flushed(plan.task, model, measured);
   }
   const DeviceValue<kernels::StepOutcome> outcome = optimizer.step(gradients, check);
   if (histograms && outcome.read().taken) {
@@ -50,7 +96,7 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     histograms->add_updates(optimizer, gradients);
   }
   if (meters.updated) meters.updated(gradients);
-  scaler.update(std::move(check), loss, outcome, records);
+  scaler.update(std::move(check), loss.value(), outcome, records);
   optimizer.zero_grad();
   PendingStep started{number, flushed, optimizer.learning_rate(), has_norm};
   if (histograms) started.sizes = histograms->sizes();

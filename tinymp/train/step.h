@@ -37,9 +37,19 @@ struct PendingStep {
 
 using StepRecords = DeviceValue<kernels::StepRecords>;
 
-/// Starts a step at the current learning rate of the optimizer. The device adds its record to `records`.
+/// The batches of a step, on the device of the plan: get(0), get(1), ... `count` of them. Each goes forward and backward
+/// before the next one is made, so that the activations of one take memory at a time.
+struct MicroBatches {
+  std::int64_t count;
+  std::function<data::Batch(std::int64_t)> get;
+};
+/// Those that come next in the loader; skip() it behind the step.
+MicroBatches next_of(const data::Loader& loader, const Plan& plan);
+
+/// Starts a step at the current learning rate of the optimizer. The device adds its record to `records`. Gradients of
+/// micro-batches add up; the optimizer takes one step with their mean.
 PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                        LossScaler& scaler, const Float8Products& products, const StepMeters& meters,
-                       const data::Batch& batch, const StepRecords& records);
+                       const MicroBatches& batches, const StepRecords& records);
 
 }  // namespace tinymp::train

@@ -99,8 +99,10 @@ PendingStep Training::start(std::int64_t t, const StepMeters& meters) {
   const bool plain =
       meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms && !meters.eight_bits;
   if (graph_ && plain) return graph_->take(t, pending_.all());
-  return start_step(plan_, t, *parts_.model, optimizer, parts_.scaler, parts_.products, meters,
-                    to(parts_.loader.next(), plan_.device), pending_.records());
+  PendingStep started = start_step(plan_, t, *parts_.model, optimizer, parts_.scaler, parts_.products, meters,
+                                   next_of(parts_.loader, plan_), pending_.records());
+  parts_.loader.skip();
+  return started;
 }
 
 bool Training::take_steps() {

@@ -153,9 +153,10 @@ class Hand {
   /// Reads the meters of the library, at the steps for which the config asks.
   void measure() {
     if (!s_.bad && is_due(record_.step, plan_.shadow_every))
-      record_.flushed = shadow_.flushed(plan_.task, *model_, batch_);
+      record_.flushed = shadow_.flushed(plan_.task, *model_, {&batch_, 1});
     if (is_due(record_.step, plan_.histogram_every))
-      histograms_.emplace(record_.step, record_.scale, plan_.task, *model_, batch_, &shadow_, *optimizer_);
+      histograms_.emplace(record_.step, record_.scale, plan_.task, *model_,
+                          std::span<const data::Batch>(&batch_, 1), &shadow_, *optimizer_);
   }
 
   void step_if_finite() {

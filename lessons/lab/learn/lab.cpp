@@ -108,7 +108,8 @@ train::Run Lab::Impl::run(train::Plan plan, const std::string& path, const Optio
                                 .seed = plan.seed,
                                 .optimizer = plan.optimizer_name,
                                 .steps = plan.steps,
-                                .batch = plan.batch};
+                                .batch = plan.batch,
+                                .micro_batches = plan.micro_batches};
   RunProgress progress(header, path, options, live.get(), bool(plan.stop));
   train::Run run = train::run(
       plan, path, [&](const train::Plan&, const train::LogRecord& step) { progress.update(step); }, keep);

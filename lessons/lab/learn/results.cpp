@@ -69,7 +69,7 @@ Json curve_of(const Group& group) {
           {"model", header.model},
           {"optimizer", header.optimizer},
           {"steps", header.steps},
-          {"batch", header.batch},
+          {"batch", header.samples()},
           {"metric", header.metric},
           {"values", list_of(group, result_of)},
           {"mean", json_number(mean(values))},

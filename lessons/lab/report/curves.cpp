@@ -21,7 +21,7 @@ std::vector<std::string> traits(const train::RunHeader& h) {
           h.optimizer,
           h.model,
           h.data,
-          concat("batch ", h.batch),
+          concat("batch ", describe_batch(h)),
           concat(h.steps, " steps"),
           h.question,
           h.metric,

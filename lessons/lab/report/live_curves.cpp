@@ -88,7 +88,8 @@ void LiveCurves::add(const Run& run) {
                       .seed = h.seed,
                       .optimizer = h.optimizer,
                       .steps = h.steps,
-                      .batch = h.batch},
+                      .batch = h.batch,
+                      .micro_batches = h.micro_batches},
            .steps = thin.points(),
            .result = {}};
   before_.push_back(std::move(kept));
@@ -204,8 +205,9 @@ std::vector<std::string> LiveCurves::status(Clock::time_point now) const {
   const double rate = static_cast<double>(last_.step - first_step_) / spent;
   const auto left = static_cast<double>(now_.header.steps - last_.step);
   const char* const examples = now_.header.data.starts_with("text") ? " rows/s  " : " images/s  ";
-  return {run, concat(rate_text(rate), " steps/s  ", rate_text(rate * static_cast<double>(now_.header.batch)),
-                      examples, duration(left / rate), " left")};
+  return {run,
+          concat(rate_text(rate), " steps/s  ", rate_text(rate * static_cast<double>(now_.header.samples())),
+                 examples, duration(left / rate), " left")};
 }
 
 }  // namespace tinymp::report

@@ -61,7 +61,8 @@ bool is_fp32(const Measured& row) { return run_field(*row.group->runs.front(), "
 bool is_same_training(const Measured& one, const Measured& other) {
   const train::RunHeader &a = one.group->runs.front()->header, &b = other.group->runs.front()->header;
   const auto kind = [](const std::string& optimizer) { return optimizer.substr(0, optimizer.find(' ')); };
-  return a.model == b.model && a.batch == b.batch && kind(a.optimizer) == kind(b.optimizer);
+  return a.model == b.model && a.batch == b.batch && a.micro_batches == b.micro_batches &&
+         kind(a.optimizer) == kind(b.optimizer);
 }
 
 std::string times(double ratio) {

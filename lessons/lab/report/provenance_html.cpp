@@ -44,7 +44,7 @@ std::string facts(std::span<const Group> groups) {
   text += fact("Model", values(&RunHeader::model)) + fact("Data", values(&RunHeader::data));
   text += fact("Optimizer", values(&RunHeader::optimizer));
   text += fact("Length", values_of(groups, [](const RunHeader& h) {
-                 return concat(h.steps, " steps of ", h.batch, " examples");
+                 return concat(h.steps, " steps of ", describe_batch(h), " examples");
                }));
   text += fact("Commit", values(&RunHeader::commit), "code") + fact("Compiler", values(&RunHeader::compiler));
   text += fact("Device", values(&RunHeader::device)) + fact("Pieces", values(&RunHeader::pieces));

@@ -57,7 +57,7 @@ std::string format_of(const Run& run) {
 }
 
 using train::RunHeader;
-constexpr std::array<Field, 26> fields = {
+constexpr std::array<Field, 27> fields = {
     {{"run", Match::whole, run_name},
      {"name", Match::whole, text_of<&RunHeader::name>},
      {"recipe", Match::whole, recipe_of},
@@ -68,6 +68,7 @@ constexpr std::array<Field, 26> fields = {
      {"optimizer", Match::begin, text_of<&RunHeader::optimizer>},
      {"steps", Match::number, number_of<&RunHeader::steps>},
      {"batch", Match::number, number_of<&RunHeader::batch>},
+     {"micro_batches", Match::number, number_of<&RunHeader::micro_batches>},
      {"lesson", Match::begin, text_of<&RunHeader::lesson>},
      {"question", Match::begin, text_of<&RunHeader::question>},
      {"metric", Match::begin, text_of<&RunHeader::metric>},

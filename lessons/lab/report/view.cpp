@@ -40,7 +40,7 @@ double x_of(const Run& run, const train::LogRecord& record, XAxis axis) {
   if (axis == XAxis::seconds || !std::isnan(record.epoch))
     return axis == XAxis::seconds ? record.seconds : record.epoch;
   const double examples = training_examples(run.header.data);
-  const double seen = static_cast<double>(record.step) * static_cast<double>(run.header.batch);
+  const double seen = static_cast<double>(record.step) * static_cast<double>(run.header.samples());
   return examples > 0 && seen > 0 ? seen / examples : train::not_measured;
 }
 

@@ -23,7 +23,7 @@ struct Field {
 };
 constexpr Field<DType> formats[] = {
     {"--compute", "Weights and activations", "", &Recipe::compute},
-    {"--accumulate", "The running sum inside a matmul", "sums ", &Recipe::accumulate},
+    {"--accumulator", "The running sum inside a matmul", "sums ", &Recipe::accumulate},
     {"--gradient", "Gradients of the parameters", "gradient ", &Recipe::gradient},
     {"--master", "The copy of the weights that is updated", "master ", &Recipe::master},
     {"--state", "The optimizer's moments", "state ", &Recipe::state},
@@ -46,7 +46,7 @@ constexpr EightBitsField eight_bits_formats[] = {
 
 /// What a recipe may name: formats that ops compute in, without f64; and no hardware sums in anything but f32 and f16.
 std::vector<std::string> choices(const std::string& flag) {
-  if (flag == "--accumulate") return {"f32", "f16"};
+  if (flag == "--accumulator") return {"f32", "f16"};
   std::vector<std::string> names;
   for (const FormatRow& format : format_table)
     if (has_arithmetic(format.dtype) && format.dtype != DType::f64) names.emplace_back(format.name);

@@ -73,6 +73,7 @@ void expect_same_header(const Cell& cell, const train::RunHeader& there) {
   same("data set", there.data, here.data);
   same("optimizer", there.optimizer, here.optimizer);
   same("batch", there.batch, here.batch);
+  same("number of micro-batches", there.micro_batches, here.micro_batches);
   same("seed", there.seed, here.seed);
   same("recipe", describe(there.recipe), describe(here.recipe));
   if (!(there.recipe == here.recipe))

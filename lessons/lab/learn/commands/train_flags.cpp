@@ -46,13 +46,32 @@ void add_optimizer_flags(CLI::App& app, TrainFlags& flags) {
       ->group(group);
 }
 
+/// --accumulate was the name of another flag once, and is so in other programs.
+CLI::Validator no_format() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const bool names_format = std::ranges::any_of(
+            format_table, [&](const FormatRow& format) { return text == std::string_view(format.name); });
+        return names_format
+                   ? "takes a number of batches; the running sum inside a matmul is --accumulator " + text
+                   : std::string();
+      },
+      "");
+}
+
 void add_run_flags(CLI::App& app, TrainFlags& flags) {
   constexpr std::int64_t many = 1'000'000'000;
   const auto count = [&](const char* flag, std::int64_t& value, std::int64_t least, const char* what) {
     app.add_option(flag, value, what)->type_name("N")->check(whole(least, many))->capture_default_str();
   };
   count("--steps", flags.steps, 1, "How many");
-  count("--batch", flags.batch, 1, "Images, or texts, a step");
+  count("--batch", flags.batch, 1, "Images, or texts, that go forward and backward at once");
+  app.add_option("--accumulate", flags.micro_batches,
+                 "Add up the gradients of K such batches, and take one step with their mean")
+      ->type_name("K")
+      ->check(no_format())
+      ->check(whole(1, 1'000'000))
+      ->capture_default_str();
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
       ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
@@ -141,6 +160,7 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   choose_optimizer(app, flags, plan);
   plan.steps = flags.steps;
   plan.batch = flags.batch;
+  plan.micro_batches = flags.micro_batches;
   plan.log_every = flags.log_every;
   plan.validate_every =
       flags.validate_every < 0 ? std::max<std::int64_t>(1, flags.steps / 20) : flags.validate_every;

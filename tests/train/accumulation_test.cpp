@@ -1,0 +1,203 @@
+#include <tests/kernels/rig.h>
+#include <tests/optim/rig.h>
+#include <tests/train/resume.h>
+#include <tinymp/data/text_examples.h>
+#include <tinymp/nn/transformer.h>
+#include <tinymp/train/step.h>
+#include <algorithm>
+#include <cmath>
+
+/// Runs whose steps add up the gradients of micro-batches.
+namespace tinymp::test {
+namespace {
+
+using Kind = nn::Transformer::Kind;
+
+/// The gradients of the first step of a plan, with which the optimizer moves the weights, and the loss.
+struct FirstStep {
+  explicit FirstStep(const Plan& plan) {
+    const std::unique_ptr<nn::Model> model = train::make_model(plan, plan.recipe);
+    const std::unique_ptr<Optimizer> optimizer = train::make_optimizer(plan, *model);
+    LossScaler scaler(plan.recipe.scaling);
+    const Float8Products products = train::make_products(plan, *model);
+    const data::Loader loader = train::make_loader(plan);
+    const train::StepRecords records(plan.device, kernels::StepRecords());
+    const train::StepMeters meters{.updated = [&](const Gradients& gradients) {
+      for (const Tensor& p : tensors(model->parameters())) {
+        of.push_back(p.grad().to_doubles());
+        for (double& g : of.back()) g *= static_cast<double>(gradients.factor());
+      }
+    }};
+    start_step(plan, 1, *model, *optimizer, scaler, products, meters, next_of(loader, plan), records);
+    loss = records.read().at[0].loss;
+    buffers = model->buffers();
+  }
+
+  std::vector<std::vector<double>> of;
+  double loss = 0;
+  std::vector<Tensor> buffers;
+};
+
+/// 8 micro-batches of 32 against one batch of 256.
+void check_sums(Plan plan) {
+  plan.batch = 256;
+  const FirstStep whole(plan);
+  plan.batch = 32;
+  plan.micro_batches = 8;
+  const FirstStep parts(plan);
+  CHECK(parts.loss == Approx(whole.loss).epsilon(1e-6));
+  REQUIRE(parts.of.size() == whole.of.size());
+  for (std::size_t p = 0; p < whole.of.size(); ++p) {
+    double largest = 0, farthest = 0;
+    for (std::size_t i = 0; i < whole.of[p].size(); ++i) {
+      largest = std::max(largest, std::fabs(whole.of[p][i]));
+      farthest = std::max(farthest, std::fabs(whole.of[p][i] - parts.of[p][i]));
+    }
+    INFO("parameter " << p);
+    CHECK(largest > 0);
+    CHECK(farthest <= 1e-6 * largest);
+  }
+}
+
+Plan of_text(const data::Text& text, Kind kind) {
+  Plan plan;
+  plan.name = "text";
+  plan.task = train::Task::name_tokens;
+  const auto aim = kind == Kind::encoder ? data::TextAim::masked_tokens : data::TextAim::next_token;
+  plan.text = train::TextPlan{.text = &text, .aim = aim, .context = 8};
+  const nn::TransformerSizes sizes{.words = data::TextExamples::words_of(std::ssize(text.vocabulary), aim),
+                                   .context = 8,
+                                   .layers = 2,
+                                   .width = 16,
+                                   .heads = 2};
+  plan.model = [=](const Recipe& r, Rng& rng) {
+    return std::make_unique<nn::Transformer>(kind, sizes, r, rng);
+  };
+  plan.optimizer = sgd(0.1f);
+  return plan;
+}
+
+data::Text random_text() {
+  data::Text text{.name = "made up", .vocabulary = {"<unk>", "a", "b", "c"}, .train = {}, .validation = {}};
+  Rng rng(4);
+  for (int i = 0; i < 3000; ++i)
+    (i < 2700 ? text.train : text.validation).push_back(static_cast<std::int32_t>(rng.below(4)));
+  return text;
+}
+
+TEST_CASE("accumulation: 8 x 32 is one batch of 256, for models without batch norm") {
+  const data::Split data{
+      .train = made_up_images(256, 1), .validation = made_up_images(16, 2), .test = made_up_images(16, 3)};
+  Plan plan = small_plan(data);
+  check_sums(plan);
+  plan.model = [](const Recipe& r, Rng& rng) { return std::make_unique<nn::LeNet>(r, rng); };
+  check_sums(plan);
+  plan.model = [](const Recipe& r, Rng& rng) { return std::make_unique<nn::ResidualMlp>(16, 2, r, rng); };
+  check_sums(plan);
+  plan.model = train::model_of<nn::Autoencoder>({784, 8, 784});
+  plan.task = train::Task::reconstruct;
+  check_sums(plan);
+  const data::Text text = random_text();
+  for (const Kind kind : {Kind::decoder, Kind::encoder}) check_sums(of_text(text, kind));
+}
+
+TEST_CASE("accumulation: batch norm's averages move with each micro-batch, as in PyTorch") {
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data);
+  plan.model = train::model_of<nn::BatchNormMlp>({784, 6, 10});
+  plan.batch = 16;
+  plan.micro_batches = 3;
+  const FirstStep step(plan);
+  // The averages of the same model after three batches in evaluation of nothing else: m = 0.9 m + 0.1 mean, three times.
+  const std::unique_ptr<nn::Model> model = train::make_model(plan, plan.recipe);
+  const data::Loader loader = train::make_loader(plan);
+  for (int i = 0; i < 3; ++i) {
+    const Tape tape;  // no optimizer holds gamma: the averages move at once
+    static_cast<void>((*model)(loader.part(i, 3).images));
+  }
+  const std::vector<Tensor> expected = model->buffers();
+  REQUIRE(step.buffers.size() == expected.size());
+  REQUIRE_FALSE(expected.empty());
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(bits_equal(step.buffers[i], expected[i]));
+}
+
+TEST_CASE(
+    "accumulation: a run that was interrupted goes on with the same bits, and a search finds the same") {
+  const data::Split data = made_up_split();
+  Recipe recipe = recipes::fp16_dynamic;
+  recipe.scaling = DynamicScaling{.initial = 0x1p30f, .growth_interval = 3};
+  Plan plan = saving_plan(data, recipe);
+  plan.batch = 8;
+  plan.micro_batches = 5;
+  plan.histogram_every = plan.shadow_every = 2;
+  const Outcome whole = check_resumes(plan, {1, 3, 4});
+  CHECK(nlohmann::json::parse(whole.log.front()).at("micro_batches") == 5);
+  CHECK(nlohmann::json::parse(whole.log.front()).at("batch") == 8);
+
+  const OwnRun run;
+  finish(plan, run);
+  Plan other = plan;
+  other.micro_batches = 1;
+  other.batch = 40;
+  other.resume = run.folder.path.string();
+  CHECK_ERROR_SAYS("\"batch\" is 8, and here it is 40", train::run(other, run.log()));
+  other.batch = 8;
+  CHECK_ERROR_SAYS("micro_batches", train::run(other, run.log()));
+
+  Plan broken = plan;
+  broken.recipe.scaling = NoScaling{};
+  broken.optimizer = sgd(1e30f);
+  const OwnRun lost;
+  const Run found = train::run(broken, lost.log());
+  REQUIRE_FALSE(found.findings.empty());
+  CHECK(found.findings.front().sentence.find("could not be traced") == std::string::npos);
+  CHECK(found.findings.front().sentence.find("all was finite") == std::string::npos);
+}
+
+TEST_CASE("accumulation: a step logs the mean loss, and an epoch counts every sample") {
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, recipes::fp32, 4);
+  plan.batch = 8;
+  plan.micro_batches = 6;
+  const OwnRun run;
+  const Run recorded = train::run(plan, run.log());
+  CHECK(recorded.steps[1].epoch == 1);
+  plan.batch = 48;
+  plan.micro_batches = 1;
+  const OwnRun other;
+  const Run whole = train::run(plan, other.log());
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(recorded.steps[i].loss == Approx(whole.steps[i].loss).epsilon(1e-5));
+    CHECK(recorded.steps[i].grad_norm == Approx(whole.steps[i].grad_norm).epsilon(1e-4));
+  }
+  CHECK(recorded.header.samples() == whole.header.samples());
+  CHECK(train::describe_batch(recorded.header) == "8 x 6");
+  // The activations of one micro-batch at a time.
+  CHECK(recorded.result->memory.activations * 5 < whole.result->memory.activations);
+  plan.micro_batches = 0;
+  CHECK_ERROR_SAYS("0 micro-batches make no step", train::run(plan, run.log()));
+}
+
+TEST_CASE("accumulation: parts of a batch are the batch") {
+  const data::Split data = made_up_split();
+  data::Loader loader(data.train, 12, 7, {.crop_and_flip = true});
+  loader.skip();
+  const data::Loader before = loader;
+  std::vector<double> images;
+  std::vector<std::int32_t> labels;
+  for (int i = 0; i < 3; ++i) {
+    const data::Batch part = loader.part(i, 3);
+    const std::vector<double> more = part.images.to_doubles();
+    images.insert(images.end(), more.begin(), more.end());
+    labels.insert(labels.end(), part.labels.begin(), part.labels.end());
+  }
+  CHECK(loader.position() == before.position());
+  const data::Batch whole = loader.next();
+  CHECK(images == whole.images.to_doubles());
+  CHECK(labels == whole.labels);
+  CHECK_ERROR_SAYS("part 0 of 5 equal ones of a batch of 12", loader.part(0, 5));
+  CHECK_ERROR_SAYS("part 3 of 3", loader.part(3, 3));
+}
+
+}  // namespace
+}  // namespace tinymp::test
