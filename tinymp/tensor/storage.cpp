@@ -122,10 +122,7 @@ MemoryKind current_kind() {
 Storage::Storage(std::size_t bytes, Device device) : Storage(bytes, device, current_kind()) {}
 
 Storage::Storage(std::size_t bytes, Device device, MemoryKind kind)
-    : bytes_(bytes),
-      device_(device),
-      kind_(kind),
-      account_(current_account()) {
+    : bytes_(bytes), device_(device), kind_(kind), account_(current_account()) {
   if (account_) account_->take(this, kind_, bytes_);
   try {
     if (device != Device::meta) pool_ = current_pool == nullptr ? common_pool() : current_pool->blocks_;

@@ -29,8 +29,8 @@ Tensor Tensor::from(Shape shape, std::span<const double> values) {
 
 Tensor Tensor::to(Device device) const {
   if (device == this->device()) return *this;
-  expect(this->device() != Device::meta || device == Device::cpu, "a tensor on meta has no values to move to ",
-         device);
+  expect(this->device() != Device::meta || device == Device::cpu,
+         "a tensor on meta has no values to move to ", device);
   Tensor moved(shape(), dtype(), device);
   const std::size_t bytes = static_cast<std::size_t>(size()) * size_of(dtype());
   if (device == Device::cpu) {

@@ -67,13 +67,16 @@ MemoryUse use_of_steps(const Plan& plan, const BatchMaker& batch, Saved saved) {
   PendingSteps pending(plan.device);
   const MemoryMeter meter(*model, *optimizer, &ledger);
   meter.account()->set_limit(plan.memory_limit);
+  const MicroBatches batches{plan.micro_batches, [&](std::int64_t) {
+                               data::Batch made = batch(plan.batch, plan.device);
+                               ledger.begin_tape();
+                               return made;
+                             }};
   for (std::int64_t t = 1; t <= 2; ++t) {
     const MemoryRegion counted(meter.account());
     ledger.begin_step();
-    const data::Batch made = batch(plan.batch, plan.device);
-    ledger.begin_tape();
     pending.add(start_step(plan, t, *model, *optimizer, scaler, products, {.norm = true, .observer = &ledger},
-                           made, pending.records()));
+                           batches, pending.records()));
     ledger.end_step();
   }
   return {.peak = ledger.peak(),
@@ -95,9 +98,29 @@ BatchMaker blank(const BatchShape& shape) {
   };
 }
 
+BatchShape batch_shape_of(const Plan& plan) {
+  if (!plan.text) return {.pixels = plan.data->train.shape.size()};
+  const data::TextExamples texts = plan.text->training();
+  return {.steps = texts.steps(), .asked = texts.aim() == data::TextAim::masked_tokens ? texts.asked() : 0};
+}
+
+void expect_fits(const Plan& plan) {
+  if (plan.memory_limit == 0) return;
+  const MemoryUse use = dry_run(plan, blank(batch_shape_of(plan)));
+  if (use.peak <= plan.memory_limit) return;
+  std::string kinds;
+  for (std::size_t i = 0; i < memory_kinds; ++i)
+    if (use.at_peak.of[i] > 0)
+      kinds += concat(kinds.empty() ? "" : ", ", name_of(static_cast<MemoryKind>(i)), " ", use.at_peak.of[i]);
+  throw MemoryLimitError(concat("a step of the run '", plan.name, "' takes ", use.peak, " bytes (", kinds,
+                                "), and its limit is ", plan.memory_limit,
+                                "; ./learn memory shows what takes them, a smaller --batch takes less"));
+}
+
 MemoryUse dry_run(const Plan& plan, const BatchMaker& batch, Saved saved) {
   Plan there = plan;
   there.device = Device::meta;
+  there.memory_limit = 0;
   return use_of_steps(there, batch, saved);
 }
 

@@ -30,6 +30,9 @@ using BatchMaker = std::function<data::Batch(std::int64_t count, Device device)>
 /// Black images of class 0, or texts of token 0.
 BatchMaker blank(const BatchShape& shape);
 
+/// The batches of a plan with data or a text.
+BatchShape batch_shape_of(const Plan& plan);
+
 /// An op, and what it leaves among the activations.
 struct KeptBytes {
   std::string op{};
@@ -40,20 +43,23 @@ struct KeptBytes {
 };
 
 struct MemoryUse {
-  std::int64_t peak = 0;         ///< the most bytes at once
-  MemoryMoment most{};           ///< the most bytes of each kind; these need not come at once
-  MemoryMoment at_peak{};        ///< the bytes of each kind when the sum is largest
-  StepPart heaviest{};           ///< what runs then
+  std::int64_t peak = 0;          ///< the most bytes at once
+  MemoryMoment most{};            ///< the most bytes of each kind; these need not come at once
+  MemoryMoment at_peak{};         ///< the bytes of each kind when the sum is largest
+  StepPart heaviest{};            ///< what runs then
   std::vector<KeptBytes> kept{};  ///< when activations are most: the largest first
-  std::vector<StepPart> parts{}; ///< of the second step, in their order
+  std::vector<StepPart> parts{};  ///< of the second step, in their order
 };
 
-/// The bytes of the plan's steps at its batch size. The device of the plan, its data and its text are not asked for. Throws
-/// Error where a step does.
+/// The bytes of the plan's steps at its batch size. The device of the plan, its limit, its data and its text are not asked
+/// for. Throws Error where a step does.
 MemoryUse dry_run(const Plan& plan, const BatchMaker& batch, Saved saved = Saved::lean);
 
 /// The same of steps that are taken on the plan's device: what a dry run is held against.
 MemoryUse measured_steps(const Plan& plan, const BatchMaker& batch);
+
+/// Throws MemoryLimitError when the plan has a limit and its steps take more; it says how much, and of what.
+void expect_fits(const Plan& plan);
 
 /// The largest batch whose steps take at most `budget` bytes; 0 where one image or text does not fit.
 std::int64_t largest_batch(const Plan& plan, const BatchMaker& batch, std::int64_t budget,

@@ -1,5 +1,6 @@
 #include <kernels/cuda/executor.h>
 #include <tinymp/nn/first_values.h>
+#include <tinymp/train/dry_run.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/training.h>
 #include <utility>
@@ -103,6 +104,7 @@ std::string describe(const TextPlan& text) {
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
         std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
+  expect_fits(plan);
   TrainedParts parts(plan);
   RunStart begun =
       begin_run(plan, path, *parts.model, *parts.optimizer, parts.scaler, parts.products, parts.loader);

@@ -31,7 +31,7 @@ void MemoryLedger::begin_step() {
   most_of_part_ = sum_;
   most_activations_ = now_[MemoryKind::activations];
   attributed_ = true;
-  on_tape_ = runs_back_ = false;
+  runs_back_ = true;
 }
 
 void MemoryLedger::end_step() {
@@ -39,7 +39,6 @@ void MemoryLedger::end_step() {
   // Ops that backward did not reach.
   for (std::size_t part = 0; part < kept_.size(); ++part) drop_kept(part);
   end_part({.phase = Phase::after});
-  on_tape_ = runs_back_ = false;
 }
 
 void MemoryLedger::add(MemoryKind kind, std::int64_t bytes) {
@@ -69,8 +68,8 @@ void MemoryLedger::given_back(const void* block) noexcept {
   const Block gone = found->second;
   if (gone.kind == MemoryKind::activations && !attributed_) attribute_activations();
   blocks_.erase(found);
-  const bool stays = saved_ == Saved::all && on_tape_ && !runs_back_ && gone.step == step_ &&
-                     gone.kind == MemoryKind::activations;
+  const bool stays =
+      saved_ == Saved::all && !runs_back_ && gone.step == step_ && gone.kind == MemoryKind::activations;
   if (!stays) return add(gone.kind, -gone.bytes);
   kept_.resize(std::max(kept_.size(), gone.part + 1));
   kept_[gone.part] += gone.bytes;
@@ -89,7 +88,7 @@ void MemoryLedger::moved(const void* block, MemoryKind to) {
 /// Ops tell what they make inside as "attention: scores", before they are done: that is no part of its own.
 void MemoryLedger::forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
   if (op.name.find(": ") != std::string::npos) return;
-  if (!on_tape_) begin_tape();
+  runs_back_ = false;
   const bool is_recorded = std::ranges::any_of(inputs, [](const Tensor& x) { return x.requires_grad(); });
   if (is_recorded) forward_parts_[output.id()] = parts_.size();
   end_part({.phase = Phase::forward, .op = op.name, .shape = output.shape(), .dtype = output.dtype()});
@@ -105,7 +104,6 @@ void MemoryLedger::backward(const std::string& op, const std::vector<Tensor>&, c
 }
 
 void MemoryLedger::end_part(StepPart part) {
-  on_tape_ = true;
   part.most = most_of_part_;
   part.then = now_;
   if (std::exchange(higher_, false)) heaviest_ = part;

@@ -39,12 +39,13 @@ struct MemoryMoment {
 struct StepPart {
   enum class Phase : std::uint8_t { before, forward, backward, after };
   Phase phase = Phase::before;
-  std::string op{};             ///< "linear"; "" outside of the tape
-  Shape shape{};                ///< of the op's output
-  DType dtype = DType::f32;     ///< of the op's output
-  std::int64_t most = 0;        ///< bytes at once while it ran, of all kinds
-  MemoryMoment then{};          ///< at its end
-  std::int64_t activations = 0; ///< bytes that it left among the activations, when these were most; of a forward op
+  std::string op{};          ///< "linear"; "" outside of the tape
+  Shape shape{};             ///< of the op's output
+  DType dtype = DType::f32;  ///< of the op's output
+  std::int64_t most = 0;     ///< bytes at once while it ran, of all kinds
+  MemoryMoment then{};       ///< at its end
+  std::int64_t activations =
+      0;  ///< bytes that it left among the activations, when these were most; of a forward op
 };
 /// "forward of linear (64, 128)", "before the first op", "behind the tape: unscale, optimizer, scale"
 std::string describe(const StepPart& part);
@@ -57,7 +58,7 @@ class MemoryLedger final : public MemoryWatcher, public Observer {
 
   /// Forgets the parts of the step before; its peaks stay. Blocks that are taken stay taken.
   void begin_step();
-  /// Ends the part before the first op.
+  /// Ends the part before the first op of a micro-batch.
   void begin_tape() { end_part({.phase = StepPart::Phase::before}); }
   void end_step();
 
@@ -94,15 +95,15 @@ class MemoryLedger final : public MemoryWatcher, public Observer {
   MemoryMoment now_{}, most_{}, at_peak_{};
   StepPart heaviest_{};
   std::int64_t sum_ = 0, peak_ = 0;
-  bool higher_ = false;  ///< the peak rose in this part
-  std::int64_t most_of_part_ = 0;       ///< of the sum
-  std::int64_t most_activations_ = 0;   ///< in this step
-  bool attributed_ = true;              ///< what the ops keep is that of the most activations
+  bool higher_ = false;                ///< the peak rose in this part
+  std::int64_t most_of_part_ = 0;      ///< of the sum
+  std::int64_t most_activations_ = 0;  ///< in this step
+  bool attributed_ = true;             ///< what the ops keep is that of the most activations
   std::uint64_t step_ = 0;
   std::vector<StepPart> parts_{};
   std::map<const void*, std::size_t> forward_parts_{};  ///< of the tape, by the id of the output
   std::vector<std::int64_t> kept_{};  ///< Saved::all: of each forward part, bytes that it would give back
-  bool on_tape_ = false, runs_back_ = false;
+  bool runs_back_ = true;             ///< false between the first op of a tape and its backward
 };
 
 }  // namespace tinymp::train
