@@ -36,6 +36,11 @@ data::Batch blank_texts(const BatchShape& shape, std::int64_t count, Device devi
   return batch;
 }
 
+Shape shape_of(const data::Batch& batch) {
+  if (!batch.texts) return batch.images.shape();
+  return {batch.texts->tokens.size() / batch.texts->steps, batch.texts->steps};
+}
+
 std::vector<KeptBytes> kept_by_ops(const std::vector<StepPart>& parts) {
   std::vector<KeptBytes> kept;
   for (const StepPart& part : parts) {
@@ -69,7 +74,7 @@ MemoryUse use_of_steps(const Plan& plan, const BatchMaker& batch, Saved saved) {
   meter.account()->set_limit(plan.memory_limit);
   const MicroBatches batches{plan.micro_batches, [&](std::int64_t) {
                                data::Batch made = batch(plan.batch, plan.device);
-                               ledger.begin_tape();
+                               ledger.begin_tape(shape_of(made));
                                return made;
                              }};
   for (std::int64_t t = 1; t <= 2; ++t) {

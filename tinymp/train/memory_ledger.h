@@ -40,7 +40,7 @@ struct StepPart {
   enum class Phase : std::uint8_t { before, forward, backward, after };
   Phase phase = Phase::before;
   std::string op{};          ///< "linear"; "" outside of the tape
-  Shape shape{};             ///< of the op's output
+  Shape shape{};             ///< of the op's output, or of the batch
   DType dtype = DType::f32;  ///< of the op's output
   std::int64_t most = 0;     ///< bytes at once while it ran, of all kinds
   MemoryMoment then{};       ///< at its end
@@ -58,8 +58,8 @@ class MemoryLedger final : public MemoryWatcher, public Observer {
 
   /// Forgets the parts of the step before; its peaks stay. Blocks that are taken stay taken.
   void begin_step();
-  /// Ends the part before the first op of a micro-batch.
-  void begin_tape() { end_part({.phase = StepPart::Phase::before}); }
+  /// Ends the part before the first op of a micro-batch: a batch of this shape was made.
+  void begin_tape(const Shape& batch) { end_part({.phase = StepPart::Phase::before, .shape = batch}); }
   void end_step();
 
   const MemoryMoment& most() const { return most_; }        ///< of each kind, in all steps
