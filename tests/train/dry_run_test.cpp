@@ -177,9 +177,10 @@ TEST_CASE("dry run: equal to real steps with micro-batches, whose activations ar
       plan.micro_batches = 3;
       const MemoryUse three = dry_run(plan, batches);
       check_equal(three, measured_steps(plan, batches));
-      // Scales of FP8 and dropout's steps keep some cells more.
+      // Scales of FP8 keep some cells more, and batch norm the statistics of each micro-batch until the step.
+      const std::int64_t statistics = of.name == std::string_view("resnet20") ? 2 * 2 * 688 * 4 : 0;
       CHECK(activations(three) >= activations(one));
-      CHECK(activations(three) < activations(one) + 2000);
+      CHECK(activations(three) < activations(one) + statistics + 2000);
     }
   }
 }
@@ -263,7 +264,7 @@ TEST_CASE("dry run: BERT-large takes under a second, and under 100 MB", "[repeat
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::int64_t grown = resident() - before;
   INFO(seconds << " s, " << grown << " bytes for a step of " << use.peak);
-  CHECK(use.peak > 40'000'000'000);
+  CHECK(use.peak > 25'000'000'000);
   CHECK(seconds < 1);
   CHECK(grown < 100'000'000);
   CHECK(pool_statistics().from_system - blocks <= 4);  // the state of a scaler
@@ -294,9 +295,14 @@ TEST_CASE("dry run: the FP16 activations of a transformer take half of FP32's, w
 TEST_CASE("dry run: what a framework keeps that saves all") {
   const Planned& mlp = model_named("mlp");
   check_equal(dry_run_of(mlp, recipes::fp32, 9, Saved::all), dry_run_of(mlp, recipes::fp32, 9));
-  // The operands that FP8 lets go of: the cast images and two hidden layers, in bf16.
-  CHECK(activations(dry_run_of(mlp, recipes::fp8_e5m2, 9, Saved::all)) >
-        activations(dry_run_of(mlp, recipes::fp8_e5m2, 9)));
+  // FP8 lets go of the result of GELU, 4 W numbers of each token in bf16; that of the newest block is still being read.
+  const Planned& decoder = model_named("decoder");
+  const MemoryUse all = dry_run_of(decoder, recipes::fp8_hybrid, 3, Saved::all),
+                  lean = dry_run_of(decoder, recipes::fp8_hybrid, 3);
+  INFO("all:  " << text_of(all) << "\nlean: " << text_of(lean));
+  constexpr std::int64_t of_gelu = 3 * 8 * 4 * 16 * 2;
+  CHECK(kept_by(all, "gelu") == 2 * of_gelu);
+  CHECK(kept_by(lean, "gelu") == of_gelu);
   // Of each block the scores in FP32, and with dropout what it leaves of the probabilities.
   for (const Recipe& recipe : {recipes::fp32, recipes::fp16_dynamic}) {
     for (const float dropout : {0.0f, 0.1f}) {
@@ -304,17 +310,17 @@ TEST_CASE("dry run: what a framework keeps that saves all") {
       sizes.dropout = dropout;
       const Planned of{
           "decoder", transformer(Transformer::Kind::decoder, sizes), {.steps = 8}, Task::name_tokens};
-      const MemoryUse all = dry_run_of(of, recipe, 3, Saved::all), lean = dry_run_of(of, recipe, 3);
-      INFO(describe(recipe) << ", dropout " << dropout << "\nall:  " << text_of(all)
-                            << "\nlean: " << text_of(lean));
+      const MemoryUse more = dry_run_of(of, recipe, 3, Saved::all), less = dry_run_of(of, recipe, 3);
+      INFO(describe(recipe) << ", dropout " << dropout << "\nall:  " << text_of(more)
+                            << "\nlean: " << text_of(less));
       const std::int64_t scores = 3 * 2 * 8 * 8, width = recipe == recipes::fp32 ? 4 : 2;
       const std::int64_t of_block = scores * 4 + (dropout > 0 ? scores * width : 0);
-      CHECK(kept_by(all, "attention") - kept_by(lean, "attention") == 2 * of_block);
-      CHECK(all.peak > lean.peak);
+      CHECK(kept_by(more, "attention") - kept_by(less, "attention") == 2 * of_block);
+      CHECK(more.peak > less.peak);
       for (const MemoryKind kind :
            {MemoryKind::weights, MemoryKind::masters, MemoryKind::optimizer, MemoryKind::gradients})
-        CHECK(all.most[kind] == lean.most[kind]);
-      CHECK(all.parts.back().then == lean.parts.back().then);  // nothing stays for good
+        CHECK(more.most[kind] == less.most[kind]);
+      CHECK(more.parts.back().then == less.parts.back().then);  // nothing stays for good
     }
   }
 }

@@ -85,9 +85,9 @@ class MemoryAccount {
 
   std::int64_t now(MemoryKind kind) const { return of(kind).now; }
   std::int64_t peak(MemoryKind kind) const { return of(kind).peak; }
-  /// Of the sum: the peaks of two kinds need not come at once.
+  /// The peak of the sum: the peaks of two kinds need not come at once.
   std::int64_t peak() const { return all_.peak; }
-  /// Of the sum of all kinds but scratch: what train::dry_run computes.
+  /// The peak of the sum of all kinds but scratch, which train::dry_run computes.
   std::int64_t peak_without_scratch() const { return shaped_.peak; }
 
   /// At most so many bytes at once, scratch aside, from now on; 0: no limit.

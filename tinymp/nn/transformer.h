@@ -17,8 +17,8 @@ struct TransformerSizes {
   std::int64_t width = 64;   ///< W, which the heads share
   std::int64_t heads = 4;    ///< H
   float dropout = 0;  ///< of the embedded tokens, of the probabilities of attention and of what a block adds
-  /// Of an encoder: C > 0: names one of C classes of each token that is asked for, and no words. The first token of a text
-  /// stands for the text (Devlin et al. 2019, section 4.1).
+  /// C. Above 0, an encoder names one of C classes for each token that is asked for, and no words. The first token of a
+  /// text stands for the text (Devlin et al. 2019, section 4.1).
   std::int64_t classes = 0;
 };
 
@@ -90,7 +90,7 @@ class Transformer : public Model {
   std::vector<Linear> transform_;  ///< of an encoder: one
   std::vector<LayerNorm> transform_norm_;
   Tensor bias_;  ///< (V), of an encoder that names words; 0 at first
-  // Of an encoder with classes:
+  // An encoder with classes has these:
   Dropout of_pooled_;
   std::vector<Linear> out_;  ///< (W,C): one
 };

@@ -15,7 +15,8 @@
 ///   use.peak; use.most[MemoryKind::activations]; describe(use.heaviest)
 ///
 /// What only measures, a shadow or histograms, takes no part in it, for it does not count in a run either. Nor does what
-/// lies on the CPU beside a GPU. A run whose scaler skips steps, or whose texts have lengths, takes the same bytes.
+/// lies on the CPU beside a GPU. A model or a loss that reads values (Tensor::item) reads zeros. A step that is skipped takes
+/// the same bytes.
 namespace tinymp::train {
 
 /// The shape of a batch: images, or texts.

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-/// Who took which bytes of a training step, and when: a watcher of the step's MemoryAccount that observes its tape, too.
+/// Tells which op took which bytes of a training step, and when. It watches the step's MemoryAccount, and observes its tape.
 /// It works on shapes alone (train::dry_run) and in a real step alike. The scratch of kernels is not in it.
 namespace tinymp::train {
 
@@ -65,7 +65,7 @@ class MemoryLedger final : public MemoryWatcher, public Observer {
   const MemoryMoment& most() const { return most_; }        ///< of each kind, in all steps
   const MemoryMoment& at_peak() const { return at_peak_; }  ///< when the sum was largest
   std::int64_t peak() const { return peak_; }
-  /// Of the newest step.
+  /// The parts of the newest step, in their order.
   const std::vector<StepPart>& parts() const { return parts_; }
   /// The part in which the sum was largest, the first of these.
   const StepPart& heaviest() const { return heaviest_; }
