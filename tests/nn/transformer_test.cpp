@@ -103,6 +103,20 @@ TEST_CASE("Transformer: an encoder with classes names those of the tokens that a
   other[3] = 5;
   CHECK(model.read(texts_of(other, 4)).to_doubles()[0] != all[0]);
 
+  // Behind tanh nothing is above 1, however large the weights before it.
+  for (const nn::Parameter& p : parameters)
+    if (p.name == "transform weight")
+      for (std::int64_t i = 0; i < p.value.size(); ++i) p.value.data<double>()[i] *= 1e6;
+  const std::vector<double> weight = parameters[parameters.size() - 2].value.to_doubles(),
+                            bias = parameters.back().value.to_doubles();
+  const std::vector<double> large = model.read(texts).to_doubles();
+  for (std::size_t c = 0; c < 3; ++c) {
+    double most = 0;
+    for (std::size_t i = 0; i < 8; ++i) most += std::fabs(weight[3 * i + c]);
+    CHECK(std::fabs(large[c] - bias[c]) <= most);
+    CHECK(std::fabs(large[c] - bias[c]) > 0);
+  }
+
   sizes.dropout = 0.5f;
   CHECK(Transformer(Kind::encoder, sizes, {}, rng).buffers().size() == 8);
   CHECK_SAYS("a decoder has none", Transformer(Kind::decoder, sizes, {}, rng));

@@ -84,7 +84,9 @@ constexpr const char* about =
     "        probabilities after dropout\n";
 
 std::string in(double unit, std::int64_t bytes) {
-  return bytes == 0 ? "-" : report::fixed_digits(static_cast<double>(bytes) / unit, 4);
+  const double value = static_cast<double>(bytes) / unit;
+  if (bytes == 0) return "-";
+  return value < 1000 ? report::fixed_digits(value, 4) : report::fixed(value, 0);
 }
 
 /// One number for each kind, and for the most of their sum.
@@ -148,10 +150,12 @@ void tell_use(const train::Plan& plan, const train::BatchMaker& batch, Saved sav
   std::vector<Column> columns{{"bytes", use.most, use.peak, 0},
                               {"MB", use.most, use.peak, 1e6},
                               {"MiB", use.most, use.peak, 0x1p20},
-                              {"MB at the peak", use.at_peak, use.peak, 1e6}};
-  if (all) columns.push_back({"MB lean", lean.most, lean.peak, 1e6});
-  if (narrow) columns.push_back({"MB in FP32", in_fp32.most, in_fp32.peak, 1e6});
-  std::cout << fitted("The most of each kind, and of their sum:\n\n") << fitted(table_of_kinds(columns));
+                              {"at the peak", use.at_peak, use.peak, 1e6}};
+  if (all) columns.push_back({"lean", lean.most, lean.peak, 1e6});
+  if (narrow) columns.push_back({"FP32", in_fp32.most, in_fp32.peak, 1e6});
+  std::cout << fitted(concat("The most of each kind, and of their sum. In MB: at the peak",
+                             all ? "; what a lean framework keeps" : "", narrow ? "; in FP32" : "", ".\n\n"))
+            << fitted(table_of_kinds(columns));
   const auto share = [](std::int64_t of, std::int64_t whole) {
     return report::fixed_digits(static_cast<double>(of) / static_cast<double>(whole), 3);
   };
