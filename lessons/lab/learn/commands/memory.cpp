@@ -215,7 +215,7 @@ int memory_command(int argc, char** argv) {
   const std::string batches =
       plan.micro_batches == 1 ? "A step of " : concat("A step of ", plan.micro_batches, " x ");
   std::cout << fitted(
-      concat(batches, shown, " ", things, plan.batch == 0 ? ", which does not fit" : "", ". "));
+      concat(batches, shown, " ", things, plan.batch == 0 ? ", which does not fit" : "", ".\n\n"));
   plan.batch = shown;
   tell_use(plan, batch, saved, flags.ops);
   if (budget > 0 && !searches) {
