@@ -37,7 +37,9 @@ struct Kernel<name, on_cpu, emulated, on_gpu> {
   static void run(Arguments... arguments) {
     const detail::TimedCall timed(name.text, arguments...);
     detail::expect_formats(name.text, arguments...);
-    if (device_of(arguments...) == Device::cpu) return on_cpu(arguments...);
+    const Device device = device_of(arguments...);
+    if (device == Device::cpu) return on_cpu(arguments...);
+    if (device == Device::meta) return;  // no values, no work
     const auto function = executor() == Executor::gpu ? on_gpu : emulated;
     if (function == nullptr)
       throw MissingError("this build has no kernels for it");  // executor() has said so

@@ -16,7 +16,7 @@ class Scratch {
  public:
   explicit Scratch(std::int64_t count) {
     if (count > 0)
-      storage_.emplace(static_cast<std::size_t>(count) * sizeof(T), Device::cpu, MemoryKind::workspace);
+      storage_.emplace(static_cast<std::size_t>(count) * sizeof(T), Device::cpu, MemoryKind::scratch);
   }
   T* data() const { return storage_ ? reinterpret_cast<T*>(storage_->data()) : nullptr; }
 

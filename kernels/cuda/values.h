@@ -100,7 +100,7 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(std::int64_t count)
-      : storage_(static_cast<std::size_t>(count) * sizeof(T), Device::cuda, MemoryKind::workspace) {}
+      : storage_(static_cast<std::size_t>(count) * sizeof(T), Device::cuda, MemoryKind::scratch) {}
   T* data() const { return reinterpret_cast<T*>(storage_.data()); }
 
  private:

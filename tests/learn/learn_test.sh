@@ -100,6 +100,42 @@ names_fields() { # TYPE PART FEWEST: the part of the help that is about these li
   done
 }
 
+# The figures of an MLP by hand: 784 x 64 + 64 + 64 x 10 + 10 = 50890 parameters; of an image 784 pixels, 64 and 10 results,
+# and 12 bytes of the loss, which itself has 4.
+plans_memory() {
+  learn 0 memory --batch 100 --optimizer adam && prints '^mlp 784-64-10; images of 784 values; adam; f32' &&
+    prints '^A step of 100 images[.]' && prints '^weights  *203560  *0[.]2036 ' && prints '^masters  *0 ' &&
+    prints '^optimizer  *407120 ' && prints '^gradients  *203560 ' &&
+    prints "^activations  *$((100 * (784 + 64 + 10) * 4 + 100 * (10 * 4 + 12) + 4)) " &&
+    prints '^The peak comes in: backward of' && prints '^the batch  *(100, 784)  *f32  *1 '
+  learn 0 memory --recipe fp16_dynamic --batch 100 && prints 'at the peak  *FP32$' && prints '^weights  *101780 ' &&
+    prints '^masters  *203560 ' && prints '^Beside FP32: [01][.][0-9]* of its peak, 0[.]5[0-9]* of its activations'
+  learn 0 memory --batch 100 --accumulate 4 && prints '^A step of 4 x 100 images[.]'
+
+  # The search ends where one more does not fit, and a training agrees.
+  learn 0 memory --budget 2MB && prints '^largest batch [1-9]'
+  local largest
+  largest=$(sed -n 's/^largest batch //p' out)
+  [ "$(tail -n 1 out)" = "largest batch $largest" ] || fail 'does not end with the largest batch'
+  learn 0 memory --budget 2MB --batch "$largest" && prints '^It fits: [0-9]* of 2000000 bytes$'
+  learn 0 memory --budget 2MB --batch $((largest + 1)) && prints '^It does not fit: '
+  learn 0 train --data cut --steps 2 --memory-limit 2MB --batch "$largest" --out limited && prints '^Memory: at most'
+  learn 1 train --data cut --steps 2 --memory-limit 2MB --batch $((largest + 1)) --out refused &&
+    complains 'and its limit is 2000000; ./learn memory shows what takes them'
+  if [ -n "$(find refused -name '*.jsonl' 2>/dev/null)" ]; then fail 'a refused run leaves a log'; fi
+  rm -rf limited refused
+  learn 0 memory --model bert-base --optimizer adam --budget 1GB && prints '^largest batch 0$'
+
+  learn 0 memory --model bert-large --sequence 512 --recipe fp16_dynamic --optimizer adam --batch 8 --saved all &&
+    prints '^bert-large, transformer encoder of 30522 words, 24 layers of 1024, 16 heads,$' &&
+    prints '^attention  *(8, 512, 1024)  *f16  *24 ' && prints '^Beside lean: 1[.]'
+  learn 0 memory --model bert-base --masked-words --batch 2 && prints '19 of each'
+  learn 0 memory --model bert-base --batch 2 && prints ' a class of each by its$'
+  learn 0 memory --model lstm --width 16 --vocabulary 100 --sequence 9 --batch 3 && prints 'texts of 9 tokens, the next'
+  learn 0 memory --model transformer --words --vocabulary 90 --sequence 16 --batch 3 && prints 'decoder of 90 words'
+  learn 0 memory --model resnet20 --data cifar10 --batch 3 --ops 2 && prints 'images of 3072 values' && prints '^all others '
+}
+
 use() {
   learn 0 --version && prints '^tinymp [0-9]'
   learn 0 && prints 'Next:  ./learn quickstart' && prints '^  cut  *11000 images'
@@ -111,7 +147,7 @@ use() {
   learn 2 xyzzy && complains "no command 'xyzzy' (see ./learn --help)"
   learn 2 --frobnicate && complains 'no command'
   learn 0 run --help && prints 'usage: ./learn run N' && prints '^  06_loss_scaling  Loss scaling: do small gradients survive?$'
-  for command in quickstart train explain verify-all compare runs predict 'run 6'; do
+  for command in quickstart train explain memory verify-all compare runs predict 'run 6'; do
     # shellcheck disable=SC2086
     learn 0 $command --help && prints 'Usage: ./learn'
   done
@@ -217,6 +253,18 @@ use() {
   learn 2 explain --recipe o4 && complains 'o0, o1, o2, o3'
   learn 2 explain --model mlp --widths 784,11 && complains 'ends with 10'
   learn 2 explain --batch 1 && complains '--batch'
+  learn 2 memory --model bert-base --layers 3 && complains 'bert-base is what it is'
+  learn 2 memory --model bert-base --sequence 513 && complains 'reads at most 512 tokens'
+  learn 2 memory --model lstm --dropout 0.1 && complains 'lstm has --width, --vocabulary and --sequence'
+  learn 2 memory --model mlp --sequence 8 && complains 'for transformer, not for mlp'
+  learn 2 memory --model transformer --data mnist && complains 'transformer reads texts'
+  learn 2 memory --model transformer --context 8 && complains "no option '--context'"
+  learn 2 memory --budget 12 GB && complains 'one argument too many'
+  for size in 12Gb GB -1GB 0 0.1B 1e30GB 12GB5; do
+    learn 2 memory --budget $size && complains "'$size' is no size of memory; write 12GB"
+  done
+  learn 2 memory --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'
+  learn 2 train --memory-limit much && complains 'is no size of memory'
   learn 2 train --data cut --optimizer lion && complains 'lion'
   learn 2 train --data cut --save-every 0 && complains '--save-every: takes a whole number from 1'
   learn 2 train --data cut --weights-only && complains 'name it with --resume RUN'
@@ -435,6 +483,7 @@ runs() {
 
   local before after
   before=$(snapshot runs)
+  plans_memory
   learn 0 explain --recipe o1 && prints '^cast  *f32  *f16 .*layer 1 weight$' && prints '^linear  *f16 f16 f16  *f16  *f32'
   learn 0 explain --model resnet20 --recipe o2 && prints '^batch_norm  *f16 f32 f32  *f16'
   learn 0 explain --recipe fp8_hybrid --batch 2 && prints '^quantize  *bf16  *e4m3  *nearest  *896 ' &&

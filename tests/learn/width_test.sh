@@ -57,7 +57,8 @@ interrupted() { # a training by Ctrl-C, as soon as it has a log
 for width in 80 100; do
   for words in '' check 'check 1.1' 'check 4.2' question\ {1..9}' --id ada' 'hint 1.1' 'hint '{1..9}'.1' 'hint '{1..9}'.2' \
     'hint 5.1' 'hint 5.1' 'solution 1.1' 'run 1 --predict --smoke --data cut' 'run 8 --smoke --data cut' clinic 'clinic 3' \
-    'compare --help' runs 'train --help' 'predict --help' 'explain --recipe o1' 'explain --recipe fp8_hybrid' 'run 6 --data cut --seeds nonsense' 'train --data cut --recipe fp61' \
+    'compare --help' runs 'train --help' 'predict --help' 'explain --recipe o1' 'memory --help' \
+    'memory --model bert-base --recipe fp8_hybrid --optimizer adam --saved all --batch 8' 'memory --model resnet20 --budget 1GB' 'explain --recipe fp8_hybrid' 'run 6 --data cut --seeds nonsense' 'train --data cut --recipe fp61' \
     'compare nowhere/that/is/a/folder'; do
     on_terminal "$width" "$words"
     fits "$width" "$words"

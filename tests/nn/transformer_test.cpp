@@ -74,6 +74,56 @@ TEST_CASE("Transformer: gradients are those of finite differences") {
   }
 }
 
+TEST_CASE("Transformer: an encoder with classes names those of the tokens that are asked for") {
+  nn::TransformerSizes sizes = small;
+  sizes.classes = 3;
+  Rng rng(7);
+  const Transformer model(Kind::encoder, sizes, f64_arithmetic, rng);
+  CHECK(model.name() == "transformer encoder of 7 words, 2 layers of 8, 2 heads, context 6, 3 classes");
+  CHECK(model.output_layer() == "out");
+  const std::vector<nn::Parameter> parameters = model.parameters();
+  CHECK(parameters.size() == 2 + 2 + 2 * 16 + 2 + 2);
+  CHECK(parameters[parameters.size() - 4].name == "transform weight");
+  CHECK(parameters.back().name == "out bias");
+  CHECK(parameters.back().value.shape() == Shape{3});
+  Texts texts = texts_of(two_texts, 4);
+  texts.asked = Indices(Numbers{0, 4}, Device::cpu);
+  CHECK(model.read(texts).shape() == Shape{2, 3});
+  const auto loss = [&] { return cross_entropy(model.read(texts), Numbers{2, 0}); };
+  const GradientReport report = check_gradients(loss, tensors(parameters), {.entries = 60});
+  INFO(report);
+  CHECK(report.error < 1e-6);
+
+  // The rows that are asked for are those of all; the first token of a text depends on all of the text.
+  const std::vector<double> some = model.read(texts).to_doubles();
+  const std::vector<double> all = model.read(texts_of(two_texts, 4)).to_doubles();
+  CHECK(std::equal(some.begin(), some.begin() + 3, all.begin()));
+  CHECK(std::equal(some.begin() + 3, some.end(), all.begin() + 4 * 3));
+  Numbers other = two_texts;
+  other[3] = 5;
+  CHECK(model.read(texts_of(other, 4)).to_doubles()[0] != all[0]);
+
+  // Behind tanh nothing is above 1, however large the weights before it.
+  for (const nn::Parameter& p : parameters)
+    if (p.name == "transform weight")
+      for (std::int64_t i = 0; i < p.value.size(); ++i) p.value.data<double>()[i] *= 1e6;
+  const std::vector<double> weight = parameters[parameters.size() - 2].value.to_doubles(),
+                            bias = parameters.back().value.to_doubles();
+  const std::vector<double> large = model.read(texts).to_doubles();
+  for (std::size_t c = 0; c < 3; ++c) {
+    double most = 0;
+    for (std::size_t i = 0; i < 8; ++i) most += std::fabs(weight[3 * i + c]);
+    CHECK(std::fabs(large[c] - bias[c]) <= most);
+    CHECK(std::fabs(large[c] - bias[c]) > 0);
+  }
+
+  sizes.dropout = 0.5f;
+  CHECK(Transformer(Kind::encoder, sizes, {}, rng).buffers().size() == 8);
+  CHECK_SAYS("a decoder has none", Transformer(Kind::decoder, sizes, {}, rng));
+  sizes.classes = -1;
+  CHECK_SAYS("-1 classes", Transformer(Kind::encoder, sizes, {}, rng));
+}
+
 TEST_CASE("Transformer: a decoder's token sees those before it, an encoder's all of its text") {
   for (const Kind kind : {Kind::decoder, Kind::encoder}) {
     Rng rng(3);

@@ -22,7 +22,8 @@ constexpr MemoryBytes narrow{.weights = 200'000,
                              .optimizer = 800'000,
                              .gradients = 200'000,
                              .activations = 1'010'000,
-                             .workspace = 90'000};
+                             .workspace = 80'000,
+                             .scratch = 10'000};
 
 Run run_of(const std::string& name, const Recipe& recipe, const MemoryBytes& memory, std::int64_t peak) {
   Run run;
@@ -119,6 +120,7 @@ TEST_CASE("memory table: the line after a training leaves out what it did not ne
   CHECK(memory_line(*runs[0].result) ==
         "at most 3.6 MB: weights 400 kB, optimizer 800 kB, gradients 400 kB, activations 2 MB, workspace 50 "
         "kB");
+  CHECK(memory_line(*runs[1].result).ends_with(", workspace 80 kB, scratch 10 kB"));
 }
 
 TEST_CASE("memory table: compare prints it under its own heading, a lesson does not") {
@@ -144,5 +146,6 @@ TEST_CASE("memory table: the JSON of a comparison has the bytes of each kind") {
                                                {"optimizer", 800'000},
                                                {"gradients", 200'000},
                                                {"activations", 1'010'000},
-                                               {"workspace", 90'000}});
+                                               {"workspace", 80'000},
+                                               {"scratch", 10'000}});
 }

@@ -1,3 +1,4 @@
+#include <tests/base/says.h>
 #include <tests/catch.h>
 #include <tinymp/autograd/tape.h>
 #include <tinymp/base/parallel_for.h>
@@ -6,6 +7,7 @@
 #include <tinymp/tensor/tensor.h>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -61,6 +63,52 @@ TEST_CASE("memory: regions nest, and what only measures does not count") {
   CHECK(outer->now(activations) == 0);
   CHECK(outer->peak() == 35);
   CHECK(inner->peak() == 40);
+}
+
+TEST_CASE("memory: a block that would pass the limit is refused, and nothing of it counts") {
+  const auto account = new_account();
+  std::optional<Storage> uncounted(std::in_place, 50, Device::cpu);
+  const MemoryRegion region(account);
+  account->set_limit(100);
+  const Storage first(60, Device::cpu, weights), second(40, Device::meta);
+  const Storage of_a_kernel(1000, Device::cpu, scratch);  // no part of the limit
+  const PoolStatistics before = pool_statistics();
+  CHECK_THROWS_AS(Storage(1, Device::cpu), MemoryLimitError);
+  CHECK_SAYS(
+      "the limit of memory is 100 bytes, and 100 bytes are taken (weights 60, workspace 40): 7 more for "
+      "masters",
+      Storage(7, Device::cpu, masters));
+  CHECK_THROWS_AS(uncounted->count_as(gradients), MemoryLimitError);
+  uncounted.reset();
+  CHECK(account->now(workspace) == 40);
+  CHECK(account->now(masters) == 0);
+  CHECK(account->now(gradients) == 0);
+  CHECK(account->peak_without_scratch() == 100);
+  CHECK(account->peak() == 1100);
+  CHECK(pool_statistics().bytes_in_use + 64 == before.bytes_in_use);  // the one that did not count
+  account->set_limit(0);
+  CHECK_NOTHROW(Storage(1000, Device::cpu));
+}
+
+TEST_CASE("memory: a watcher sees each block but the scratch of kernels") {
+  struct Watcher final : MemoryWatcher {
+    std::vector<std::string> seen{};
+    void taken(const void*, MemoryKind kind, std::int64_t bytes) override {
+      seen.push_back(concat("+", name_of(kind), bytes));
+    }
+    void given_back(const void*) noexcept override { seen.emplace_back("-"); }
+    void moved(const void*, MemoryKind to) override { seen.push_back(concat(">", name_of(to))); }
+  } watcher;
+  const auto account = new_account();
+  account->set_watcher(&watcher);
+  {
+    const MemoryRegion region(account);
+    Storage block(3, Device::meta);
+    const Storage of_a_kernel(4, Device::cpu, scratch);
+    block.count_as(activations);
+    block.count_as(activations);
+  }
+  CHECK(watcher.seen == std::vector<std::string>{"+workspace3", ">activations", "-"});
 }
 
 TEST_CASE("memory: a block can turn out to be for something else, or come from another account") {

@@ -158,7 +158,8 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
                            .seconds = 11.25,
                            .weights = "0123456789abcdef",
                            .peak_bytes = 1 << 20,
-                           .memory = {1, 2, 3, 4, 5, 6}};
+                           .peak_without_scratch = 1 << 19,
+                           .memory = {1, 2, 3, 4, 5, 6, 7}};
     log.finish(result);
 
     const Run run = load_run(log.path());
@@ -177,6 +178,7 @@ TEST_CASE("a run log reads back as it was written, every field, every recipe") {
     CHECK(run.result->seconds == result.seconds);
     CHECK(run.result->weights == result.weights);
     CHECK(run.result->peak_bytes == result.peak_bytes);
+    CHECK(run.result->peak_without_scratch == result.peak_without_scratch);
     CHECK(run.result->memory == result.memory);
   }
 }

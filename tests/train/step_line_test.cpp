@@ -205,4 +205,14 @@ TEST_CASE("what was not measured is not written, and what was measured reads bac
   RunLog plain(folder / "plain.jsonl", RunHeader{});
   plain.finish({.value = 1, .peak_bytes = 5});
   CHECK(lines_of(plain.path())[1].ends_with(R"("peak_bytes":5}})"));
+
+  // A log from before kernels' scratch was told apart.
+  std::ofstream old(folder / "old.jsonl");
+  std::string last = lines[3];
+  for (const std::string later : {R"(,"scratch":0)", R"("peak_without_scratch":0,)"})
+    if (const std::size_t at = last.find(later); at != std::string::npos) last.erase(at, later.size());
+  CHECK(last.find("scratch") == std::string::npos);
+  old << lines[0] << "\n" << lines[1] << "\n" << last << "\n";
+  old.close();
+  CHECK(load_run(folder / "old.jsonl").result->memory == memory);
 }

@@ -1,6 +1,7 @@
 #include <tinymp/base/device.h>
 #include <tinymp/base/error.h>
 #include <array>
+#include <atomic>
 #include <new>
 
 #ifdef __linux__
@@ -38,14 +39,37 @@ Allocator& host() {
   return instance;
 }
 
+/// Gives addresses at which there is no memory. They differ, so that blocks can be told apart.
+class MetaAllocator : public Allocator {
+ public:
+  void* allocate(std::size_t bytes) override {
+    const std::uintptr_t whole = (bytes + 64) / 64 * 64;
+    return reinterpret_cast<void*>(next_.fetch_add(whole, std::memory_order_relaxed));
+  }
+  void release(void*, std::size_t) noexcept override {}
+  void copy_in(void*, const void*, std::size_t) override {}
+  void copy_out(void* host, const void*, std::size_t bytes) override {
+    if (bytes > 0) std::memset(host, 0, bytes);
+  }
+  void copy_within(void*, const void*, std::size_t) override {}
+
+ private:
+  std::atomic<std::uintptr_t> next_{std::uintptr_t{1} << 60};  // no program has memory there
+};
+
+Allocator& nowhere() {
+  static MetaAllocator instance;
+  return instance;
+}
+
 Allocator& no_allocator() {
   throw MissingError(
       "this program has no kernels for the device 'cuda': link it with the library tinymp, or stay on the "
       "device cpu");
 }
 
-std::array<Allocator& (*)(), 2>& registry() {
-  static std::array<Allocator& (*)(), 2> finders{host, no_allocator};
+std::array<Allocator& (*)(), devices>& registry() {
+  static std::array<Allocator& (*)(), devices> finders{host, no_allocator, nowhere};
   return finders;
 }
 

@@ -10,12 +10,19 @@
 /// layers below it need not know it.
 namespace tinymp {
 
-enum class Device : std::uint8_t { cpu, cuda };
+/// Device::meta has no memory and runs no kernel: its tensors have a shape and a format, and no values. A step there
+/// counts its bytes as a real one does (train/dry_run.h). What is read from it is 0. PyTorch calls it the same:
+/// https://docs.pytorch.org/docs/stable/meta.html
+enum class Device : std::uint8_t { cpu, cuda, meta };
+inline constexpr std::size_t devices = 3;
 
-constexpr std::string_view name_of(Device device) { return device == Device::cpu ? "cpu" : "cuda"; }
+constexpr std::string_view name_of(Device device) {
+  constexpr std::string_view names[devices] = {"cpu", "cuda", "meta"};
+  return names[static_cast<std::size_t>(device)];
+}
 inline std::ostream& operator<<(std::ostream& out, Device device) { return out << name_of(device); }
 
-/// "cpu" -> Device::cpu; throws UsageError naming the choices.
+/// "cpu" -> Device::cpu; throws UsageError naming the choices: cpu and cuda, for nothing trains on meta.
 Device device_from_name(std::string_view name);
 
 /// Memory of a device, and copies in and out. Copies take their turn among the kernels of the device.

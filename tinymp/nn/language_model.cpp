@@ -22,6 +22,15 @@ Tensor LanguageModel::operator()(const Indices& tokens, std::int64_t steps) cons
   return out_(lstm_(resident::embedding(table_, tokens), steps));
 }
 
+Tensor LanguageModel::read(const Texts& texts) const {
+  expect(!texts.asked && !texts.lengths, name(), " names the word after each token, and knows no padding");
+  return (*this)(texts.tokens, texts.steps);
+}
+
+Tensor LanguageModel::operator()(const Tensor&) const {
+  throw Error(concat(name(), " reads texts, and takes no images"));
+}
+
 std::vector<Parameter> LanguageModel::parameters() const {
   std::vector<Parameter> list{{"embedding table", table_}};
   append(list, {lstm_.parameters("lstm"), out_.parameters("out")});

@@ -8,7 +8,7 @@ namespace tinymp::nn {
 
 /// Predicts the next word: an embedding table with a row for each word, an LSTM, and a linear layer with a
 /// logit for each word.
-class LanguageModel : public Module {
+class LanguageModel : public Model {
  public:
   /// V = `words`; all three layers are `width` wide.
   LanguageModel(std::int64_t words, std::int64_t width, const Recipe& recipe, Rng& rng);
@@ -19,6 +19,9 @@ class LanguageModel : public Module {
   Tensor operator()(std::span<const std::int32_t> tokens, std::int64_t steps) const;
   Tensor operator()(const Indices& tokens,
                     std::int64_t steps) const;  ///< of tokens on the device of the model
+  /// The same of texts. Throws Error when some of their tokens are asked for, or some are padding.
+  Tensor read(const Texts& texts) const override;
+  Tensor operator()(const Tensor& images) const override;  ///< throws Error: it reads texts
 
   std::vector<Parameter> parameters() const override;
   std::string name() const override;

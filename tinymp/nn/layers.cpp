@@ -27,9 +27,8 @@ std::vector<Parameter> Conv2d::parameters(const std::string& layer) const {
 }
 
 Dropout::Dropout(float probability, std::uint64_t of_layer)
-    : p(probability), seed(of_layer), step(Shape{}, DType::f64) {
+    : p(probability), seed(of_layer), step(filled(Shape{}, DType::f64, 0)) {
   expect(p >= 0 && p < 1, "Dropout: p is ", p, "; it is a probability below 1");
-  kernels::fill(step.view(), 0);
 }
 
 Tensor Dropout::operator()(const Tensor& x) const {
@@ -55,8 +54,7 @@ Lstm::Lstm(std::int64_t inputs, std::int64_t hidden, const Recipe& recipe, Rng& 
   const float bound = 1 / std::sqrt(static_cast<float>(hidden));
   from_input = uniform({inputs, 4 * hidden}, bound, recipe.compute, rng);
   from_state = uniform({hidden, 4 * hidden}, bound, recipe.compute, rng);
-  bias = Tensor({4 * hidden}, recipe.compute).set_requires_grad(true);
-  kernels::fill(bias.view(), 0);
+  bias = filled({4 * hidden}, recipe.compute, 0).set_requires_grad(true);
   kernels::fill(bias.slice(hidden, {hidden}).view(), 1);
 }
 

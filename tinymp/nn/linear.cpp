@@ -3,12 +3,6 @@
 
 namespace tinymp::nn {
 
-Tensor uniform(const Shape& shape, float bound, DType dtype, Rng& rng) {
-  std::vector<float> values(static_cast<std::size_t>(shape.size()));
-  for (float& v : values) v = rng.uniform(-bound, bound);
-  return Tensor::from(shape, values, dtype).set_requires_grad(true);
-}
-
 Linear::Linear(std::int64_t inputs, std::int64_t outputs, const Recipe& recipe, Rng& rng, float gain)
     : accumulate(recipe.accumulate) {
   expect(inputs > 0 && outputs > 0, "Linear: ", inputs, " inputs and ", outputs,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tinymp/base/rng.h>
+#include <tinymp/nn/first_values.h>
 #include <tinymp/nn/module.h>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/ops/ops.h>
@@ -11,10 +12,6 @@ namespace tinymp::nn {
 inline constexpr float gain_default = 1.0f;  ///< PyTorch's default for a linear layer
 /// sqrt 6: keeps the variance through relu (He et al. 2015, eq. 10)
 inline constexpr float gain_he = 2.44948974f;
-
-/// Returns first weights: uniform in +- bound, drawn in FP32 and then rounded. So the same rng gives the same
-/// weights under every recipe, except for rounding.
-Tensor uniform(const Shape& shape, float bound, DType dtype, Rng& rng);
 
 /// y = x . weight + bias      (B,O) = (B,I)(I,O) + (O)
 struct Linear {

@@ -1,18 +1,12 @@
 #include <kernels/kernels.h>
 #include <tinymp/autograd/recompute.h>
+#include <tinymp/nn/first_values.h>
 #include <tinymp/nn/norm.h>
 #include <tinymp/ops/check.h>
 #include <tinymp/tensor/device_value.h>
 
 namespace tinymp::nn {
 namespace {
-
-/// The same value everywhere.
-Tensor filled(const Shape& shape, DType dtype, double value) {
-  Tensor x(shape, dtype);
-  kernels::fill(x.view(), value);
-  return x;
-}
 
 constexpr double momentum = 0.1;  // the weight of the newest batch in the averages; PyTorch's default
 

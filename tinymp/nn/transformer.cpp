@@ -1,4 +1,3 @@
-#include <kernels/kernels.h>
 #include <tinymp/nn/segments.h>
 #include <tinymp/nn/transformer.h>
 #include <cmath>
@@ -8,12 +7,14 @@ namespace {
 
 constexpr float table_bound = 0.0346410162f;  // uniform in +- 0.02 sqrt 3 has standard deviation 0.02
 
-void expect_sizes(const TransformerSizes& s) {
+void expect_sizes(bool is_encoder, const TransformerSizes& s) {
   expect(s.words > 0 && s.context > 0 && s.layers > 0 && s.width > 0 && s.heads > 0, "Transformer: ", s.words,
          " words, a context of ", s.context, ", ", s.layers, " layers, a width of ", s.width, " and ",
          s.heads, " heads; all must be above 0");
   expect(s.width % s.heads == 0, "Transformer: ", s.heads, " heads do not share a width of ", s.width,
          "; choose a multiple");
+  expect(s.classes >= 0 && (s.classes == 0 || is_encoder), "Transformer: ", s.classes,
+         " classes; an encoder may have some, a decoder has none");
 }
 
 /// The gain of a layer that adds to the sum. A decoder has 2 N such layers: with smaller first weights the sum does not
@@ -83,19 +84,23 @@ std::vector<Parameter> TransformerBlock::parameters(const std::string& block) co
 
 Transformer::Transformer(Kind kind, const TransformerSizes& sizes, const Recipe& recipe, Rng& rng)
     : kind_(kind),
-      sizes_((expect_sizes(sizes), sizes)),
+      sizes_((expect_sizes(kind == Kind::encoder, sizes), sizes)),
       accumulate_(recipe.accumulate),
       table_(uniform({sizes.words, sizes.width}, table_bound, recipe.compute, rng)),
       positions_(uniform({sizes.context, sizes.width}, table_bound, recipe.compute, rng)),
       of_embedding_(sizes.dropout, dropout_seed(rng, 0, 0)),
-      norm_(sizes.width, recipe) {
+      norm_(sizes.width, recipe),
+      of_pooled_(sizes.dropout, dropout_seed(rng, 0, 1)) {
   for (std::int64_t i = 1; i <= sizes.layers; ++i)
     blocks_.emplace_back(!is_encoder(), sizes, static_cast<std::uint64_t>(i), recipe, rng);
   if (!is_encoder()) return;
   transform_.emplace_back(sizes.width, sizes.width, recipe, rng);
+  if (sizes.classes > 0) {
+    out_.emplace_back(sizes.width, sizes.classes, recipe, rng);
+    return;
+  }
   transform_norm_.emplace_back(sizes.width, recipe);
-  bias_ = Tensor({sizes.words}, recipe.compute).set_requires_grad(true);
-  kernels::fill(bias_.view(), 0);
+  bias_ = filled({sizes.words}, recipe.compute, 0).set_requires_grad(true);
 }
 
 namespace {
@@ -124,8 +129,14 @@ Tensor Transformer::read(const Texts& texts) const {
   if (!is_encoder()) x = norm_(x);
   if (texts.asked) x = rows_of(x, *texts.asked);
   if (!is_encoder()) return matmul_transposed(x, table_, {accumulate_});
+  if (sizes_.classes > 0) return classes_of(x);
   x = transform_norm_.front()(gelu(transform_.front()(x)));
   return add_bias(matmul_transposed(x, table_, {accumulate_}), bias_);
+}
+
+Tensor Transformer::classes_of(const Tensor& x) const {
+  const Tensor pooled = transform_.front()(x, Activation::tanh);
+  return out_.front()(of_pooled_.p > 0 ? of_pooled_(pooled) : pooled);
 }
 
 Tensor Transformer::operator()(const Tensor&) const {
@@ -141,8 +152,12 @@ std::vector<Parameter> Transformer::parameters() const {
     append(list, {norm_.parameters("norm")});
     return list;
   }
-  append(list,
-         {transform_.front().parameters("transform"), transform_norm_.front().parameters("transform_norm")});
+  append(list, {transform_.front().parameters("transform")});
+  if (sizes_.classes > 0) {
+    append(list, {out_.front().parameters("out")});
+    return list;
+  }
+  append(list, {transform_norm_.front().parameters("transform_norm")});
   list.push_back({"out bias", bias_});
   return list;
 }
@@ -153,6 +168,7 @@ std::vector<Tensor> Transformer::buffers() const {
   steps.push_back(of_embedding_.step);
   for (const TransformerBlock& block : blocks_)
     steps.insert(steps.end(), {block.of_attention.step, block.of_out.step, block.of_second.step});
+  if (sizes_.classes > 0) steps.push_back(of_pooled_.step);
   return steps;
 }
 
@@ -162,6 +178,7 @@ std::string Transformer::name() const {
              sizes_.layers, sizes_.layers == 1 ? " layer of " : " layers of ", sizes_.width, ", ",
              sizes_.heads, sizes_.heads == 1 ? " head" : " heads", ", context ", sizes_.context);
   if (sizes_.dropout > 0) text += concat(", dropout ", sizes_.dropout);
+  if (sizes_.classes > 0) text += concat(", ", sizes_.classes, " classes");
   return text;
 }
 

@@ -17,6 +17,9 @@ struct TransformerSizes {
   std::int64_t width = 64;   ///< W, which the heads share
   std::int64_t heads = 4;    ///< H
   float dropout = 0;  ///< of the embedded tokens, of the probabilities of attention and of what a block adds
+  /// C. Above 0, an encoder names one of C classes for each token that is asked for, and no words. The first token of a
+  /// text stands for the text (Devlin et al. 2019, section 4.1).
+  std::int64_t classes = 0;
 };
 
 /// The inner part of a transformer: attention, then two linear layers with GELU between them, each added to what it was
@@ -50,14 +53,15 @@ struct TransformerBlock {
 /// block; the layers that add to the sum begin smaller, by sqrt(2 N).
 /// An encoder has the shape of BERT (Devlin et al. 2019, arXiv 1810.04805, section 3 and appendix A): a token sees all;
 /// norms stand behind the sums, and one behind the positions; before the output comes a layer of its own with GELU and a
-/// norm, behind it a bias for each token.
+/// norm, behind it a bias for each token. With classes the output is a layer with tanh (its pooler), dropout, and a linear
+/// layer of its own. What BERT has and this has not: embeddings of the segments, 2 W values.
 /// In both the tables begin uniform with standard deviation 0.02, and linear layers as everywhere here.
 class Transformer : public Model {
  public:
   enum class Kind : std::uint8_t { decoder, encoder };
 
-  /// The same rng gives the same weights under every recipe, except for rounding. Throws Error for sizes below 1 and for a
-  /// width that the heads cannot share.
+  /// The same rng gives the same weights under every recipe, except for rounding. Throws Error for sizes below 1, for a
+  /// width that the heads cannot share, and for classes of a decoder.
   Transformer(Kind kind, const TransformerSizes& sizes, const Recipe& recipe, Rng& rng);
 
   /// Throws Error for texts that are longer than the context.
@@ -67,13 +71,15 @@ class Transformer : public Model {
   std::int64_t blocks() const override { return std::ssize(blocks_); }
   std::vector<Parameter> parameters() const override;
   std::vector<Tensor> buffers() const override;  ///< with dropout: the steps of its layers
-  std::string output_layer() const override { return "embedding"; }  ///< the tied table
+  /// The tied table, or that of the classes.
+  std::string output_layer() const override { return sizes_.classes > 0 ? "out" : "embedding"; }
   /// "transformer decoder of 65 words, 2 layers of 64, 4 heads, context 64"
   std::string name() const override;
   const TransformerSizes& sizes() const { return sizes_; }
 
  private:
   bool is_encoder() const { return kind_ == Kind::encoder; }
+  Tensor classes_of(const Tensor& x) const;
 
   Kind kind_;
   TransformerSizes sizes_;
@@ -84,7 +90,10 @@ class Transformer : public Model {
   LayerNorm norm_;                 ///< of a decoder behind the blocks, of an encoder before them
   std::vector<Linear> transform_;  ///< of an encoder: one
   std::vector<LayerNorm> transform_norm_;
-  Tensor bias_;  ///< (V), of an encoder; 0 at first
+  Tensor bias_;  ///< (V), of an encoder that names words; 0 at first
+  // An encoder with classes has these:
+  Dropout of_pooled_;
+  std::vector<Linear> out_;  ///< (W,C): one
 };
 
 }  // namespace tinymp::nn

@@ -122,28 +122,31 @@ MemoryKind current_kind() {
 Storage::Storage(std::size_t bytes, Device device) : Storage(bytes, device, current_kind()) {}
 
 Storage::Storage(std::size_t bytes, Device device, MemoryKind kind)
-    : bytes_(bytes),
-      device_(device),
-      kind_(kind),
-      account_(current_account()),
-      pool_(current_pool == nullptr ? common_pool() : current_pool->blocks_) {
-  data_ = pool_->acquire(block_size(bytes), device);
-  if (account_) account_->take(kind_, bytes_);
+    : bytes_(bytes), device_(device), kind_(kind), account_(current_account()) {
+  if (account_) account_->take(this, kind_, bytes_);
+  try {
+    if (device != Device::meta) pool_ = current_pool == nullptr ? common_pool() : current_pool->blocks_;
+    data_ = pool_ ? pool_->acquire(block_size(bytes), device)
+                  : static_cast<std::byte*>(allocator(device).allocate(bytes));
+  } catch (...) {
+    if (account_) account_->give_back(this, kind_, bytes_);
+    throw;
+  }
 }
 
 Storage::~Storage() {
-  if (account_) account_->give_back(kind_, bytes_);
-  pool_->release(data_, block_size(bytes_), device_);
+  if (account_) account_->give_back(this, kind_, bytes_);
+  if (pool_) pool_->release(data_, block_size(bytes_), device_);
 }
 
 void Storage::count_as(MemoryKind kind) {
   std::shared_ptr<MemoryAccount> account = current_account();
   if (!account) return;
   if (account == account_) {
-    account->move(kind_, kind, bytes_);
+    account->move(this, kind_, kind, bytes_);
   } else {
-    if (account_) account_->give_back(kind_, bytes_);
-    account->take(kind, bytes_);
+    account->take(this, kind, bytes_);
+    if (account_) account_->give_back(this, kind_, bytes_);
     account_ = std::move(account);
   }
   kind_ = kind;

@@ -6,14 +6,15 @@
 #include <memory>
 
 /// Memory of tensors. A training step releases and needs the same blocks again and again, so released blocks
-/// wait in a pool. After the first step the pool needs no memory from the system.
+/// wait in a pool. After the first step the pool needs no memory from the system. Blocks of Device::meta are no memory: they
+/// count, and come from no pool.
 namespace tinymp {
 
 class BlockPool;
 
 class Storage {
  public:
-  /// Not initialised. Counts as the current MemoryRegion says.
+  /// Not initialised. Counts as the current MemoryRegion says. Throws MemoryLimitError where its account has a limit.
   Storage(std::size_t bytes, Device device);
   /// Counts as `kind` in the account of the current MemoryRegion.
   Storage(std::size_t bytes, Device device, MemoryKind kind);
@@ -36,7 +37,7 @@ class Storage {
   Device device_;
   MemoryKind kind_;
   std::shared_ptr<MemoryAccount> account_;  ///< empty: it does not count
-  std::shared_ptr<BlockPool> pool_;         ///< where the block goes back to
+  std::shared_ptr<BlockPool> pool_;         ///< where the block goes back to; null on Device::meta
 };
 
 /// Blocks that one user takes and gives back apart from all others, so that their addresses stay its own: those of a

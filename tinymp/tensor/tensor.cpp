@@ -29,6 +29,8 @@ Tensor Tensor::from(Shape shape, std::span<const double> values) {
 
 Tensor Tensor::to(Device device) const {
   if (device == this->device()) return *this;
+  expect(this->device() != Device::meta || device == Device::cpu,
+         "a tensor on meta has no values to move to ", device);
   Tensor moved(shape(), dtype(), device);
   const std::size_t bytes = static_cast<std::size_t>(size()) * size_of(dtype());
   if (device == Device::cpu) {
@@ -53,11 +55,13 @@ void Tensor::round_to(DType dtype) const {
   expect(!self().grad_is_bound, "round_to: a tensor of shape ", shape(),
          " belongs to an optimizer; change formats before the optimizer is made");
   if (dtype == this->dtype()) return;
-  const std::vector<double> values = to_doubles();
-  const Tensor rounded = dtype == DType::f64
-                             ? from(shape(), values)
-                             : from(shape(), std::vector<float>(values.begin(), values.end()), dtype);
-  const Tensor here = rounded.to(device());
+  const auto rounded = [&] {
+    if (device() == Device::meta) return Tensor(shape(), dtype, Device::meta);
+    const std::vector<double> values = to_doubles();
+    return dtype == DType::f64 ? from(shape(), values)
+                               : from(shape(), std::vector<float>(values.begin(), values.end()), dtype);
+  };
+  const Tensor here = rounded().to(device());
   self().dtype = dtype;
   self().storage = here.self_->storage;
   self().offset = here.self_->offset;

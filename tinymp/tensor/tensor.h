@@ -50,7 +50,7 @@ class Tensor {
   std::vector<float> to_floats() const;    ///< f64 is rounded
   std::vector<double> to_doubles() const;  ///< always exact
   double item() const;                     ///< the one value of a scalar; throws Error for anything else
-  // All three wait for the device.
+  // All three wait for the device. On Device::meta every value is 0.
 
   /// Returns the values on a device: this tensor itself when it is there already, else a copy without
   /// autograd. Throws MissingError when the machine has no such device.

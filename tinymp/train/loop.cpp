@@ -1,4 +1,6 @@
 #include <kernels/cuda/executor.h>
+#include <tinymp/nn/first_values.h>
+#include <tinymp/train/dry_run.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/training.h>
 #include <utility>
@@ -36,6 +38,9 @@ void expect_complete(const Plan& plan) {
   expect(
       !plan.graph || !plan.loss, "train::run: the plan '", plan.name,
       "' has a loss of its own, which needs the labels on the CPU; such a step is not recorded as a graph");
+  expect(plan.device != Device::meta, "train::run: the plan '", plan.name,
+         "' trains on meta, where nothing has values; train::dry_run takes its steps there");
+  expect(plan.memory_limit >= 0, "train::run: a limit of ", plan.memory_limit, " bytes leaves no memory");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
 }
@@ -65,6 +70,8 @@ RunHeader header_of(const Plan& plan, const nn::Module& model) {
 }
 
 std::unique_ptr<nn::Model> make_model(const Plan& plan, const Recipe& recipe) {
+  std::optional<nn::MetaParameters> without_values;
+  if (plan.device == Device::meta) without_values.emplace();
   Rng rng = Rng(plan.seed).split(weights_stream);
   std::unique_ptr<nn::Model> model = plan.model(recipe, rng);
   if (plan.start != nullptr) nn::copy_parameters(*plan.start, *model);
@@ -98,6 +105,7 @@ std::string describe(const TextPlan& text) {
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
         std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
+  expect_fits(plan);
   TrainedParts parts(plan);
   if (plan.recompute.any()) static_cast<void>(plan.recompute.of(parts.model->blocks()));  // or it throws
   RunStart begun =

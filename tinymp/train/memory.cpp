@@ -2,7 +2,8 @@
 
 namespace tinymp::train {
 
-MemoryMeter::MemoryMeter(const nn::Module& model, const Optimizer& optimizer) {
+MemoryMeter::MemoryMeter(const nn::Module& model, const Optimizer& optimizer, MemoryWatcher* watcher) {
+  account_->set_watcher(watcher);
   const MemoryRegion region(account_);
   optimizer.weights().count_as(MemoryKind::weights);
   if (optimizer.master().id() != optimizer.weights().id()) optimizer.master().count_as(MemoryKind::masters);
@@ -16,12 +17,14 @@ void MemoryMeter::tell(RunResult& result) const {
   // Every step makes activations.
   if (account_->peak(MemoryKind::activations) == 0) return;
   result.peak_bytes = account_->peak();
+  result.peak_without_scratch = account_->peak_without_scratch();
   result.memory = {.weights = account_->peak(MemoryKind::weights),
                    .masters = account_->peak(MemoryKind::masters),
                    .optimizer = account_->peak(MemoryKind::optimizer),
                    .gradients = account_->peak(MemoryKind::gradients),
                    .activations = account_->peak(MemoryKind::activations),
-                   .workspace = account_->peak(MemoryKind::workspace)};
+                   .workspace = account_->peak(MemoryKind::workspace),
+                   .scratch = account_->peak(MemoryKind::scratch)};
 }
 
 }  // namespace tinymp::train

@@ -22,8 +22,8 @@ namespace tinymp::train {
 
 class MemoryMeter {
  public:
-  /// Counts what is there already: the optimizer's arenas and the buffers of the model.
-  MemoryMeter(const nn::Module& model, const Optimizer& optimizer);
+  /// Counts what is there already: the optimizer's arenas and the buffers of the model. A watcher sees that, too.
+  MemoryMeter(const nn::Module& model, const Optimizer& optimizer, MemoryWatcher* watcher = nullptr);
 
   const std::shared_ptr<MemoryAccount>& account() const { return account_; }
   /// Writes the peaks so far into `result`; nothing when no step was counted.

@@ -142,6 +142,7 @@ void RunLog::finish(const RunResult& result) {
   fields(result, inner);
   if (result.weights.empty()) inner.json.erase("weights");
   if (result.peak_bytes > 0) measured_fields(result, inner);
+  if (result.peak_without_scratch == 0) inner.json.erase("peak_without_scratch");
   if (result.memory == MemoryBytes{}) inner.json.erase("memory");
   write_line(one_line({{"result", inner.json}}));
   if (std::fclose(log_.file_.release()) != 0) throw Error(write_failure("the run log", path(), errno));

@@ -110,7 +110,8 @@ struct MemoryBytes {
   std::int64_t optimizer = 0;    ///< moments, velocities, sums of squares
   std::int64_t gradients = 0;    ///< of the parameters
   std::int64_t activations = 0;  ///< what the tape keeps for the backward pass
-  std::int64_t workspace = 0;    ///< all else
+  std::int64_t workspace = 0;    ///< all else that has a shape; in logs of old, scratch among it
+  std::int64_t scratch = 0;      ///< what kernels took while they ran
   bool operator==(const MemoryBytes&) const = default;
 };
 
@@ -121,7 +122,9 @@ struct RunResult {
   double seconds = 0;                     ///< wall time of training
   std::string weights{};        ///< weights_hash() of checkpoint.h, for a run that saves; else empty
   std::int64_t peak_bytes = 0;  ///< the most memory that the tensors took at once; 0: not measured
-  MemoryBytes memory{};         ///< by kind; the peaks of two kinds need not come at once
+  /// The same without the scratch of kernels, as train::dry_run computes it; 0: not measured.
+  std::int64_t peak_without_scratch = 0;
+  MemoryBytes memory{};  ///< by kind; the peaks of two kinds need not come at once
 };
 
 /// The log of a run that stopped, open and locked: until this goes, no other program goes on with the run.

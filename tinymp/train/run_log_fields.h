@@ -102,6 +102,7 @@ void fields(MaybeConst<MemoryBytes> auto& m, F&& field) {
   field("gradients", m.gradients);
   field("activations", m.activations);
   field("workspace", m.workspace);
+  field("scratch", m.scratch);
 }
 
 template <class F>
@@ -139,6 +140,7 @@ void fields(MaybeConst<RunResult> auto& r, F&& field) {
 template <class F>
 void measured_fields(MaybeConst<RunResult> auto& r, F&& field) {
   field("peak_bytes", r.peak_bytes);
+  field("peak_without_scratch", r.peak_without_scratch);
   field("memory", r.memory);
 }
 

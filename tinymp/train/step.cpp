@@ -69,7 +69,8 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     const Autocast region(plan.recipe);
     products.begin_step();
     const Float8Products::Region in_eight_bits(products);
-    Observer* const observer = eight_bits ? static_cast<Observer*>(&*eight_bits) : meters.tracer;
+    Observer* const traced = meters.tracer != nullptr ? meters.tracer : meters.observer;
+    Observer* const observer = eight_bits ? static_cast<Observer*>(&*eight_bits) : traced;
     for (std::int64_t i = 0; i < batches.count; ++i) {
       data::Batch batch = batches.get(i);
       loss.add(backward_of(plan, model, scaler.seed(plan.device), observer, batch), batches.count);

@@ -1,4 +1,5 @@
 #include <tinymp/train/atomic_file.cpp>
+#include <tinymp/train/dry_run.cpp>
 #include <tinymp/train/eight_bit_meter.cpp>
 #include <tinymp/train/first_bad.cpp>
 #include <tinymp/train/graph_step.cpp>
@@ -6,6 +7,7 @@
 #include <tinymp/train/histogram_count.cpp>
 #include <tinymp/train/loop.cpp>
 #include <tinymp/train/memory.cpp>
+#include <tinymp/train/memory_ledger.cpp>
 #include <tinymp/train/meters.cpp>
 #include <tinymp/train/moment.cpp>
 #include <tinymp/train/resident_data.cpp>

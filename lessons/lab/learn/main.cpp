@@ -7,7 +7,7 @@
 #include <iostream>
 #include <string_view>
 
-// The commands that have no program of their own: ./learn alone, train, explain, verify-all, compare, runs,
+// The commands that have no program of their own: ./learn alone, train, explain, memory, verify-all, compare, runs,
 // predict, tensor-core, convert and scale-trace. The script ./learn starts it, and the other programs, as commands.txt
 // says.
 namespace {
@@ -18,15 +18,11 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, char** argv);
 };
-constexpr Command commands[] = {{"train", lab::train_command},
-                                {"explain", lab::explain_command},
-                                {"verify-all", lab::verify_all},
-                                {"compare", lab::compare},
-                                {"runs", lab::runs_command},
-                                {"predict", lab::predict_command},
-                                {"tensor-core", lab::tensor_core_command},
-                                {"convert", lab::convert_command},
-                                {"scale-trace", lab::scale_trace_command}};
+constexpr Command commands[] = {{"train", lab::train_command},     {"explain", lab::explain_command},
+                                {"memory", lab::memory_command},   {"verify-all", lab::verify_all},
+                                {"compare", lab::compare},         {"runs", lab::runs_command},
+                                {"predict", lab::predict_command}, {"tensor-core", lab::tensor_core_command},
+                                {"convert", lab::convert_command}, {"scale-trace", lab::scale_trace_command}};
 
 /// All that ./learn can do: the first word of each line of commands.txt.
 std::vector<std::string> names() {

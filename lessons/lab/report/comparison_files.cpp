@@ -66,7 +66,8 @@ Json json_of(const std::optional<MemoryFigures>& memory) {
   const auto number = [](double bytes) { return train::json_number(bytes); };
   return {{"weights", number(memory->weights)},         {"masters", number(memory->masters)},
           {"optimizer", number(memory->optimizer)},     {"gradients", number(memory->gradients)},
-          {"activations", number(memory->activations)}, {"workspace", number(memory->workspace)}};
+          {"activations", number(memory->activations)}, {"workspace", number(memory->workspace)},
+          {"scratch", number(memory->scratch)}};
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using train::MemoryBytes;
 
 struct Kind {
   const char* name;
-  const char* column;  ///< in a table of 80 columns
+  const char* column;  ///< in a table of 80 columns; null: in that of the kind before it
   std::int64_t MemoryBytes::*bytes;
   double MemoryFigures::*mean;
 };
@@ -27,6 +27,7 @@ constexpr Kind kinds[] = {
     {"gradients", "gradients", &MemoryBytes::gradients, &MemoryFigures::gradients},
     {"activations", "activations", &MemoryBytes::activations, &MemoryFigures::activations},
     {"workspace", "other", &MemoryBytes::workspace, &MemoryFigures::workspace},
+    {"scratch", nullptr, &MemoryBytes::scratch, &MemoryFigures::scratch},
 };
 
 bool is_measured(const Run& run) {
@@ -121,12 +122,18 @@ Table memory_table(std::span<const Group> groups) {
   if (rows.empty()) return table;
   const double unit = unit_of(rows).second;
   table = {{"run"}, {Align::left}, {}};
-  for (const Kind& kind : kinds) table.header.emplace_back(kind.column);
+  for (const Kind& kind : kinds)
+    if (kind.column != nullptr) table.header.emplace_back(kind.column);
   table.header.emplace_back("peak");
   table.align.resize(table.header.size(), Align::right);
   for (const Measured& row : rows) {
     std::vector<std::string>& cells = table.rows.emplace_back(std::vector{row.group->name});
-    for (const Kind& kind : kinds) cells.push_back(cell(row.figures.*kind.mean, unit));
+    double bytes = 0;
+    for (const Kind* kind = std::begin(kinds); kind != std::end(kinds); ++kind) {
+      bytes += row.figures.*kind->mean;
+      if (const Kind* const next = kind + 1; next != std::end(kinds) && next->column == nullptr) continue;
+      cells.push_back(cell(std::exchange(bytes, 0), unit));
+    }
     cells.push_back(cell(row.figures.peak, unit));
   }
   return table;
@@ -139,7 +146,7 @@ std::string memory_note(std::span<const Group> groups) {
       "In ", unit_of(rows).first,
       ", measured in the steps: the most of each kind, and of their sum (peak). Moments: all that the "
       "optimizer keeps. Activations: what forward leaves for backward, autocast's copies of weights "
-      "among it. Other: the batch, temporaries of an op.",
+      "among it. Other: the batch, temporaries of an op, and what kernels took while they ran.",
       beside_fp32(rows));
 }
 

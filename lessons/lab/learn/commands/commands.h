@@ -12,6 +12,7 @@ inline constexpr Lesson compare_lesson{"compare", "Recorded runs side by side",
 int overview(bool plain);  ///< ./learn alone; plain: ASCII without colour
 int train_command(int argc, char** argv);
 int explain_command(int argc, char** argv);
+int memory_command(int argc, char** argv);
 int verify_all(int argc, char** argv);
 int compare(int argc, char** argv);
 int runs_command(int argc, char** argv);

@@ -35,7 +35,8 @@ const char* const fields_of_a_log =
     "  result       value (of metric, on the test set), taken, skipped,\n"
     "               first_nonfinite_step (0: none), seconds, peak_bytes,\n"
     "               memory (bytes of weights, masters, optimizer, gradients,\n"
-    "               activations, workspace: the most of each),\n"
+    "               activations, workspace, scratch of kernels: the most of each),\n"
+    "               peak_without_scratch (what ./learn memory tells beforehand),\n"
     "               weights (a hash, see ./learn train --hash)\n"
     "More of each: tinymp/train/run_log.h";
 

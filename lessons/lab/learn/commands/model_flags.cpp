@@ -24,8 +24,10 @@ train::ModelMaker convolutional(const CLI::App& app, const ModelFlags& flags, co
   };
 }
 
-constexpr const char* text_flags[] = {"--layers", "--heads",  "--context", "--vocabulary",
-                                      "--words",  "--masked", "--dropout"};
+std::vector<std::string> text_flags(const ModelFlags& flags) {
+  return {"--layers", "--heads", flags.words_of.context, "--vocabulary", "--words", flags.words_of.masked,
+          "--dropout"};
+}
 
 void add_text_flags(CLI::App& app, ModelFlags& flags, const char* group) {
   const auto size = [&](const char* flag, std::int64_t& value, std::int64_t most, const char* what) {
@@ -37,7 +39,8 @@ void add_text_flags(CLI::App& app, ModelFlags& flags, const char* group) {
   };
   size("--layers", flags.layers, 1000, "Of transformer: blocks");
   size("--heads", flags.heads, 1 << 16, "Of transformer: they share the width");
-  size("--context", flags.context, 1 << 16, "Of transformer: tokens of a text that it reads at a time");
+  size(flags.words_of.context.c_str(), flags.context, 1 << 16,
+       "Of transformer: tokens of a text that it reads at a time");
   app.add_flag("--words", flags.words, "Of transformer: tokens are words, not characters")->group(group);
   app.add_option("--vocabulary", flags.vocabulary, "Of transformer with --words: the most frequent ones")
       ->type_name("N")
@@ -45,7 +48,7 @@ void add_text_flags(CLI::App& app, ModelFlags& flags, const char* group) {
       ->capture_default_str()
       ->group(group);
   app.add_flag(
-         "--masked", flags.masked,
+         flags.words_of.masked, flags.masked,
          "Of transformer: an encoder that names hidden tokens (BERT); else a decoder of the next (GPT-2)")
       ->group(group);
   app.add_option("--dropout", flags.dropout, "Of transformer (0)")
@@ -54,20 +57,25 @@ void add_text_flags(CLI::App& app, ModelFlags& flags, const char* group) {
       ->group(group);
 }
 
-std::size_t count_of_text_flags(const CLI::App& app) {
+std::size_t count_of_text_flags(const CLI::App& app, const ModelFlags& flags) {
   std::size_t count = 0;
-  for (const char* flag : text_flags) count += app.count(flag);
+  for (const std::string& flag : text_flags(flags)) count += app.count(flag);
   return count;
 }
 
 }  // namespace
 
-void add_model_flags(CLI::App& app, ModelFlags& flags) {
+void add_model_flags(CLI::App& app, ModelFlags& flags, ModelWords words) {
   const char* const group = "The model";
-  app.add_option("--model", flags.name, "mlp, autoencoder, residual, lenet, resnet20 or transformer")
+  flags.words_of = std::move(words);
+  std::vector<std::string> names{"mlp", "autoencoder", "residual", "lenet", "resnet20", "transformer"};
+  names.insert(names.end(), flags.words_of.more.begin(), flags.words_of.more.end());
+  std::string list;
+  for (const std::string& name : names)
+    list += concat(list.empty() ? "" : name == names.back() ? " or " : ", ", name);
+  app.add_option("--model", flags.name, list)
       ->type_name("NAME")
-      ->check(CLI::IsMember({"mlp", "autoencoder", "residual", "lenet", "resnet20", "transformer"})
-                  .description(""))
+      ->check(CLI::IsMember(names).description(""))
       ->capture_default_str()
       ->group(group);
   app.add_option("--widths", flags.widths,
@@ -92,11 +100,10 @@ void add_model_flags(CLI::App& app, ModelFlags& flags) {
 
 std::optional<train::TextPlan> text_plan_of(const CLI::App& app, const ModelFlags& flags) {
   if (!flags.reads_text()) {
-    if (count_of_text_flags(app) > 0)
-      throw UsageError(
-          concat("--layers, --heads, --context, --words, --vocabulary, --masked and --dropout are "
-                 "for transformer, not for ",
-                 flags.name));
+    if (count_of_text_flags(app, flags) > 0)
+      throw UsageError(concat("--layers, --heads, ", flags.words_of.context, ", --words, --vocabulary, ",
+                              flags.words_of.masked, " and --dropout are for transformer, not for ",
+                              flags.name));
     return std::nullopt;
   }
   if (app.count("--widths") + app.count("--blocks") > 0)

@@ -12,8 +12,15 @@ class App;
 /// A model from the command line: its name and its sizes.
 namespace tinymp::lab {
 
+/// What a command calls the flags that are not called the same everywhere.
+struct ModelWords {
+  std::string context = "--context", masked = "--masked";
+  std::vector<std::string> more{};  ///< models that only this command knows
+};
+
 struct ModelFlags {
   std::string name = "mlp";
+  ModelWords words_of{};
   std::vector<std::int64_t> widths;
   std::int64_t width = 64;
   int blocks = 8;
@@ -22,11 +29,12 @@ struct ModelFlags {
   bool words = false, masked = false;
   float dropout = 0;
 
-  bool reads_text() const { return name == "transformer"; }
+  bool reads_text() const { return name == "transformer" || name == "lstm" || is_bert(); }
+  bool is_bert() const { return name.starts_with("bert-"); }
   data::TextUnit unit() const { return words ? data::TextUnit::word : data::TextUnit::character; }
 };
 
-void add_model_flags(CLI::App& app, ModelFlags& flags);
+void add_model_flags(CLI::App& app, ModelFlags& flags, ModelWords words = {});
 
 /// Throws UsageError for sizes that the model has no use for, or that do not fit the images,
 /// whose shape is `shape`.

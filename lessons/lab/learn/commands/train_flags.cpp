@@ -1,4 +1,5 @@
 #include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/byte_size.h>
 #include <lessons/lab/learn/commands/train_flags.h>
 #include <tinymp/optim/optimizers.h>
 #include <CLI/CLI.hpp>
@@ -103,6 +104,11 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
       ->check(whole(0, many));
   count("--shadow-every", flags.shadow_every, 0,
         "Count flushed gradients so often (not in FP32, which flushes none); 0: never, and no histograms");
+  app.add_option(
+         "--memory-limit", flags.memory_limit,
+         "Refuse a run whose steps take more bytes, without the scratch of kernels; see ./learn memory")
+      ->type_name("SIZE")
+      ->check(byte_size());
   app.add_flag("--graph", flags.options.graph,
                "With --device cuda: launch a step as one graph, with the data set on the device");
   app.add_flag("--augment", flags.augment, "Each epoch moves each image a little and mirrors half of them");
@@ -152,11 +158,7 @@ void choose_optimizer(const CLI::App& app, const TrainFlags& flags, train::Plan&
   const float lr = flags.lr.empty() ? usual : flags.lr.front();
   const float usual_decay = flags.optimizer == "adamw" ? 0.01f : 0;
   const float decay = app.count("--weight-decay") > 0 ? flags.weight_decay : usual_decay;
-  plan.optimizer =
-      is_sgd ? train::optimizer_of<Sgd>({.lr = lr, .momentum = flags.momentum, .weight_decay = decay})
-      : flags.optimizer == "adam"  ? train::optimizer_of<Adam>({.lr = lr, .weight_decay = decay})
-      : flags.optimizer == "adamw" ? train::optimizer_of<AdamW>({.lr = lr, .weight_decay = decay})
-                                   : train::optimizer_of<Adagrad>({.lr = lr, .weight_decay = decay});
+  plan.optimizer = optimizer_named(flags.optimizer, lr, flags.momentum, decay);
   plan.clip = flags.clip;
   plan.optimizer_name = concat(flags.optimizer, " lr=", lr);
   if (flags.momentum > 0) plan.optimizer_name += concat(" momentum=", flags.momentum);
@@ -172,6 +174,14 @@ nn::Segments segments_from(const CLI::App& app, const TrainFlags& flags) {
   return nn::Segments::from(flags.recompute.empty() ? "blocks" : flags.recompute);
 }
 
+train::OptimizerMaker optimizer_named(const std::string& name, float lr, float momentum, float weight_decay) {
+  if (name == "sgd")
+    return train::optimizer_of<Sgd>({.lr = lr, .momentum = momentum, .weight_decay = weight_decay});
+  if (name == "adam") return train::optimizer_of<Adam>({.lr = lr, .weight_decay = weight_decay});
+  if (name == "adamw") return train::optimizer_of<AdamW>({.lr = lr, .weight_decay = weight_decay});
+  return train::optimizer_of<Adagrad>({.lr = lr, .weight_decay = weight_decay});
+}
+
 train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   train::Plan plan;
   plan.recipe = recipe_from_flags(app, flags.recipe);
@@ -183,6 +193,7 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   plan.batch = flags.batch;
   plan.micro_batches = flags.micro_batches;
   plan.recompute = segments_from(app, flags);
+  if (!flags.memory_limit.empty()) plan.memory_limit = bytes_from(flags.memory_limit);
   plan.log_every = flags.log_every;
   plan.validate_every =
       flags.validate_every < 0 ? std::max<std::int64_t>(1, flags.steps / 20) : flags.validate_every;

@@ -31,11 +31,15 @@ struct TrainFlags {
   bool augment = false;
   std::int64_t seeds = 0;  ///< 0: one run, no sweep
   std::int64_t warmup = 0, steps = 1000, batch = 64, micro_batches = 1, log_every = 10, shadow_every = 50;
+  std::string memory_limit{};        ///< "12GB"; empty: none
   std::int64_t validate_every = -1;  ///< -1: 20 times a run
   std::string recompute;             ///< "": one segment a block, where the flag is given
 };
 
 void add_train_flags(CLI::App& app, TrainFlags& flags);
+
+/// sgd, adam, adamw or adagrad; the momentum is that of sgd.
+train::OptimizerMaker optimizer_named(const std::string& name, float lr, float momentum, float weight_decay);
 
 /// The plan of one run: of one recipe, and of the first learning rate. Throws UsageError for flags that contradict each
 /// other.

@@ -1,3 +1,6 @@
+#include <lessons/lab/learn/commands/byte_size.cpp>
+#include <lessons/lab/learn/commands/memory.cpp>
+#include <lessons/lab/learn/commands/memory_models.cpp>
 #include <lessons/lab/learn/commands/model_flags.cpp>
 #include <lessons/lab/learn/commands/other_seeds.cpp>
 #include <lessons/lab/learn/commands/recipe_flags.cpp>
