@@ -111,6 +111,8 @@ plans_memory() {
   learn 0 memory --recipe fp16_dynamic --batch 100 && prints 'at the peak  *FP32$' && prints '^weights  *101780 ' &&
     prints '^masters  *203560 ' && prints '^Beside FP32: [01][.][0-9]* of its peak, 0[.]5[0-9]* of its activations'
   learn 0 memory --batch 100 --accumulate 4 && prints '^A step of 4 x 100 images[.]'
+  learn 0 memory --model bert-base --batch 8 --recompute sqrt && prints '^Runs 12 blocks again in backward, in 3 segments[.]$'
+  learn 2 memory --recompute 2 && complains '2 segments of a model that has 1 block'
 
   # The search ends where one more does not fit, and a training agrees.
   learn 0 memory --budget 2MB && prints '^largest batch [1-9]'

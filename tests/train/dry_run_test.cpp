@@ -185,6 +185,21 @@ TEST_CASE("dry run: equal to real steps with micro-batches, whose activations ar
   }
 }
 
+TEST_CASE("dry run: equal to real steps that recompute their blocks") {
+  for (const Planned& of : planned()) {
+    for (const Recipe& recipe : {recipes::fp32, recipes::o1, recipes::fp16_dynamic, delayed()}) {
+      INFO(of.name << ", " << describe(recipe));
+      Plan plan = plan_of(of, recipe, 3);
+      const train::BatchMaker batches = train::blank(of.batch);
+      const std::int64_t kept = activations(dry_run(plan, batches));
+      plan.recompute = nn::Segments::one_a_block();
+      const MemoryUse use = dry_run(plan, batches);
+      check_equal(use, measured_steps(plan, batches));
+      if (of.name == std::string_view("resnet20")) CHECK(activations(use) * 2 < kept);
+    }
+  }
+}
+
 TEST_CASE("dry run: equal to what train::run writes into its log") {
   const data::Split data = made_up_split();
   for (const Recipe& recipe : {recipes::fp32, recipes::fp16_dynamic, recipes::o1, delayed()}) {

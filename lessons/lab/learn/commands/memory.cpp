@@ -23,7 +23,7 @@ using train::Saved;
 struct MemoryFlags {
   ModelFlags model;
   RecipeFlags recipe;
-  std::string data, optimizer = "sgd", saved = "lean", budget;
+  std::string data, optimizer = "sgd", saved = "lean", budget, recompute;
   float momentum = 0;
   std::int64_t batch = 64, micro_batches = 1, ops = 12;
 };
@@ -38,6 +38,7 @@ void add_memory_flags(CLI::App& app, MemoryFlags& flags) {
       ->type_name("K")
       ->check(whole(1, 1'000'000))
       ->capture_default_str();
+  add_recompute_flag(app, flags.recompute);
   app.add_option("--budget", flags.budget,
                  "Without --batch: look for the largest batch that fits; 12GB, 16GiB")
       ->type_name("SIZE")
@@ -200,17 +201,22 @@ int memory_command(int argc, char** argv) {
   plan.optimizer = optimizer_named(flags.optimizer, 1e-3f, flags.momentum, 0);
   plan.batch = flags.batch;
   plan.micro_batches = flags.micro_batches;
+  plan.recompute = segments_from(app, flags.recompute);
   const train::BatchMaker batch = train::blank(model.batch);
   const Saved saved = flags.saved == "all" ? Saved::all : Saved::lean;
   const std::int64_t budget = flags.budget.empty() ? 0 : bytes_from(flags.budget);
   const bool searches = budget > 0 && app.count("--batch") == 0;
+  train::Plan there = plan;
+  there.device = Device::meta;
+  const std::unique_ptr<nn::Model> shape_alone = train::make_model(there, plan.recipe);
+  const std::string name = shape_alone->name(),
+                    segments = told_segments(plan.recompute, shape_alone->blocks());
   if (searches) plan.batch = train::largest_batch(plan, batch, budget, saved);
 
-  plan.device = Device::meta;
-  const std::string name = train::make_model(plan, plan.recipe)->name();
   const char* const things = model.batch.pixels > 0 ? "images" : "texts";
   std::cout << fitted(concat(flags.model.is_bert() ? flags.model.name + ", " : "", name, "; ", model.reads,
                              "; ", flags.optimizer, "; ", describe(plan.recipe), "\n"));
+  if (!segments.empty()) std::cout << segments << "\n";
   const std::int64_t shown = std::max<std::int64_t>(1, plan.batch);
   const std::string batches =
       plan.micro_batches == 1 ? "A step of " : concat("A step of ", plan.micro_batches, " x ");

@@ -52,7 +52,7 @@ Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
     request.options.graph = false;  // the machine with the GPU may be gone; the bits are the same
   if (app.count("--save-every") > 0) request.plan.save_every = flags.resume.save_every;
   if (app.count("--keep") > 0) request.plan.keep = flags.resume.keep;
-  if (app.count("--recompute") > 0) request.plan.recompute = segments_from(app, flags);
+  if (app.count("--recompute") > 0) request.plan.recompute = segments_from(app, flags.recompute);
   request.plan.resume = flags.resume.resume;
   return request;
 }

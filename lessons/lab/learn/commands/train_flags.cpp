@@ -73,22 +73,7 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
       ->check(no_format())
       ->check(whole(1, 1'000'000))
       ->capture_default_str();
-  app.add_option(
-         "--recompute", flags.recompute,
-         "Keep the inputs of blocks alone, and run each again in backward: one segment a block, or so "
-         "many segments, or sqrt of the blocks. No bit changes")
-      ->type_name("[SEGMENTS]")
-      ->expected(0, 1)
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            try {
-              static_cast<void>(nn::Segments::from(text.empty() ? "blocks" : text));
-              return std::string();
-            } catch (const Error& error) {
-              return std::string(error.what());
-            }
-          },
-          ""));
+  add_recompute_flag(app, flags.recompute);
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
       ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
@@ -169,9 +154,28 @@ void choose_optimizer(const CLI::App& app, const TrainFlags& flags, train::Plan&
 
 }  // namespace
 
-nn::Segments segments_from(const CLI::App& app, const TrainFlags& flags) {
+void add_recompute_flag(CLI::App& app, std::string& segments) {
+  app.add_option(
+         "--recompute", segments,
+         "Keep the inputs of blocks alone, and run each again in backward: one segment a block, or so "
+         "many segments, or sqrt of the blocks. No bit changes")
+      ->type_name("[SEGMENTS]")
+      ->expected(0, 1)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            try {
+              static_cast<void>(nn::Segments::from(text.empty() ? "blocks" : text));
+              return std::string();
+            } catch (const Error& error) {
+              return std::string(error.what());
+            }
+          },
+          ""));
+}
+
+nn::Segments segments_from(const CLI::App& app, const std::string& segments) {
   if (app.count("--recompute") == 0) return {};
-  return nn::Segments::from(flags.recompute.empty() ? "blocks" : flags.recompute);
+  return nn::Segments::from(segments.empty() ? "blocks" : segments);
 }
 
 train::OptimizerMaker optimizer_named(const std::string& name, float lr, float momentum, float weight_decay) {
@@ -192,7 +196,7 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   plan.steps = flags.steps;
   plan.batch = flags.batch;
   plan.micro_batches = flags.micro_batches;
-  plan.recompute = segments_from(app, flags);
+  plan.recompute = segments_from(app, flags.recompute);
   if (!flags.memory_limit.empty()) plan.memory_limit = bytes_from(flags.memory_limit);
   plan.log_every = flags.log_every;
   plan.validate_every =
@@ -218,17 +222,21 @@ std::string panel(const train::Plan& plan, Lab& lab) {
                 plan.text ? plan.text->text->name : lab.data().train.name);
 }
 
-std::string told_segments(const train::Plan& plan) {
-  if (!plan.recompute.any()) return "";
-  Rng rng(0);
-  const std::int64_t blocks = plan.model(plan.recipe, rng)->blocks();
+std::string told_segments(const nn::Segments& asked, std::int64_t blocks) {
+  if (!asked.any()) return "";
   try {
-    const std::int64_t segments = plan.recompute.of(blocks);
+    const std::int64_t segments = asked.of(blocks);
     return concat("Runs ", blocks, blocks == 1 ? " block" : " blocks", " again in backward, in ", segments,
                   segments == 1 ? " segment." : " segments.");
   } catch (const Error& error) {
     throw UsageError(concat("--recompute: ", error.what()));
   }
+}
+
+std::string told_segments(const train::Plan& plan) {
+  if (!plan.recompute.any()) return "";
+  Rng rng(0);
+  return told_segments(plan.recompute, plan.model(plan.recipe, rng)->blocks());
 }
 
 void add_train_flags(CLI::App& app, TrainFlags& flags) {

@@ -45,8 +45,10 @@ train::OptimizerMaker optimizer_named(const std::string& name, float lr, float m
 /// other.
 train::Plan plan_from(const CLI::App& app, const TrainFlags& flags);
 
+/// --recompute and its word.
+void add_recompute_flag(CLI::App& app, std::string& segments);
 /// What --recompute asks for; none without it.
-nn::Segments segments_from(const CLI::App& app, const TrainFlags& flags);
+nn::Segments segments_from(const CLI::App& app, const std::string& segments);
 
 /// The flags in the words of a command, {"train", "--lr", "0.1"}: of one in a log, or of a cell of a sweep. Throws
 /// UsageError for words that mean nothing to this version.
@@ -69,5 +71,6 @@ std::string panel(const train::Plan& plan, Lab& lab);
 /// "Runs 24 blocks again in backward, in 5 segments."; empty where the plan recomputes nothing. Throws UsageError where
 /// the model has no such segments.
 std::string told_segments(const train::Plan& plan);
+std::string told_segments(const nn::Segments& asked, std::int64_t blocks);
 
 }  // namespace tinymp::lab
