@@ -3,8 +3,9 @@
 #include <kernels/cuda/cuda.h>
 #include <kernels/kernels.h>
 
-/// Convolutions on tensor cores, FP16 and BF16 with sums in FP32, and FP16 with sums in FP16. Each returns false, and writes nothing, where the
-/// GPU or the kernels do not take the formats or sizes; conv.cuh then computes one value after the other.
+/// Convolutions on tensor cores, FP16 and BF16 with sums in FP32, and FP16 with sums in FP16. Each returns false, and
+/// writes nothing, where the GPU or the kernels do not take the formats or sizes; conv.cuh then computes one value after
+/// the other.
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 
 /// Takes out of `rest` what it does of it.

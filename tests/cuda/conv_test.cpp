@@ -8,8 +8,8 @@
 #include <functional>
 #include <limits>
 
-/// Convolutions on Device::cuda against the CPU, also those in formats that no tensor core takes. Sums in FP16 are rounded
-/// once an instruction there, and at each step here.
+/// Convolutions on Device::cuda against the CPU, also those in formats that no tensor core takes. Tensor cores round sums in
+/// FP16 once an instruction, the CPU at each step; so these are of whole numbers whose sums FP16 holds.
 namespace tinymp::test {
 namespace {
 
@@ -43,27 +43,36 @@ Tensor written(const Kernel& kernel, const Tensor& a, const Tensor& b, const Sha
   return result.to(Device::cpu);
 }
 
-/// `roundings`: so many steps of the sum are rounded to the format of the result.
-void check_like(const Tensor& there, const Tensor& here, bool same_bits, std::int64_t roundings) {
+void check_like(const Tensor& there, const Tensor& here, bool same_bits) {
   if (same_bits) {
     CHECK(bits_equal(there, here));
     return;
   }
   const std::vector<double> t = there.to_doubles(), h = here.to_doubles();
-  const double rounding = static_cast<double>(roundings) *
-                          (here.dtype() == DType::f16 ? 0x1p-10 : 0x1p-7);  // a tensor core cuts off
+  const double rounding =
+      here.dtype() == DType::f16 ? 0x1p-10 : 0x1p-7;  // of another sum, which a tensor core cuts off
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (std::isnan(h[i]) && std::isnan(t[i])) continue;
     REQUIRE(std::fabs(t[i] - h[i]) <= rounding * std::max(1.0, std::fabs(h[i])));
   }
 }
 
+/// -1, 0 and 1. A sum of 2048 of their products is exact in FP16, in any order.
+Tensor signs(const Shape& shape, DType dtype, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<std::size_t>(shape.size()));
+  for (float& value : values) value = static_cast<float>(rng.below(3)) - 1;
+  return Tensor::from(shape, values, dtype);
+}
+
 void check(const ConvProblem& p, DType dtype, DType sums, std::int64_t offset) {
   INFO(p << ", " << dtype << ", sums in " << sums << ", from " << offset);
-  const Tensor x = drawn(p.x, dtype, 1, 1), w = drawn(p.w(), dtype, 2, 1), dy = drawn(p.y(), dtype, 3, 1);
   const bool tensor_cores = is_narrow(dtype) && (sums == DType::f32 || dtype == sums);
-  const auto both = [&](const Kernel& kernel, const Tensor& a, const Tensor& b, const Shape& c,
-                        std::int64_t terms) {
+  const auto values = [&](const Shape& shape, std::uint64_t seed) {
+    return tensor_cores && sums == DType::f16 ? signs(shape, dtype, seed) : drawn(shape, dtype, seed, 1);
+  };
+  const Tensor x = values(p.x, 1), w = values(p.w(), 2), dy = values(p.y(), 3);
+  const auto both = [&](const Kernel& kernel, const Tensor& a, const Tensor& b, const Shape& c) {
     const kernels::Profile profile;
     const Tensor there = written(kernel, a, b, c, offset, Device::cuda);
     if (there.size() > offset) {
@@ -74,14 +83,14 @@ void check(const ConvProblem& p, DType dtype, DType sums, std::int64_t offset) {
       if (a.size() > 0) CHECK(line->way == (tensor_cores ? "mma" : "by definition"));
     }
     check_like(there, written(kernel, a, b, c, offset, Device::cpu),
-               !tensor_cores || (adds_as_cpu() && sums == DType::f32), sums == DType::f32 ? 1 : terms);
+               adds_as_cpu() || !tensor_cores || sums == DType::f16);
   };
   both([&](const View& a, const View& b, const View& c) { kernels::conv2d(a, b, p.window, c, sums, {}); }, x,
-       w, p.y(), w.size() / p.outputs);
+       w, p.y());
   both([&](const View& a, const View& b, const View& c) { kernels::conv2d_dx(a, b, p.window, c, sums, {}); },
-       dy, w, p.x, w.size() / p.x[3]);
+       dy, w, p.x);
   both([&](const View& a, const View& b, const View& c) { kernels::conv2d_dw(a, b, p.window, c, sums, {}); },
-       x, dy, p.w(), dy.size() / p.outputs);
+       x, dy, p.w());
 }
 
 }  // namespace
@@ -100,6 +109,20 @@ TEST_CASE("conv2d on tensor cores takes tensors that begin anywhere") {
     for (const std::int64_t offset : {1, 2, 4}) check(p, DType::f16, DType::f32, offset);
     check(p, DType::f16, DType::f16, 1);
   }
+}
+
+TEST_CASE("conv2d on tensor cores keeps sums in the format that it is asked for") {
+  NEEDS_CUDA();
+  std::vector<float> values(48, 0);
+  values[0] = 2048;
+  values[16] = values[32] = 1;  // each in an instruction of its own
+  const Tensor x = Tensor::from({1, 1, 1, 48}, values, DType::f16).to(Device::cuda),
+               w = Tensor::from({1, 1, 48, 1}, std::vector<float>(48, 1), DType::f16).to(Device::cuda),
+               y({1, 1, 1, 1}, DType::f16, Device::cuda);
+  kernels::conv2d(x.view(), w.view(), {1, 1}, y.view(), DType::f16, {});
+  CHECK(y.item() == 2048);
+  kernels::conv2d(x.view(), w.view(), {1, 1}, y.view(), DType::f32, {});
+  CHECK(y.item() == 2050);
 }
 
 TEST_CASE("conv2d by definition and its gradients have the bits of the CPU") {

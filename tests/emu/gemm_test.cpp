@@ -203,7 +203,7 @@ TEST_CASE("gemm: tiled") { check(Rung::tiled, ragged()); }
 TEST_CASE("gemm: wmma-tiled") { check(Rung::wmma_tiled, ragged()); }
 TEST_CASE("gemm: wmma-stages") { check(Rung::wmma_stages, ragged()); }
 TEST_CASE("gemm: mma") { check(Rung::mma, ragged()); }
-TEST_CASE("gemm: mma, rows of any even number of elements") {
+TEST_CASE("gemm: mma, rows that begin at any number of elements") {
   for (const int width : {2, 1}) {
     std::vector<Case> narrow = ragged();
     for (Case& c : narrow) c.width = width;
@@ -220,13 +220,16 @@ TEST_CASE("gemm: mma - the tiles of products that fill a GPU") {
 }
 TEST_CASE("gemm: mma, sums in parts that blocks of their own add up") {
   std::vector<Case> split;
-  for (const auto& [size, parts] : {std::pair{Case{.M = 64, .N = 10, .K = 784, .types = {}, .extra = 0}, 6},
-                                    std::pair{Case{.M = 70, .N = 33, .K = 130, .types = {}, .extra = 2}, 2},
-                                    std::pair{Case{.M = 3, .N = 5, .K = 1000, .types = {}, .extra = 0}, 16},
-                                    std::pair{Case{.M = 9, .N = 7, .K = 65, .types = {}, .extra = 1}, 9}}) {
+  for (const auto& [size, parts] :
+       {std::pair{Case{.M = 64, .N = 10, .K = 784, .types = {}, .extra = 0}, 6},
+        std::pair{Case{.M = 70, .N = 33, .K = 130, .types = {}, .extra = 2}, 2},
+        std::pair{Case{.M = 3, .N = 5, .K = 1000, .types = {}, .extra = 0}, 16},
+        std::pair{Case{.M = 9, .N = 7, .K = 65, .types = {}, .extra = 1}, 9},
+        std::pair{Case{.M = 5, .N = 3, .K = 1001, .types = {}, .extra = 0}, 16}}) {
     split.push_back(size);
     split.back().parts = parts;
     if (size.M == 64) split.back().width = 2;
+    if (size.M == 5) split.back().width = 1;
   }
   check(Rung::mma, split);
 }

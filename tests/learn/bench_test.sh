@@ -141,7 +141,8 @@ learn 0 gemm --size 32 --out "$work/all.json"
 lines_with 6 ' right'
 prints '^Emulated: the times are those of a CPU'
 prints '^(32,32) = (32,32) (32,32), f16 with sums in f32$'
-[ "$(grep -c '"products": 82' "$work/all.json")" = 6 ] || fail 'wanted 82 products a rung'
+[ "$(grep -c '"products": 122' "$work/all.json")" = 4 ] || fail 'wanted 122 products of each rung that takes any rows'
+[ "$(grep -c '"products": 42' "$work/all.json")" = 2 ] || fail 'wanted 42 products of each other rung'
 for text in '"bench": "gemm"' '"emulated": true' '"name": "emulated GPU"' '"rung": "wmma-stages"' '"commit": "' \
   '"date": "20' '"driver": ""' '"command": "TINYMP_EMULATE=1 ./learn bench gemm --size 32 --out'; do
   grep -q -- "$text" "$work/all.json" || fail "wanted in the JSON: $text"

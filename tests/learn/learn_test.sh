@@ -244,7 +244,7 @@ use() {
   learn 2 train --data course --model transformer --heads 3 && complains '--heads 3 do not share --width 64'
   learn 2 train --data course --model transformer --blocks 3 && complains 'transformer has --width and --layers'
   learn 2 train --data course --model transformer --vocabulary 9 && complains '--vocabulary is for --words'
-  learn 2 train --data course --model transformer --context 65536 --batch 900 && complains 'a batch of 900 texts'
+  learn 2 train --data course --model transformer --context 20000 --batch 900 && complains 'a batch of 900 texts'
   learn 2 train --data cut --layers 3 && complains 'are for transformer, not for mlp'
   learn 2 train --data folder: && complains 'wants the path of a folder'
   learn 3 train --data folder:nowhere && complains 'nowhere: no such folder'

@@ -95,7 +95,7 @@ namespace {
 void divide_by_micro_batches(const DeviceValue<float>& factor, double micro_batches) {
   if (micro_batches == 1) return;
   const View cell = Tensor::over(factor.storage(), 0, DType::f32).view();
-  kernels::broadcast(cell, micro_batches, cell);
+  kernels::scale(cell, 1 / micro_batches, cell);
 }
 
 }  // namespace

@@ -83,6 +83,8 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   const float max_norm = plan.clip > 0 ? plan.clip : std::numeric_limits<float>::infinity();
   const bool has_norm = plan.clip > 0 || meters.norm;
   UnscaleResult check = has_norm ? scaler.unscale(gradients, max_norm) : scaler.unscale(gradients);
+  std::optional<nn::Recomputing> of_shadow;  // it has as little room as the model
+  if (plan.recompute.any()) of_shadow.emplace(plan.recompute);
   double flushed = not_measured;
   std::optional<StepHistograms> histograms;
   if (meters.histograms) {

@@ -7,7 +7,7 @@
 /// of Hopper (Luo et al. 2024, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture"), where wgmma
 /// reaches all of it. 6.3 instructions for each HMMA: at most 64 %. A product that is too small for its tiles to fill a
 /// GPU gets smaller ones, with 15 instructions for each HMMA. Rows that are not aligned to 16 bytes cost half as much again to
-/// twice as much; rows that begin anywhere always get small tiles, with 24. A small product with long sums splits them (GemmProblem::parts).
+/// twice as much; rows that begin anywhere take small tiles, with 24. A small product with long sums splits them (GemmProblem::parts).
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
@@ -73,7 +73,7 @@ void with_shape(const GemmProblem& p, int width, Run&& run) {
   const auto with_width = [&](auto of) { large ? run(Type<BlockShape>(), of) : run(Type<SmallShape>(), of); };
   if (width == 8) return with_width(std::integral_constant<int, 8>());
   if (width == 2) return with_width(std::integral_constant<int, 2>());
-  run(Type<SmallShape>(), std::integral_constant<int, 1>());  // a large one would wait no less
+  run(Type<SmallShape>(), std::integral_constant<int, 1>());  // a large one was not tried
 }
 
 }  // namespace

@@ -67,8 +67,10 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
   };
   count("--steps", flags.steps, 1, "How many");
   count("--batch", flags.batch, 1, "Images, or texts, that go forward and backward at once");
-  app.add_option("--accumulate", flags.micro_batches,
-                 "Add up the gradients of K such batches, and take one step with their mean")
+  app.add_option(
+         "--accumulate", flags.micro_batches,
+         "Add up the gradients of K such batches, and take one step with their mean; in FP16 sums overflow "
+         "sooner (--gradient f32)")
       ->type_name("K")
       ->check(no_format())
       ->check(whole(1, 1'000'000))
