@@ -7,7 +7,8 @@
 /// of Hopper (Luo et al. 2024, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture"), where wgmma
 /// reaches all of it. 6.3 instructions for each HMMA: at most 64 %. A product that is too small for its tiles to fill a
 /// GPU gets smaller ones, with 15 instructions for each HMMA. Rows that are not aligned to 16 bytes cost half as much again to
-/// twice as much; rows that begin anywhere take small tiles, with 24. A small product with long sums splits them (GemmProblem::parts).
+/// twice as much; rows that begin anywhere take small tiles, with 24. A small product with long sums splits them
+/// (GemmProblem::parts).
 namespace tinymp::kernels::TINYMP_EXECUTOR {
 namespace {
 
