@@ -69,15 +69,18 @@ TEST_CASE("gate: every reference passes, with all its cases") {
   }
 }
 
-TEST_CASE("gate: every wrong version of chapters 1 to 3 is rejected, and its misconception is named") {
+TEST_CASE("gate: every wrong version of chapters 1 to 3 is rejected, and its misconception is named",
+          "[exhaustive]") {
   reject_wrong_versions(1, 3);
 }
 
-TEST_CASE("gate: every wrong version of chapters 4 to 6 is rejected, and its misconception is named") {
+TEST_CASE("gate: every wrong version of chapters 4 to 6 is rejected, and its misconception is named",
+          "[exhaustive]") {
   reject_wrong_versions(4, 6);
 }
 
-TEST_CASE("gate: every wrong version from chapter 7 on is rejected, and its misconception is named") {
+TEST_CASE("gate: every wrong version from chapter 7 on is rejected, and its misconception is named",
+          "[exhaustive]") {
   reject_wrong_versions(7, std::numeric_limits<int>::max());
 }
 

@@ -144,7 +144,8 @@ if ! awk -v now="$work/now" -v disassembled="$([ -n "$nvdisasm" ] && echo 1)" '
   { for (i = 2; i <= 6; ++i) most[$1, i] = $i; known[$1] = 1 }
   END {
     split("kernel registers stack spills loop", what, " ")
-    # Optimizers, casts, arithmetic value by value, FP8 to nearest and back. The functions of formulas/unary.h compute in FP64, and are not.
+    # Optimizers, casts, arithmetic value by value, FP8 to nearest and back. The functions of formulas/unary.h compute in FP64,
+    # and are not, nor is the derivative of GELU.
     promised = "^(map<(Same|Times|TimesValue|Forward<Relu>),|zip<|step_packs<|fill_with|add_to_rows|for_each_pack<(QuantizeToNearest|Widen)<)"
     while ((getline < now) > 0) {
       if (!($1 in known)) { print $1 ": has no ceiling; --write makes one"; bad = 1 }
@@ -157,7 +158,7 @@ if ! awk -v now="$work/now" -v disassembled="$([ -n "$nvdisasm" ] && echo 1)" '
       if (most[$1, 6] != "-" && ($6 == "-" || $6 < most[$1, 6] - 5)) {
         print $1 ": " $6 " % of a copy, floor " most[$1, 6]; bad = 1
       }
-      if ($1 ~ promised && ($6 == "-" || $6 < 85)) { print $1 ": " $6 " % of a copy, 85 are promised"; bad = 1 }
+      if ($1 ~ promised && $1 !~ /^zip<Backward<Gelu>/ && ($6 == "-" || $6 < 85)) { print $1 ": " $6 " % of a copy, 85 are promised"; bad = 1 }
     }
     for (kernel in known) { print kernel ": is gone; --write drops its ceiling"; bad = 1 }
     print count " kernels"

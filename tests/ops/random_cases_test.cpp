@@ -2,7 +2,8 @@
 #include <map>
 #include <sstream>
 
-/// Every op on 2000 random inputs of random shapes, against long double, within the table of op_cases.h.
+/// Every op on 2000 random inputs, against long double, within the table of op_cases.h: of random shapes, or of
+/// those of its entry but for long ones, each of which forward_test.cpp sees once.
 namespace tinymp::test {
 namespace {
 
@@ -43,6 +44,19 @@ class Sizes {
   Rng& rng_;
 };
 
+std::vector<std::vector<Shape>> short_ones(const std::vector<std::vector<Shape>>& all) {
+  const auto is_short = [](const std::vector<Shape>& shapes) {
+    return std::ranges::all_of(shapes, [](const Shape& shape) {
+      for (int i = 0; i < shape.rank(); ++i)
+        if (shape[i] > 100) return false;
+      return true;
+    });
+  };
+  std::vector<std::vector<Shape>> found;
+  std::ranges::copy_if(all, std::back_inserter(found), is_short);
+  return found;
+}
+
 long double scale_of(const Exact& exact, long double largest) {
   return exact.terms > 0 ? exact.terms : largest;
 }
@@ -76,11 +90,12 @@ void check(const OpCase& op, const RandomCases& row) {
   Rng rng(16);
   Sizes sizes(rng);
   constexpr DType formats[] = {DType::f32, DType::f16, DType::f32, DType::bf16, DType::f64};
+  const std::vector<std::vector<Shape>> of_entry = short_ones(op.shapes);
   long double worst = 0;
   for (int n = 0; n < cases; ++n) {
     const DType dtype = formats[n % 5];
     const std::vector<Shape> shapes =
-        row.dims.empty() ? op.shapes[static_cast<std::size_t>(n) % op.shapes.size()] : sizes.of(row.dims);
+        row.dims.empty() ? of_entry[static_cast<std::size_t>(n) % of_entry.size()] : sizes.of(row.dims);
     const std::vector<Tensor> inputs =
         inputs_of(op, shapes, dtype, Device::cpu, 1 + static_cast<std::uint64_t>(n));
     const Tensor y = op.call(inputs);
