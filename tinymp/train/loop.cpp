@@ -38,6 +38,10 @@ void expect_complete(const Plan& plan) {
   expect(
       !plan.graph || !plan.loss, "train::run: the plan '", plan.name,
       "' has a loss of its own, which needs the labels on the CPU; such a step is not recorded as a graph");
+  expect(!plan.graph || plan.memory_limit == 0, "train::run: the plan '", plan.name,
+         "' has a limit of memory and asks for a graph, which keeps the data set and the blocks of a step on "
+         "the device; "
+         "leave out one of the two");
   expect(plan.device != Device::meta, "train::run: the plan '", plan.name,
          "' trains on meta, where nothing has values; train::dry_run takes its steps there");
   expect(plan.memory_limit >= 0, "train::run: a limit of ", plan.memory_limit, " bytes leaves no memory");
