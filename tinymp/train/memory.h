@@ -7,7 +7,7 @@
 #include <memory>
 
 /// The bytes that a training takes, by kind, measured. Blocks count with the bytes that were asked for; the
-/// pool may round them up. Host and device count together.
+/// pool may round them up. What lies on the CPU beside another device, the batch before it goes there, does not count.
 ///
 ///   const MemoryMeter memory(model, optimizer);
 ///   for (...) { const MemoryRegion counted(memory.account()); take a step }
@@ -17,13 +17,17 @@
 /// search for a fault. Within a step, what only measures is Uncounted: the FP32 shadow, histograms, the
 /// tracer. A batch is workspace, until a recorded op has it as an input; then it is one of the activations. A
 /// cell that was made before the first step (the state of the scaler, the learning rate: some dozens of
-/// bytes) does not count.
+/// bytes) does not count. The histories of delayed FP8 scales count as optimizer.
 namespace tinymp::train {
 
 class MemoryMeter {
  public:
   /// Counts what is there already: the optimizer's arenas and the buffers of the model. A watcher sees that, too.
   MemoryMeter(const nn::Module& model, const Optimizer& optimizer, MemoryWatcher* watcher = nullptr);
+  /// The watcher sees no more, though blocks that live on have the account.
+  ~MemoryMeter() { account_->set_watcher(nullptr); }
+  MemoryMeter(const MemoryMeter&) = delete;
+  MemoryMeter& operator=(const MemoryMeter&) = delete;
 
   const std::shared_ptr<MemoryAccount>& account() const { return account_; }
   /// Writes the peaks so far into `result`; nothing when no step was counted.

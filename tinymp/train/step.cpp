@@ -8,11 +8,26 @@
 namespace tinymp::train {
 
 MicroBatches next_of(const data::Loader& loader, const Plan& plan) {
-  return {plan.micro_batches,
-          [&loader, &plan](std::int64_t i) { return to(loader.part(i, plan.micro_batches), plan.device); }};
+  return {plan.micro_batches, [&loader, &plan](std::int64_t i) {
+            if (plan.device == Device::cpu) return loader.part(i, plan.micro_batches);
+            std::optional<data::Batch> here;
+            {
+              const Uncounted apart;  // the CPU's memory, not the device's
+              here = loader.part(i, plan.micro_batches);
+            }
+            return to(std::move(*here), plan.device);
+          }};
 }
 
 namespace {
+
+/// The batches of a step once more, for what only measures.
+std::vector<data::Batch> once_more(const MicroBatches& batches) {
+  const Uncounted apart;
+  std::vector<data::Batch> all;
+  for (std::int64_t i = 0; i < batches.count; ++i) all.push_back(batches.get(i));
+  return all;
+}
 
 /// Forward and backward of one micro-batch. Returns its loss.
 Tensor backward_of(const Plan& plan, const nn::Model& model, const Tensor& seed, Observer* observer,
@@ -64,17 +79,17 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     eight_bits.emplace(names_in(model), meters.tracer,
                        plan.recipe.eight_bits.scaling == TensorScaling::delayed);
   MeanLoss loss;
-  std::vector<data::Batch> measured;  // the shadow reads them, too
   {
     const Autocast region(plan.recipe);
     products.begin_step();
     const Float8Products::Region in_eight_bits(products);
+    expect(meters.observer == nullptr || (meters.tracer == nullptr && !eight_bits),
+           "start_step: an observer beside a tracer or a meter of 8 bits, which would see the ops alone");
     Observer* const traced = meters.tracer != nullptr ? meters.tracer : meters.observer;
     Observer* const observer = eight_bits ? static_cast<Observer*>(&*eight_bits) : traced;
     for (std::int64_t i = 0; i < batches.count; ++i) {
-      data::Batch batch = batches.get(i);
+      const data::Batch batch = batches.get(i);
       loss.add(backward_of(plan, model, scaler.seed(plan.device), observer, batch), batches.count);
-      if (meters.counts_flushed || meters.histograms) measured.push_back(std::move(batch));
     }
   }
   products.end_step();
@@ -87,6 +102,8 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   if (plan.recompute.any()) of_shadow.emplace(plan.recompute);
   double flushed = not_measured;
   std::optional<StepHistograms> histograms;
+  std::vector<data::Batch> measured;
+  if (meters.counts_flushed || meters.histograms) measured = once_more(batches);
   if (meters.histograms) {
     const Uncounted apart;
     histograms.emplace(number, scaler.factor(), plan.task, model, measured, meters.shadow, optimizer);

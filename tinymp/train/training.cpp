@@ -76,6 +76,7 @@ Training::Training(const Plan& plan, const std::string& path, const StepCallback
       pending_(plan.device) {
   if (begun.finder) finder_.restore(std::move(*begun.finder));
   parts.products.set_step(begun.step);
+  static_cast<void>(parts.scaler.seed(plan.device));  // its state goes there now, and counts in no step
   memory_.account()->set_limit(plan.memory_limit);
   if (plan.graph)
     graph_.emplace(plan, *parts.model, *parts.optimizer, parts.scaler, parts.products, parts.loader,
