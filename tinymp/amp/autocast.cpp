@@ -85,6 +85,7 @@ Tensor Autocast::cast_of(const Tensor& x, DType format) {
     record("cast", {x}, copy, [](const Tensor& dy, const Needs&) { return std::vector{dy}; });
     // If the model uses the copy several times, the tape adds up the gradients in this buffer. The buffer has the
     // format of the parameter, which is wider than the format of the copy.
+    const MemoryRegion of_gradients(MemoryKind::gradients);
     copy.bind_grad(Tensor::like(x));
     place->second = {x, copy};
     ++copies_->made;

@@ -52,6 +52,9 @@ void TensorScales::begin_step() {
          "Float8Products: a step begins, and the one before it has not ended; call "
          "end_step() after backward, for delayed scales move there");
   in_step_ = true;
+  if (amax_)  // they were made before the first step; a run's account counts them from there
+    for (const Tensor& x : {state_.history, state_.next, state_.scale, amax_})
+      x.count_as(MemoryKind::optimizer);
   std::ranges::fill(last_, std::size_t{0});
 }
 
