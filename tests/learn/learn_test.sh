@@ -110,9 +110,11 @@ plans_memory() {
     prints '^The peak comes in: backward of' && prints '^the batch  *(100, 784)  *f32  *1 '
   learn 0 memory --recipe fp16_dynamic --batch 100 && prints 'at the peak  *FP32$' && prints '^weights  *101780 ' &&
     prints '^masters  *203560 ' && prints '^Beside FP32: [01][.][0-9]* of its peak, 0[.]5[0-9]* of its activations'
-  learn 0 memory --batch 100 --accumulate 4 && prints '^A step of 4 x 100 images[.]'
+  learn 0 memory --batch 100 --accumulate 4 && prints '^A step of 4 x 100 images, 400 in all[.]' && prints '^50890 parameters[.]$'
+  learn 0 memory --batch 1 --momentum 0.9 && prints '^A step of 1 image[.]' && prints '; sgd momentum=0.9; f32$'
   learn 0 memory --model bert-base --batch 8 --recompute sqrt && prints '^Runs 12 blocks again in backward, in 3 segments[.]$'
   learn 2 memory --recompute 2 && complains '2 segments of a model that has 1 block'
+  learn 0 memory --model bert-base --batch 8 --recompute --saved all && prints '^attention, again  *(8, 128, 768)  *f32  *1 '
 
   # The search ends where one more does not fit, and a training agrees.
   learn 0 memory --budget 2MB && prints '^largest batch [1-9]'
@@ -120,11 +122,22 @@ plans_memory() {
   largest=$(sed -n 's/^largest batch //p' out)
   [ "$(tail -n 1 out)" = "largest batch $largest" ] || fail 'does not end with the largest batch'
   learn 0 memory --budget 2MB --batch "$largest" && prints '^It fits: [0-9]* of 2000000 bytes$'
-  learn 0 memory --budget 2MB --batch $((largest + 1)) && prints '^It does not fit: '
+  learn 1 memory --budget 2MB --batch $((largest + 1)) && prints '^It does not fit: '
+  learn 0 memory --budget 1.001GB --batch 1 && prints ' of 1001000000 bytes$'
+  learn 0 memory --budget 900000TB && prints '^largest batch 16777216 or more$'
+  learn 1 memory --model transformer --sequence 4096 --batch 1000000 && complains 'take at most 524287'
   learn 0 train --data cut --steps 2 --memory-limit 2MB --batch "$largest" --out limited && prints '^Memory: at most'
   learn 1 train --data cut --steps 2 --memory-limit 2MB --batch $((largest + 1)) --out refused &&
-    complains 'and its limit is 2000000; ./learn memory shows what takes them'
+    complains 'and its limit is 2000000; a smaller --batch, --recompute or narrower formats take less'
+  # Nothing of a model of 34 GB is made before it is refused.
+  what='train under a limit, of a model that is larger than the memory'
+  (ulimit -v 8000000 && exec "$program" train --data cut --widths 784,65536,65536,65536,10 --recompute --memory-limit 2MB --out refused) >out 2>err
+  code=$?
+  [ "$code" = 1 ] || fail 'wanted exit code 1'
+  complains 'and its limit is 2000000'
   if [ -n "$(find refused -name '*.jsonl' 2>/dev/null)" ]; then fail 'a refused run leaves a log'; fi
+  learn 1 train --resume limited/train-001 --memory-limit 1kB && complains 'and its limit is 1000'
+  learn 0 train --resume limited/train-001 --memory-limit 3MB
   rm -rf limited refused
   learn 0 memory --model bert-base --optimizer adam --budget 1GB && prints '^largest batch 0$'
 
@@ -245,7 +258,7 @@ use() {
   learn 2 train --data course --model transformer --blocks 3 && complains 'transformer has --width and --layers'
   learn 2 train --data course --model transformer --vocabulary 9 && complains '--vocabulary is for --words'
   learn 2 train --data course --model transformer --context 20000 --batch 900 && complains 'a batch of 900 texts'
-  learn 2 train --data cut --layers 3 && complains 'are for transformer, not for mlp'
+  learn 2 train --data cut --layers 3 && complains 'are for models of texts, not for mlp'
   learn 2 train --data folder: && complains 'wants the path of a folder'
   learn 3 train --data folder:nowhere && complains 'nowhere: no such folder'
   learn 2 run 6 --data folder:nowhere && complains 'folder:nowhere not in'
@@ -258,7 +271,7 @@ use() {
   learn 2 memory --model bert-base --layers 3 && complains 'bert-base is what it is'
   learn 2 memory --model bert-base --sequence 513 && complains 'reads at most 512 tokens'
   learn 2 memory --model lstm --dropout 0.1 && complains 'lstm has --width, --vocabulary and --sequence'
-  learn 2 memory --model mlp --sequence 8 && complains 'for transformer, not for mlp'
+  learn 2 memory --model mlp --sequence 8 && complains 'for models of texts, not for mlp'
   learn 2 memory --model transformer --data mnist && complains 'transformer reads texts'
   learn 2 memory --model transformer --context 8 && complains "no option '--context'"
   learn 2 memory --budget 12 GB && complains 'one argument too many'
@@ -266,6 +279,7 @@ use() {
     learn 2 memory --budget $size && complains "'$size' is no size of memory; write 12GB"
   done
   learn 2 memory --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'
+  learn 2 memory --accumulate f16 && complains '--accumulate: takes a number of batches.* --accumulator f16'
   learn 2 train --memory-limit much && complains 'is no size of memory'
   learn 2 train --data cut --optimizer lion && complains 'lion'
   learn 2 train --data cut --save-every 0 && complains '--save-every: takes a whole number from 1'

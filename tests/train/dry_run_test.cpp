@@ -2,131 +2,14 @@
 
 #include <sys/resource.h>
 
-#include <tests/train/resume.h>
-#include <tinymp/nn/language_model.h>
-#include <tinymp/nn/transformer.h>
+#include <tests/train/dry_runs.h>
 #include <tinymp/tensor/storage.h>
-#include <algorithm>
 #include <chrono>
 
-/// Dry runs against steps that take their memory, and against formulas that are written here.
+/// Dry runs against formulas that are written here, and the limits that follow from them. Against real steps:
+/// dry_run_steps_test.cpp.
 namespace tinymp::test {
 namespace {
-
-using nn::Transformer;
-using train::BatchShape;
-using train::dry_run;
-using train::KeptBytes;
-using train::measured_steps;
-using train::MemoryUse;
-using train::Saved;
-using train::Task;
-
-/// A model with batches that fit it.
-struct Planned {
-  const char* name;
-  train::ModelMaker make;
-  BatchShape batch;
-  Task task = Task::classify;
-};
-
-constexpr nn::TransformerSizes small{
-    .words = 11, .context = 8, .layers = 2, .width = 16, .heads = 2, .dropout = 0.1f};
-
-train::ModelMaker transformer(Transformer::Kind kind, const nn::TransformerSizes& sizes) {
-  return [=](const Recipe& r, Rng& rng) { return std::make_unique<Transformer>(kind, sizes, r, rng); };
-}
-
-const std::vector<Planned>& planned() {
-  constexpr auto decoder = Transformer::Kind::decoder, encoder = Transformer::Kind::encoder;
-  static const auto classifier = [] {
-    nn::TransformerSizes sizes = small;
-    sizes.classes = 3;
-    return sizes;
-  }();
-  static const std::vector<Planned> all{
-      {"mlp", train::model_of<nn::Mlp>({784, 32, 24, 10}), {.pixels = 784}},
-      {"autoencoder", train::model_of<nn::Autoencoder>({784, 16, 784}), {.pixels = 784}, Task::reconstruct},
-      {"lenet",
-       [](const Recipe& r, Rng& rng) { return std::make_unique<nn::LeNet>(r, rng); },
-       {.pixels = 784}},
-      {"resnet20",
-       [](const Recipe& r, Rng& rng) {
-         return std::make_unique<nn::ResNet>(3, nn::ResNet::Images{}, r, rng);
-       },
-       {.pixels = 784}},
-      {"lstm",
-       [](const Recipe& r, Rng& rng) { return std::make_unique<nn::LanguageModel>(30, 12, r, rng); },
-       {.steps = 5},
-       Task::name_tokens},
-      {"decoder", transformer(decoder, small), {.steps = 8}, Task::name_tokens},
-      {"encoder", transformer(encoder, small), {.steps = 7, .asked = 2}, Task::name_tokens},
-      {"classifier", transformer(encoder, classifier), {.steps = 8, .asked = 1}, Task::name_tokens}};
-  return all;
-}
-
-Plan plan_of(const Planned& of, const Recipe& recipe, std::int64_t batch, bool adam = true) {
-  Plan plan;
-  plan.name = of.name;
-  plan.recipe = recipe;
-  plan.model = of.make;
-  plan.task = of.task;
-  plan.optimizer = adam ? made<Adam>({}) : sgd(0.1f, 0.9f);
-  plan.batch = batch;
-  return plan;
-}
-
-const Planned& model_named(std::string_view name) {
-  return *std::ranges::find(planned(), name, [](const Planned& p) { return std::string_view(p.name); });
-}
-
-Recipe delayed() {
-  Recipe recipe = recipes::fp8_hybrid;
-  recipe.eight_bits.scaling = TensorScaling::delayed;
-  return recipe;
-}
-
-Recipe current() {
-  Recipe recipe = recipes::fp8_hybrid;
-  recipe.eight_bits.scaling = TensorScaling::current;
-  return recipe;
-}
-
-std::string text_of(const MemoryUse& use) {
-  std::string text = concat("peak ", use.peak, " in ", describe(use.heaviest), ":");
-  for (std::size_t i = 0; i < memory_kinds; ++i)
-    text +=
-        concat(" ", name_of(static_cast<MemoryKind>(i)), " ", use.most.of[i], " (", use.at_peak.of[i], ")");
-  for (const KeptBytes& k : use.kept)
-    text += concat("\n  ", k.op, " ", k.dtype, k.shape, " ", k.bytes, " in ", k.times);
-  return text;
-}
-
-void check_equal(const MemoryUse& dry, const MemoryUse& real) {
-  INFO("dry:  " << text_of(dry) << "\nreal: " << text_of(real));
-  CHECK(dry.peak == real.peak);
-  CHECK(dry.most == real.most);
-  CHECK(dry.at_peak == real.at_peak);
-  CHECK(dry.at_peak.sum() == dry.peak);
-  CHECK(describe(dry.heaviest) == describe(real.heaviest));
-  REQUIRE(dry.parts.size() == real.parts.size());
-  bool same = true;
-  for (std::size_t i = 0; i < dry.parts.size(); ++i)
-    same = same && describe(dry.parts[i]) == describe(real.parts[i]) &&
-           dry.parts[i].then == real.parts[i].then && dry.parts[i].most == real.parts[i].most &&
-           dry.parts[i].activations == real.parts[i].activations;
-  CHECK(same);
-}
-
-/// The most bytes of activations.
-std::int64_t activations(const MemoryUse& use) { return use.most[MemoryKind::activations]; }
-
-std::int64_t kept_by(const MemoryUse& use, std::string_view op) {
-  std::int64_t bytes = 0;
-  for (const KeptBytes& kept : use.kept)
-    if (kept.op == op) bytes += kept.bytes;
-  return bytes;
-}
 
 nn::TransformerSizes bert(bool large, std::int64_t classes) {
   return {.words = 30522,
@@ -151,83 +34,6 @@ MemoryUse dry_run_of(const Planned& of, const Recipe& recipe, std::int64_t batch
 
 }  // namespace
 
-TEST_CASE("dry run: equal to real steps, every kind, every op, to the byte") {
-  for (const Planned& of : planned()) {
-    for (const Recipe& recipe : {recipes::fp32, recipes::fp16_dynamic, recipes::bf16, recipes::o1,
-                                 recipes::o2, recipes::fp8_e5m2, recipes::fp8_hybrid, delayed(), current()}) {
-      for (const bool adam : {false, true}) {
-        const std::int64_t batch = adam ? 2 : 5;
-        INFO(of.name << ", " << describe(recipe) << (adam ? ", adam" : ", sgd") << ", batch " << batch);
-        const Plan plan = plan_of(of, recipe, batch, adam);
-        const train::BatchMaker batches = train::blank(of.batch);
-        check_equal(dry_run(plan, batches), measured_steps(plan, batches));
-      }
-    }
-  }
-}
-
-TEST_CASE("dry run: equal to real steps with micro-batches, whose activations are those of one") {
-  for (const Planned& of : planned()) {
-    for (const Recipe& recipe : {recipes::fp32, recipes::o1, recipes::fp16_dynamic, current()}) {
-      INFO(of.name << ", " << describe(recipe));
-      Plan plan = plan_of(of, recipe, 3);
-      plan.clip = 1;
-      const train::BatchMaker batches = train::blank(of.batch);
-      const MemoryUse one = dry_run(plan, batches);
-      plan.micro_batches = 3;
-      const MemoryUse three = dry_run(plan, batches);
-      check_equal(three, measured_steps(plan, batches));
-      // Scales of FP8 keep some cells more, and batch norm the statistics of each micro-batch until the step.
-      const std::int64_t statistics = of.name == std::string_view("resnet20") ? 2 * 2 * 688 * 4 : 0;
-      CHECK(activations(three) >= activations(one));
-      CHECK(activations(three) < activations(one) + statistics + 2000);
-    }
-  }
-}
-
-TEST_CASE("dry run: equal to real steps that recompute their blocks") {
-  for (const Planned& of : planned()) {
-    for (const Recipe& recipe : {recipes::fp32, recipes::o1, recipes::fp16_dynamic, delayed()}) {
-      INFO(of.name << ", " << describe(recipe));
-      Plan plan = plan_of(of, recipe, 3);
-      const train::BatchMaker batches = train::blank(of.batch);
-      const std::int64_t kept = activations(dry_run(plan, batches));
-      plan.recompute = nn::Segments::one_a_block();
-      const MemoryUse use = dry_run(plan, batches);
-      check_equal(use, measured_steps(plan, batches));
-      if (of.name == std::string_view("resnet20")) CHECK(activations(use) * 2 < kept);
-    }
-  }
-}
-
-TEST_CASE("dry run: equal to what train::run writes into its log") {
-  const data::Split data = made_up_split();
-  for (const Recipe& recipe : {recipes::fp32, recipes::fp16_dynamic, recipes::o1, delayed()}) {
-    for (const char* const name : {"mlp", "lenet", "autoencoder"}) {
-      INFO(name << ", " << describe(recipe));
-      const Planned& of = model_named(name);
-      Plan plan = plan_of(of, recipe, 6);
-      plan.data = &data;
-      plan.steps = 3;
-      plan.log_every = 1;
-      Scratch scratch;
-      const train::RunResult result = train::run(plan, scratch.next()).result.value();
-      const MemoryUse use = dry_run(plan, train::blank(train::batch_shape_of(plan)));
-      INFO(text_of(use));
-      CHECK(use.peak == result.peak_without_scratch);
-      CHECK(use.most[MemoryKind::weights] == result.memory.weights);
-      CHECK(use.most[MemoryKind::masters] == result.memory.masters);
-      CHECK(use.most[MemoryKind::optimizer] == result.memory.optimizer);
-      CHECK(use.most[MemoryKind::gradients] == result.memory.gradients);
-      CHECK(use.most[MemoryKind::activations] == result.memory.activations);
-      CHECK(use.most[MemoryKind::workspace] == result.memory.workspace);
-      CHECK(result.memory.scratch > 0);
-      CHECK(result.peak_bytes >= result.peak_without_scratch);
-      CHECK(use.most[MemoryKind::scratch] == 0);
-    }
-  }
-}
-
 /// What the loss keeps in FP32 under every recipe: of each row the largest logit, a logarithm and the label, and itself.
 constexpr std::int64_t of_loss(std::int64_t rows) { return rows * 3 * 4 + 4; }
 
@@ -243,6 +49,16 @@ TEST_CASE("dry run: the bytes of an MLP are those of its formula") {
   CHECK(activations(use) == batch * (784 + 32 + 24 + 10 + 10) * 2 + of_loss(batch));
   CHECK(kept_by(use, "cross_entropy") == batch * 10 * 2 + of_loss(batch));
   CHECK(kept_by(use, "cast") == batch * 784 * 2);
+}
+
+// Autocast keeps a copy of each parameter, and adds up the gradients of the copies in FP32; these are no activations.
+TEST_CASE("dry run: the activations of an MLP under autocast are those of its formula") {
+  constexpr std::int64_t batch = 2, parameters = 784 * 32 + 32 + 32 * 24 + 24 + 24 * 10 + 10;
+  const MemoryUse use = dry_run_of(model_named("mlp"), recipes::o1, batch);
+  INFO(text_of(use));
+  CHECK(activations(use) ==
+        parameters * 2 + batch * (784 + 32 + 24 + 10) * 2 + batch * (10 + 10) * 4 + of_loss(batch));
+  CHECK(use.most[MemoryKind::gradients] == 2 * parameters * 4);
 }
 
 // Devlin et al. 2019, section 3: 110 and 340 million parameters, counted here by hand without the embeddings of segments.
@@ -307,6 +123,62 @@ TEST_CASE("dry run: the FP16 activations of a transformer take half of FP32's, w
   }
 }
 
+/// A decoder whose scores are most of what it makes.
+Planned long_decoder() {
+  nn::TransformerSizes sizes = small;
+  sizes.context = 2048;
+  return {"long decoder", transformer(Transformer::Kind::decoder, sizes), {.steps = 2048}, Task::name_tokens};
+}
+
+std::int64_t sum_of_kept(const MemoryUse& use) {
+  std::int64_t sum = 0;
+  for (const KeptBytes& kept : use.kept) sum += kept.bytes;
+  return sum;
+}
+
+TEST_CASE("dry run: the ops hold all activations when these are most") {
+  std::vector<Planned> models = planned();
+  models.push_back(long_decoder());
+  models.push_back(bert_of(false, 512));
+  for (const Planned& of : models) {
+    for (const Recipe& recipe : {recipes::fp32, recipes::o1, recipes::fp16_dynamic, delayed(), current()}) {
+      for (const nn::Segments& segments :
+           {nn::Segments(), nn::Segments::one_a_block(), nn::Segments::square_root()}) {
+        for (const Saved saved : {Saved::lean, Saved::all}) {
+          Plan plan = plan_of(of, recipe, 2);
+          plan.recompute = segments;
+          plan.micro_batches = 2;
+          const MemoryUse use = dry_run(plan, train::blank(of.batch), saved);
+          INFO(of.name << ", " << describe(recipe) << ", " << segments.text()
+                       << (saved == Saved::all ? ", all\n" : "\n") << text_of(use));
+          CHECK(sum_of_kept(use) == activations(use));
+        }
+      }
+    }
+  }
+}
+
+// A segment that runs again keeps what its block keeps without recomputation; all other blocks keep their inputs.
+TEST_CASE("dry run: what a segment makes that runs again stands beside its op") {
+  const Planned& of = model_named("decoder");
+  Plan plan = plan_of(of, recipes::fp32, 3);
+  const MemoryUse kept = dry_run(plan, train::blank(of.batch));
+  plan.recompute = nn::Segments::one_a_block();
+  const MemoryUse use = dry_run(plan, train::blank(of.batch));
+  INFO("kept: " << text_of(kept) << "\nrecomputed: " << text_of(use));
+  CHECK(kept_by(use, "attention, again") * 2 == kept_by(kept, "attention"));
+  CHECK(kept_by(use, "gelu, again") * 2 == kept_by(kept, "gelu"));
+  CHECK(kept_by(use, "attention") == 0);
+  // In a long text the scores are most, while attention runs: of one block in FP32.
+  const Planned longer = long_decoder();
+  const MemoryUse most = dry_run(plan_of(longer, recipes::fp32, 1), train::blank(longer.batch));
+  INFO("long: " << text_of(most));
+  constexpr std::int64_t scores = 2 * 2048 * 2048 * 4, results = 2048 * 16 * 4;
+  CHECK(kept_by(most, "attention") >=
+        3 * scores);  // the probabilities of two blocks, the scores of the second
+  CHECK(kept_by(most, "attention") <= 4 * scores + 2 * results);
+}
+
 TEST_CASE("dry run: what a framework keeps that saves all") {
   const Planned& mlp = model_named("mlp");
   check_equal(dry_run_of(mlp, recipes::fp32, 9, Saved::all), dry_run_of(mlp, recipes::fp32, 9));
@@ -340,6 +212,101 @@ TEST_CASE("dry run: what a framework keeps that saves all") {
   }
 }
 
+// The second run of a block is forward like any other; the first keeps its input alone.
+TEST_CASE("dry run: a framework that saves all, and recomputes, saves what a segment makes the second time") {
+  for (const Recipe& recipe : {recipes::fp32, recipes::fp16_dynamic, recipes::fp8_hybrid}) {
+    for (const std::int64_t micro_batches : {1, 3}) {
+      const Planned& of = model_named("decoder");
+      Plan plan = plan_of(of, recipe, 3);
+      plan.micro_batches = micro_batches;
+      plan.recompute = nn::Segments::one_a_block();
+      const train::BatchMaker batches = train::blank(of.batch);
+      const MemoryUse all = dry_run(plan, batches, Saved::all), lean = dry_run(plan, batches);
+      INFO(describe(recipe) << "\nall:  " << text_of(all) << "\nlean: " << text_of(lean));
+      const std::int64_t scores = 3 * 2 * 8 * 8, width = recipe == recipes::fp32 ? 4 : 2,
+                         let_go =
+                             recipe == recipes::fp8_hybrid ? 3 * 8 * 16 * 2 : 0;  // the result became FP8
+      CHECK(kept_by(all, "attention, again") - kept_by(lean, "attention, again") ==
+            scores * (4 + width) + let_go);
+      plan.recompute = {};
+      const MemoryUse whole = dry_run(plan, batches, Saved::all);
+      INFO("whole: " << text_of(whole));
+      CHECK(kept_by(all, "attention, again") * 2 == kept_by(whole, "attention"));
+      CHECK(all.parts.back().then == lean.parts.back().then);  // nothing stays for good
+    }
+  }
+}
+
+TEST_CASE("dry run: what a framework keeps that saves all, of an LSTM and of micro-batches") {
+  for (const char* const name : {"lstm", "lenet", "decoder"}) {
+    const Planned& of = model_named(name);
+    Plan plan = plan_of(of, recipes::fp16_dynamic, 3);
+    const train::BatchMaker batches = train::blank(of.batch);
+    const MemoryUse one = dry_run(plan, batches, Saved::all);
+    CHECK(activations(one) >= activations(dry_run(plan, batches)));
+    plan.micro_batches = 3;
+    const MemoryUse three = dry_run(plan, batches, Saved::all);
+    INFO(name << "\none:   " << text_of(one) << "\nthree: " << text_of(three));
+    CHECK(activations(three) >= activations(one));
+    CHECK(activations(three) < activations(one) + 100);
+    CHECK(three.parts.back().then == dry_run(plan, batches).parts.back().then);
+  }
+}
+
+TEST_CASE("dry run: the largest batch of many micro-batches is that of a search through all") {
+  for (const char* const name : {"resnet20", "decoder"}) {
+    const Planned& of = model_named(name);
+    for (const Recipe& recipe : {recipes::fp32, current()}) {
+      Plan plan = plan_of(of, recipe, 4);
+      plan.micro_batches = 12;
+      const train::BatchMaker batches = train::blank(of.batch);
+      const std::int64_t four = dry_run(plan, batches).peak;
+      INFO(name << ", " << describe(recipe) << ", " << four << " bytes");
+      CHECK(train::largest_batch(plan, of.batch, four) == 4);
+      CHECK(train::largest_batch(plan, of.batch, four - 1) == 3);
+      plan.batch = 1;
+      CHECK(train::largest_batch(plan, of.batch, dry_run(plan, batches).peak - 1) == 0);
+    }
+  }
+}
+
+TEST_CASE("dry run: no batch has more than 2^24 images, or more than 2^31 - 1 tokens") {
+  constexpr std::int64_t images = 1 << 24, texts = (std::int64_t{1} << 31) / 4096 - 1;
+  CHECK(train::most_in_batch({.pixels = 784}) == images);
+  CHECK(train::most_in_batch({.steps = 8}) == images);
+  CHECK(train::most_in_batch({.steps = 4096}) == texts);
+  nn::TransformerSizes sizes = small;
+  sizes.context = 4096, sizes.classes = 3;
+  const Planned of{"classifier",
+                   transformer(Transformer::Kind::encoder, sizes),
+                   {.steps = 4096, .asked = 1},
+                   Task::name_tokens};
+  const Plan plan = plan_of(of, recipes::fp32, texts);
+  CHECK(train::largest_batch(plan, of.batch, 1'000'000'000'000'000'000) == texts);
+  CHECK(train::largest_batch(plan, of.batch, dry_run(plan, train::blank(of.batch)).peak - 1) == texts - 1);
+  CHECK_SAYS(concat("a batch of ", texts + 1, " texts of 4096 tokens is too large; take at most ", texts),
+             train::blank(of.batch)(texts + 1, Device::meta));
+  CHECK_SAYS("take at most 16777216", train::blank({.pixels = 784})(images + 1, Device::meta));
+}
+
+// Transformer Engine keeps 1024 amax of each of the three tensors of a product.
+TEST_CASE("dry run: the histories of delayed scales count as optimizer") {
+  for (const char* const name : {"mlp", "decoder"}) {
+    const Planned& of = model_named(name);
+    Recipe recipe = delayed();
+    recipe.eight_bits.history = 100;
+    Plan plan = plan_of(of, recipe, 2);
+    plan.device = Device::meta;
+    const std::unique_ptr<nn::Model> model = train::make_model(plan, recipe);
+    const auto weights = static_cast<std::int64_t>(train::make_products(plan, *model).covered());
+    CHECK(weights > 0);
+    const MemoryUse use = dry_run_of(of, recipe, 2), other = dry_run_of(of, current(), 2);
+    // The history, the place of the next, the scale, the newest amax.
+    CHECK(use.most[MemoryKind::optimizer] - other.most[MemoryKind::optimizer] ==
+          3 * weights * (100 * 4 + 8 + 4 + 4));
+  }
+}
+
 TEST_CASE("dry run: the largest batch trains under the budget as its limit, one more does not") {
   for (const char* const name : {"mlp", "lenet", "lstm", "decoder", "encoder"}) {
     const Planned& of = model_named(name);
@@ -348,19 +315,20 @@ TEST_CASE("dry run: the largest batch trains under the budget as its limit, one 
       Plan plan = plan_of(of, recipe, 7);
       const std::int64_t seven = dry_run(plan, batches).peak, budget = seven + 50;
       INFO(name << ", " << describe(recipe) << ", " << budget << " bytes");
-      CHECK(train::largest_batch(plan, batches, budget) == 7);
-      CHECK(train::largest_batch(plan, batches, seven) == 7);
-      CHECK(train::largest_batch(plan, batches, seven - 1) == 6);
+      CHECK(train::largest_batch(plan, of.batch, budget) == 7);
+      CHECK(train::largest_batch(plan, of.batch, seven) == 7);
+      CHECK(train::largest_batch(plan, of.batch, seven - 1) == 6);
       plan.memory_limit = budget;
       CHECK(measured_steps(plan, batches).peak == seven);
       plan.batch = 8;
       CHECK_THROWS_AS(measured_steps(plan, batches), MemoryLimitError);
       CHECK_SAYS(concat("the limit of memory is ", budget, " bytes"), measured_steps(plan, batches));
       CHECK_SAYS("activations ", measured_steps(plan, batches));
+      CHECK_SAYS("; a smaller --batch, --recompute or narrower formats", measured_steps(plan, batches));
       plan.batch = 1;
       const std::int64_t one = dry_run(plan, batches).peak;  // no limit counts there
-      CHECK(train::largest_batch(plan, batches, one) >= 1);
-      CHECK(train::largest_batch(plan, batches, one - 1) == 0);
+      CHECK(train::largest_batch(plan, of.batch, one) >= 1);
+      CHECK(train::largest_batch(plan, of.batch, one - 1) == 0);
     }
   }
 }
@@ -373,7 +341,7 @@ TEST_CASE("dry run: a run with a limit is refused before it makes a log, with it
   Scratch scratch;
   const std::string path = scratch.next();
   CHECK_SAYS(concat("takes ", peak, " bytes (weights "), train::run(plan, path));
-  CHECK_SAYS("./learn memory", train::run(plan, path));
+  CHECK_SAYS("--recompute or narrower formats take less, and ./learn memory", train::run(plan, path));
   CHECK_FALSE(std::filesystem::exists(path));
   plan.memory_limit = peak;
   CHECK(train::run(plan, path).result->peak_without_scratch == peak);

@@ -134,19 +134,57 @@ TEST_CASE("memory: in mixed precision the activations halve, and with Adam the m
 TEST_CASE("memory: what only measures does not count") {
   const OneThread one;
   const data::Split data = made_up_split();
+  const std::int64_t micro_batches = GENERATE(1, 3);
   Plan plan = plan_of(data, models()[0], recipes::fp16_dynamic, 4);
+  plan.micro_batches = micro_batches;
   const RunResult plain = result_of(plan);
   CHECK(plain.peak_bytes > plain.memory.weights + plain.memory.masters + plain.memory.optimizer);
   const Tensor elsewhere({1000, 1000});  // of no run
   CHECK(result_of(plan).memory == plain.memory);
   for (const auto& [shadow, histogram] : {std::pair{1, 0}, {0, 1}, {1, 1}}) {
-    INFO("shadow " << shadow << ", histograms " << histogram);
+    INFO(micro_batches << " micro-batches, shadow " << shadow << ", histograms " << histogram);
     plan.shadow_every = shadow;
     plan.histogram_every = histogram;
     const RunResult measured = result_of(plan);
     CHECK(measured.memory == plain.memory);
     CHECK(measured.peak_bytes == plain.peak_bytes);
+    CHECK(measured.peak_without_scratch == plain.peak_without_scratch);
   }
+}
+
+TEST_CASE("memory: a block that outlives its meter tells the watcher nothing") {
+  struct Counted final : MemoryWatcher {
+    void taken(const void*, MemoryKind, std::int64_t) override { ++calls; }
+    void given_back(const void*) noexcept override { ++calls; }
+    void moved(const void*, MemoryKind) override { ++calls; }
+    int calls = 0;
+  } watcher;
+  Rng rng(1);
+  const nn::Mlp model({8, 4}, recipes::fp32, rng);
+  const Sgd optimizer(tensors(model.parameters()), {}, recipes::fp32);
+  Tensor block;
+  {
+    const train::MemoryMeter meter(model, optimizer, &watcher);
+    const MemoryRegion counted(meter.account());
+    block = Tensor({2, 3});
+  }
+  const int before = watcher.calls;
+  CHECK(before > 0);
+  block = Tensor();
+  CHECK(watcher.calls == before);
+}
+
+TEST_CASE("memory: an account that refuses tells what is taken, and how to take less") {
+  const auto account = std::make_shared<MemoryAccount>();
+  account->set_limit(100);
+  const MemoryRegion counted(account);
+  CHECK_SAYS("100 bytes, and 0 bytes are taken: 400 more for workspace do not fit; a smaller --batch",
+             Tensor({100}));
+  const Tensor some({10}), scratch = [] {
+    const MemoryRegion own(MemoryKind::scratch);
+    return Tensor({1000});
+  }();
+  CHECK_SAYS("40 bytes are taken (workspace 40): 400 more", Tensor({100}));
 }
 
 TEST_CASE("memory: a fault and its replay do not count") {

@@ -1,8 +1,10 @@
 #include <kernels/kernels.h>
+#include <tinymp/base/memory_words.h>
 #include <tinymp/train/dry_run.h>
 #include <tinymp/train/memory.h>
 #include <tinymp/train/pending_steps.h>
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -41,11 +43,27 @@ Shape shape_of(const data::Batch& batch) {
   return {batch.texts->tokens.size() / batch.texts->steps, batch.texts->steps};
 }
 
-std::vector<KeptBytes> kept_by_ops(const std::vector<StepPart>& parts) {
+std::string name_in_table(const StepPart& part) {
+  switch (part.phase) {
+    case StepPart::Phase::before:
+      return "the batch";
+    case StepPart::Phase::again:
+      return part.op + ", again";
+    case StepPart::Phase::backward:
+      return part.op + ", backward";
+    case StepPart::Phase::after:
+      return "behind the tape";
+    case StepPart::Phase::forward:
+      break;
+  }
+  return part.op;
+}
+
+std::vector<KeptBytes> kept_by_ops(const MemoryLedger& ledger) {
   std::vector<KeptBytes> kept;
-  for (const StepPart& part : parts) {
+  for (const StepPart& part : ledger.parts()) {
     if (part.activations == 0) continue;
-    const std::string op = part.op.empty() ? "the batch" : part.op;
+    const std::string op = name_in_table(part);
     auto same = std::ranges::find_if(kept, [&](const KeptBytes& k) {
       return k.op == op && k.shape == part.shape && k.dtype == part.dtype;
     });
@@ -53,6 +71,8 @@ std::vector<KeptBytes> kept_by_ops(const std::vector<StepPart>& parts) {
     same->bytes += part.activations;
     ++same->times;
   }
+  if (ledger.from_before() > 0)
+    kept.push_back({.op = "the steps before", .bytes = ledger.from_before(), .times = 1});
   std::ranges::stable_sort(kept, std::greater<>(), &KeptBytes::bytes);
   return kept;
 }
@@ -62,11 +82,11 @@ MemoryUse use_of_steps(const Plan& plan, const BatchMaker& batch, Saved saved) {
   expect(plan.model && plan.optimizer && batch, "dry_run: the plan '", plan.name,
          "' lacks its model or optimizer, or there are no batches");
   expect(plan.batch >= 1, "dry_run: a batch of ", plan.batch);
-  MemoryLedger ledger(saved);  // the last to go: it sees what the model gives back
+  MemoryLedger ledger(saved);
   const std::unique_ptr<nn::Model> model = make_model(plan, plan.recipe);
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(plan, *model);
   LossScaler scaler(plan.recipe.scaling);
-  static_cast<void>(scaler.seed(plan.device));  // its state goes where the steps are; no cell of a step
+  static_cast<void>(scaler.seed(plan.device));  // its state goes there now, and counts in no step
   const Float8Products products = make_products(plan, *model);
   products.set_step(0);
   PendingSteps pending(plan.device);
@@ -88,17 +108,30 @@ MemoryUse use_of_steps(const Plan& plan, const BatchMaker& batch, Saved saved) {
           .most = ledger.most(),
           .at_peak = ledger.at_peak(),
           .heaviest = ledger.heaviest(),
-          .kept = kept_by_ops(ledger.parts()),
+          .kept = kept_by_ops(ledger),
           .parts = ledger.parts()};
 }
 
+void expect_tellable(const BatchShape& shape, std::int64_t count) {
+  const std::int64_t most = most_in_batch(shape);
+  expect(count <= most, "a batch of ", count, shape.pixels > 0 ? " images" : " texts",
+         shape.pixels > 0 ? "" : concat(" of ", shape.steps, " tokens"), " is too large; take at most ",
+         most);
+}
+
 }  // namespace
+
+std::int64_t most_in_batch(const BatchShape& shape) {
+  constexpr std::int64_t most = std::int64_t{1} << 24, tokens = std::numeric_limits<std::int32_t>::max();
+  return shape.steps > 0 ? std::min(most, tokens / shape.steps) : most;
+}
 
 BatchMaker blank(const BatchShape& shape) {
   expect((shape.pixels > 0) != (shape.steps > 0) && shape.asked >= 0 && shape.asked <= shape.steps,
          "blank: a batch of ", shape.pixels, " pixels and ", shape.steps, " tokens, of which ", shape.asked,
          " are asked for; it is one of images or of texts");
   return [shape](std::int64_t count, Device device) {
+    expect_tellable(shape, count);
     return shape.pixels > 0 ? blank_images(shape.pixels, count, device) : blank_texts(shape, count, device);
   };
 }
@@ -113,13 +146,9 @@ void expect_fits(const Plan& plan) {
   if (plan.memory_limit == 0) return;
   const MemoryUse use = dry_run(plan, blank(batch_shape_of(plan)));
   if (use.peak <= plan.memory_limit) return;
-  std::string kinds;
-  for (std::size_t i = 0; i < memory_kinds; ++i)
-    if (use.at_peak.of[i] > 0)
-      kinds += concat(kinds.empty() ? "" : ", ", name_of(static_cast<MemoryKind>(i)), " ", use.at_peak.of[i]);
-  throw MemoryLimitError(concat("a step of the run '", plan.name, "' takes ", use.peak, " bytes (", kinds,
-                                "), and its limit is ", plan.memory_limit,
-                                "; ./learn memory shows what takes them, a smaller --batch takes less"));
+  throw MemoryLimitError(concat("a step of the run '", plan.name, "' takes ", use.peak, " bytes (",
+                                told_kinds(use.at_peak.of), "), and its limit is ", plan.memory_limit, "; ",
+                                how_to_take_less));
 }
 
 MemoryUse dry_run(const Plan& plan, const BatchMaker& batch, Saved saved) {
@@ -134,20 +163,29 @@ MemoryUse measured_steps(const Plan& plan, const BatchMaker& batch) {
   return use_of_steps(plan, batch, Saved::lean);
 }
 
-std::int64_t largest_batch(const Plan& plan, const BatchMaker& batch, std::int64_t budget, Saved saved) {
-  constexpr std::int64_t most = std::int64_t{1} << 30;  // no search goes on for ever
-  const auto fits = [&](std::int64_t count) {
+std::int64_t largest_batch(const Plan& plan, const BatchShape& shape, std::int64_t budget, Saved saved) {
+  const BatchMaker batch = blank(shape);
+  const auto fits = [&](std::int64_t count, std::int64_t micro_batches) {
     Plan sized = plan;
     sized.batch = count;
+    sized.micro_batches = micro_batches;
     return dry_run(sized, batch, saved).peak <= budget;
   };
-  std::int64_t good = 0, bad = 1;
-  for (; bad < most && fits(bad); bad *= 2) good = bad;
-  while (bad - good > 1) {
-    const std::int64_t middle = std::midpoint(good, bad);
-    (fits(middle) ? good : bad) = middle;
-  }
-  return good;
+  // The largest count that fits; `good` does, `bad` does not.
+  const auto between = [&](std::int64_t good, std::int64_t bad, std::int64_t micro_batches) {
+    while (bad - good > 1) {
+      const std::int64_t middle = std::midpoint(good, bad);
+      (fits(middle, micro_batches) ? good : bad) = middle;
+    }
+    return good;
+  };
+  // A dry run takes time with each micro-batch. More of them never take less, so a few tell where to begin.
+  const std::int64_t few = std::min<std::int64_t>(plan.micro_batches, 3), most = most_in_batch(shape);
+  std::int64_t good = 0, next = 1;
+  for (; good < most && fits(next, few); next = std::min(2 * next, most)) good = next;
+  if (good < most) good = between(good, next, few);
+  if (good == 0 || few == plan.micro_batches || fits(good, plan.micro_batches)) return good;
+  return between(0, good, plan.micro_batches);
 }
 
 }  // namespace tinymp::train

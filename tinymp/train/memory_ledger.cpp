@@ -15,6 +15,8 @@ std::string describe(const StepPart& part) {
       return "before the first op";
     case Phase::forward:
       return concat("forward of ", part.op, " ", part.shape);
+    case Phase::again:
+      return concat("second forward of ", part.op, " ", part.shape);
     case Phase::backward:
       return concat("backward of ", part.op, " ", part.shape);
     case Phase::after:
@@ -31,6 +33,7 @@ void MemoryLedger::begin_step() {
   most_of_part_ = sum_;
   most_activations_ = now_[MemoryKind::activations];
   attributed_ = true;
+  running_ = from_before_ = 0;
   runs_back_ = true;
 }
 
@@ -59,6 +62,8 @@ void MemoryLedger::add(MemoryKind kind, std::int64_t bytes) {
 
 void MemoryLedger::taken(const void* block, MemoryKind kind, std::int64_t bytes) {
   blocks_[block] = {kind, bytes, parts_.size(), step_};
+  if (saved_ == Saved::all && kept_.size() <= parts_.size())
+    kept_.resize(parts_.size() + 1);  // given_back() cannot: it may not throw
   add(kind, bytes);
 }
 
@@ -71,13 +76,13 @@ void MemoryLedger::given_back(const void* block) noexcept {
   const bool stays =
       saved_ == Saved::all && !runs_back_ && gone.step == step_ && gone.kind == MemoryKind::activations;
   if (!stays) return add(gone.kind, -gone.bytes);
-  kept_.resize(std::max(kept_.size(), gone.part + 1));
   kept_[gone.part] += gone.bytes;
 }
 
 void MemoryLedger::moved(const void* block, MemoryKind to) {
   const auto found = blocks_.find(block);
   if (found == blocks_.end()) return;
+  if (found->second.kind == MemoryKind::activations && !attributed_) attribute_activations();
   const std::int64_t bytes = found->second.bytes;
   const MemoryKind from = std::exchange(found->second.kind, to);
   now_[from] -= bytes;
@@ -86,13 +91,23 @@ void MemoryLedger::moved(const void* block, MemoryKind to) {
 }
 
 /// Ops tell what they make inside as "attention: scores", before they are done: that is no part of its own.
-void MemoryLedger::forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+void MemoryLedger::run(Phase phase, const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
   if (op.name.find(": ") != std::string::npos) return;
   runs_back_ = false;
   const bool is_recorded = std::ranges::any_of(inputs, [](const Tensor& x) { return x.requires_grad(); });
   if (is_recorded) forward_parts_[output.id()] = parts_.size();
-  end_part({.phase = Phase::forward, .op = op.name, .shape = output.shape(), .dtype = output.dtype()});
+  end_part({.phase = phase, .op = op.name, .shape = output.shape(), .dtype = output.dtype()});
   if (!is_recorded) drop_kept(parts_.size() - 1);
+}
+
+void MemoryLedger::forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+  run(Phase::forward, op, inputs, output);
+}
+
+void MemoryLedger::begin_again(const std::vector<Tensor>&) { runs_back_ = false; }
+
+void MemoryLedger::again(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
+  run(Phase::again, op, inputs, output);
 }
 
 void MemoryLedger::backward(const std::string& op, const std::vector<Tensor>&, const Tensor& output,
@@ -106,20 +121,24 @@ void MemoryLedger::backward(const std::string& op, const std::vector<Tensor>&, c
 void MemoryLedger::end_part(StepPart part) {
   part.most = most_of_part_;
   part.then = now_;
+  part.activations = std::exchange(running_, 0);
   if (std::exchange(higher_, false)) heaviest_ = part;
   parts_.push_back(std::move(part));
   most_of_part_ = sum_;
 }
 
-/// Writes down which op holds which activations now.
+/// Writes down which part holds which activations now.
 void MemoryLedger::attribute_activations() {
   attributed_ = true;
+  running_ = from_before_ = 0;
   for (StepPart& part : parts_) part.activations = 0;
+  const auto of = [this](std::size_t part) -> std::int64_t& {
+    return part < parts_.size() ? parts_[part].activations : running_;
+  };
   for (const auto& [id, block] : blocks_)
-    if (block.kind == MemoryKind::activations && block.step == step_ && block.part < parts_.size())
-      parts_[block.part].activations += block.bytes;
-  for (std::size_t part = 0; part < std::min(kept_.size(), parts_.size()); ++part)
-    parts_[part].activations += kept_[part];
+    if (block.kind == MemoryKind::activations)
+      (block.step == step_ ? of(block.part) : from_before_) += block.bytes;
+  for (std::size_t part = 0; part < kept_.size(); ++part) of(part) += kept_[part];
 }
 
 void MemoryLedger::drop_kept(std::size_t part) {

@@ -21,7 +21,8 @@ enum class Saved : std::uint8_t {
   lean,
   /// As in a framework in which all of that is written as ops that save their inputs and outputs: nothing that forward made
   /// is given back before backward has run through the op that made it. So the FP32 scores of attention stay, its
-  /// probabilities after dropout, and the operands that FP8 lets go of. An op that needs no gradient keeps nothing more.
+  /// probabilities after dropout, and the operands that FP8 lets go of. An op that needs no gradient keeps nothing more. Of
+  /// a segment that runs twice (autograd/recompute.h) the first run keeps its inputs alone, and the second run keeps all.
   all,
 };
 
@@ -37,17 +38,23 @@ struct MemoryMoment {
 
 /// A part of a step: an op, forward or backward, or what lies before and behind the tape.
 struct StepPart {
-  enum class Phase : std::uint8_t { before, forward, backward, after };
+  enum class Phase : std::uint8_t {
+    before,
+    forward,
+    again,
+    backward,
+    after
+  };  ///< again: forward, a second time
   Phase phase = Phase::before;
-  std::string op{};          ///< "linear"; "" outside of the tape
-  Shape shape{};             ///< of the op's output, or of the batch
-  DType dtype = DType::f32;  ///< of the op's output
-  std::int64_t most = 0;     ///< bytes at once while it ran, of all kinds
-  MemoryMoment then{};       ///< at its end
-  std::int64_t activations =
-      0;  ///< bytes that it left among the activations, when these were most; of a forward op
+  std::string op{};              ///< "linear"; "" outside of the tape
+  Shape shape{};                 ///< of the op's output, or of the batch
+  DType dtype = DType::f32;      ///< of the op's output
+  std::int64_t most = 0;         ///< bytes at once while it ran, of all kinds
+  MemoryMoment then{};           ///< at its end
+  std::int64_t activations = 0;  ///< bytes that it took of the activations, when these were most
 };
-/// "forward of linear (64, 128)", "before the first op", "behind the tape: unscale, optimizer, scale"
+/// "forward of linear (64, 128)", "second forward of linear (64, 128)", "before the first op", "behind the tape: unscale,
+/// optimizer, scale"
 std::string describe(const StepPart& part);
 
 class MemoryLedger final : public MemoryWatcher, public Observer {
@@ -69,6 +76,9 @@ class MemoryLedger final : public MemoryWatcher, public Observer {
   const std::vector<StepPart>& parts() const { return parts_; }
   /// The part in which the sum was largest, the first of these.
   const StepPart& heaviest() const { return heaviest_; }
+  /// Activations of the steps before (cells of FP8 scales), when the activations of the newest step were most. With those of
+  /// its parts they are all.
+  std::int64_t from_before() const { return from_before_; }
 
  private:
   struct Block {
@@ -84,7 +94,10 @@ class MemoryLedger final : public MemoryWatcher, public Observer {
   void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override;
   void backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
                 const Tensor& dy, const std::vector<Tensor>& gradients) override;
+  void begin_again(const std::vector<Tensor>& inputs) override;
+  void again(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override;
 
+  void run(StepPart::Phase phase, const Op& op, const std::vector<Tensor>& inputs, const Tensor& output);
   void add(MemoryKind kind, std::int64_t bytes);
   void end_part(StepPart part);
   void attribute_activations();
@@ -99,11 +112,15 @@ class MemoryLedger final : public MemoryWatcher, public Observer {
   std::int64_t most_of_part_ = 0;      ///< of the sum
   std::int64_t most_activations_ = 0;  ///< in this step
   bool attributed_ = true;             ///< what the ops keep is that of the most activations
+  std::int64_t running_ = 0;           ///< StepPart::activations of the part that runs
+  std::int64_t from_before_ = 0;
   std::uint64_t step_ = 0;
   std::vector<StepPart> parts_{};
-  std::map<const void*, std::size_t> forward_parts_{};  ///< of the tape, by the id of the output
+  /// Parts by the id of their output. A later tensor may get the id of one that is gone; then its part counts.
+  std::map<const void*, std::size_t> forward_parts_{};
   std::vector<std::int64_t> kept_{};  ///< Saved::all: of each forward part, bytes that it would give back
-  bool runs_back_ = true;             ///< false between the first op of a tape and its backward
+  /// False between the first op of a tape, or of a second run, and the first backward.
+  bool runs_back_ = true;
 };
 
 }  // namespace tinymp::train

@@ -11,7 +11,7 @@ namespace tinymp::report {
 /// Peaks in bytes: means over the runs of a group that measured them.
 struct MemoryFigures {
   double weights = 0, masters = 0, optimizer = 0, gradients = 0, activations = 0, workspace = 0;
-  double scratch = 0;  ///< of kernels; 0 in logs of old, where it is among the workspace
+  double scratch = 0;  ///< of kernels; 0 in older logs, where it is among the workspace
   double peak = 0;     ///< of the sum
 
   double state() const { return weights + masters + optimizer; }

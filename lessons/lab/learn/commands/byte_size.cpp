@@ -2,6 +2,7 @@
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 namespace tinymp::lab {
@@ -25,7 +26,7 @@ std::int64_t bytes_from(const std::string& text) {
   constexpr double most = 1e18;
   for (const Unit& unit : units)
     if (error == std::errc() && rest == unit.name && number * unit.bytes >= 1 && number * unit.bytes <= most)
-      return static_cast<std::int64_t>(number * unit.bytes);
+      return std::llround(number * unit.bytes);  // 1.001 GB is no whole number of bytes in binary
   throw UsageError(concat("'", text,
                           "' is no size of memory; write 12GB (10^9 bytes each), 12GiB (2^30), 800MB or a "
                           "number of bytes"));

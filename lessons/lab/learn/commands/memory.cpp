@@ -10,7 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <numeric>
+#include <limits>
+#include <optional>
 
 // ./learn memory: the bytes of a training's steps, by a dry run on shapes alone (tinymp/train/dry_run.h).
 namespace tinymp::lab {
@@ -29,18 +30,14 @@ struct MemoryFlags {
 };
 
 void add_memory_flags(CLI::App& app, MemoryFlags& flags) {
-  app.add_option("--batch", flags.batch, "Images, or texts, that go forward and backward at once")
-      ->type_name("N")
-      ->check(whole(1, 1 << 24))
-      ->capture_default_str();
-  app.add_option("--accumulate", flags.micro_batches,
-                 "Add up the gradients of K such batches, and take one step with their mean")
-      ->type_name("K")
-      ->check(whole(1, 1'000'000))
-      ->capture_default_str();
+  add_batch_flag(app, flags.batch);
+  constexpr std::int64_t most_micro_batches = 1024;  // each takes as long as the others, and none more memory
+  add_accumulate_flag(app, flags.micro_batches, most_micro_batches);
   add_recompute_flag(app, flags.recompute);
-  app.add_option("--budget", flags.budget,
-                 "Without --batch: look for the largest batch that fits; 12GB, 16GiB")
+  app.add_option(
+         "--budget", flags.budget,
+         "Without --batch: look for the largest batch that fits. With it: does it fit? Exit code 1 if "
+         "not. 12GB, 16GiB")
       ->type_name("SIZE")
       ->check(byte_size());
   app.add_option("--optimizer", flags.optimizer, "sgd, adam, adamw or adagrad")
@@ -67,13 +64,18 @@ constexpr const char* about =
     "Kinds of bytes:\n"
     "  weights      parameters and buffers\n"
     "  masters      their wider copies\n"
-    "  optimizer    moments\n"
+    "  optimizer    moments, and the histories of delayed FP8 scales\n"
     "  gradients    of the parameters\n"
     "  activations  what forward leaves for backward, autocast's copies of weights\n"
     "               among it\n"
     "  workspace    the batch, temporaries of an op, gradients of activations\n"
-    "What a kernel takes while it runs (scratch) depends on the device and is not\n"
-    "told. MB are 10^6 bytes, MiB 2^20, GB 10^9, GiB 2^30.\n"
+    "MB are 10^6 bytes, MiB 2^20, GB 10^9, GiB 2^30.\n"
+    "\n"
+    "A training needs more than is told here: what a kernel takes while it runs\n"
+    "(scratch), which depends on the device; each block is rounded up, by as much as\n"
+    "half, and those given back wait in a pool for the next of their size; a driver\n"
+    "takes its share of a GPU. So the largest batch of a card of 12 GB is at most the\n"
+    "one that --budget 12GB tells.\n"
     "\n"
     "What forward leaves (--saved):\n"
     "  lean  as this library runs: of each op its inputs and its output, and what its\n"
@@ -82,7 +84,8 @@ constexpr const char* about =
     "  all   as in a framework that writes all of that as ops which save their inputs\n"
     "        and outputs: nothing that forward made goes before backward has run\n"
     "        through the op that made it. So the FP32 scores of attention stay, and its\n"
-    "        probabilities after dropout\n";
+    "        probabilities after dropout. With --recompute: as soon as a segment runs\n"
+    "        again\n";
 
 std::string in(double unit, std::int64_t bytes) {
   const double value = static_cast<double>(bytes) / unit;
@@ -141,38 +144,111 @@ std::string table_of_ops(const MemoryUse& use, std::int64_t count) {
   return report::format_table(table, {.width = std::numeric_limits<int>::max()});
 }
 
+/// What a command line asks for.
+struct Question {
+  train::Plan plan;
+  PlannedModel model;
+  Saved saved;
+  std::int64_t budget;  ///< bytes; 0: none
+  bool searches;        ///< for the largest batch
+
+  MemoryUse use() const { return dry_run(plan, train::blank(model.batch), saved); }
+  std::string things(std::int64_t count) const {
+    return concat(count, model.batch.pixels > 0 ? " image" : " text", count == 1 ? "" : "s");
+  }
+};
+
+Question question_from(const CLI::App& app, const MemoryFlags& flags) {
+  Question asked{.plan = {},
+                 .model = planned_model(app, flags.model, flags.data),
+                 .saved = flags.saved == "all" ? Saved::all : Saved::lean,
+                 .budget = flags.budget.empty() ? 0 : bytes_from(flags.budget),
+                 .searches = !flags.budget.empty() && app.count("--batch") == 0};
+  train::Plan& plan = asked.plan;
+  plan.recipe = recipe_from_flags(app, flags.recipe);
+  plan.model = asked.model.make;
+  plan.task = asked.model.task;
+  plan.optimizer = optimizer_named(flags.optimizer, 1e-3f, flags.momentum, 0);
+  plan.optimizer_name =
+      concat(flags.optimizer, flags.momentum > 0 ? concat(" momentum=", flags.momentum) : "");
+  plan.batch = flags.batch;
+  plan.micro_batches = flags.micro_batches;
+  plan.recompute = segments_from(app, flags.recompute);
+  plan.device = Device::meta;
+  return asked;
+}
+
+/// Model, optimizer, recipe, parameters, segments.
+void tell_plan(const Question& asked, const std::string& name) {
+  const std::unique_ptr<nn::Model> model = train::make_model(asked.plan, asked.plan.recipe);
+  const std::string segments = told_segments(asked.plan.recompute, model->blocks());
+  std::int64_t parameters = 0;
+  for (const Tensor& p : tensors(model->parameters())) parameters += p.size();
+  std::cout << fitted(concat(name, model->name(), "; ", asked.model.reads, "; ", asked.plan.optimizer_name,
+                             "; ", describe(asked.plan.recipe), "\n", parameters, " parameters.\n"));
+  if (!segments.empty()) std::cout << segments << "\n";
+}
+
+void tell_batch(const Question& asked, bool fits) {
+  const std::int64_t k = asked.plan.micro_batches, n = asked.plan.batch;
+  std::cout << fitted(concat("A step of ", k == 1 ? "" : concat(k, " x "), asked.things(n),
+                             k == 1 ? "" : concat(", ", k * n, " in all"), fits ? "" : ", which does not fit",
+                             ".\n\n"));
+}
+
+/// One sentence: the bytes of a plan beside those of another.
+void tell_beside(const char* what, const MemoryUse& use, const MemoryUse& other) {
+  const auto share = [](std::int64_t of, std::int64_t whole) {
+    return report::fixed_digits(static_cast<double>(of) / static_cast<double>(whole), 3);
+  };
+  std::cout << fitted(concat("Beside ", what, ": ", share(use.peak, other.peak), " of its peak, ",
+                             share(use.most[MemoryKind::activations], other.most[MemoryKind::activations]),
+                             " of its activations.\n"));
+}
+
 /// What the plan takes, and beside it what it takes in FP32, and leaner.
-void tell_use(const train::Plan& plan, const train::BatchMaker& batch, Saved saved, std::int64_t ops) {
-  const MemoryUse use = dry_run(plan, batch, saved);
-  train::Plan wide = plan;
-  wide.recipe = recipes::fp32;
-  const bool narrow = !(plan.recipe == recipes::fp32), all = saved == Saved::all;
-  const MemoryUse in_fp32 = dry_run(wide, batch, saved), lean = dry_run(plan, batch);
+void tell_use(const Question& asked, const MemoryUse& use, std::int64_t ops) {
+  std::optional<MemoryUse> in_fp32, lean;
+  Question other = asked;
+  if (asked.saved == Saved::all) {
+    other.saved = Saved::lean;
+    lean = other.use();
+    other.saved = Saved::all;
+  }
+  if (!(asked.plan.recipe == recipes::fp32)) {
+    other.plan.recipe = recipes::fp32;
+    in_fp32 = other.use();
+  }
   std::vector<Column> columns{{"bytes", use.most, use.peak, 0},
                               {"MB", use.most, use.peak, 1e6},
                               {"MiB", use.most, use.peak, 0x1p20},
                               {"at the peak", use.at_peak, use.peak, 1e6}};
-  if (all) columns.push_back({"lean", lean.most, lean.peak, 1e6});
-  if (narrow) columns.push_back({"FP32", in_fp32.most, in_fp32.peak, 1e6});
+  if (lean) columns.push_back({"lean", lean->most, lean->peak, 1e6});
+  if (in_fp32) columns.push_back({"FP32", in_fp32->most, in_fp32->peak, 1e6});
   std::cout << fitted(concat("The most of each kind, and of their sum. In MB: at the peak",
-                             all ? "; what a lean framework keeps" : "", narrow ? "; in FP32" : "", ".\n\n"))
-            << fitted(table_of_kinds(columns));
-  const auto share = [](std::int64_t of, std::int64_t whole) {
-    return report::fixed_digits(static_cast<double>(of) / static_cast<double>(whole), 3);
-  };
-  std::cout << fitted(concat("\nThe peak comes in: ", describe(use.heaviest), ".\n"));
-  if (narrow)
-    std::cout << fitted(
-        concat("Beside FP32: ", share(use.peak, in_fp32.peak), " of its peak, ",
-               share(use.most[MemoryKind::activations], in_fp32.most[MemoryKind::activations]),
-               " of its activations.\n"));
-  if (all)
-    std::cout << fitted(concat("Beside lean: ", share(use.peak, lean.peak), " of its peak, ",
-                               share(use.most[MemoryKind::activations], lean.most[MemoryKind::activations]),
-                               " of its activations.\n"));
+                             lean ? "; what a lean framework keeps" : "", in_fp32 ? "; in FP32" : "",
+                             ".\n\n"))
+            << fitted(table_of_kinds(columns))
+            << fitted(concat("\nThe peak comes in: ", describe(use.heaviest), ".\n"));
+  if (in_fp32) tell_beside("FP32", use, *in_fp32);
+  if (lean) tell_beside("lean", use, *lean);
   if (ops > 0)
-    std::cout << fitted("\nWhat the ops keep when activations are most:\n\n")
+    std::cout << fitted("\nThe activations when they are most, by the ops that keep them:\n\n")
               << fitted(table_of_ops(use, ops));
+}
+
+/// The last line. Returns the exit code.
+int answer(const Question& asked, std::int64_t largest, std::int64_t peak) {
+  if (asked.searches) {
+    const bool is_all = largest == train::most_in_batch(asked.model.batch);
+    std::cout << "\nlargest batch " << largest << (is_all ? " or more" : "") << "\n";
+    return 0;
+  }
+  if (asked.budget == 0) return 0;
+  const bool fits = peak <= asked.budget;
+  std::cout << fitted(
+      concat("\n", fits ? "It fits: " : "It does not fit: ", peak, " of ", asked.budget, " bytes\n"));
+  return fits ? 0 : 1;
 }
 
 }  // namespace
@@ -181,7 +257,7 @@ int memory_command(int argc, char** argv) {
   MemoryFlags flags;
   CLI::App app(
       "The bytes that the steps of a training take, by kind and by op. The step runs on shapes alone: no "
-      "memory is taken, and the bytes are those of a real step.",
+      "tensor takes memory, and the bytes are those of a real step.",
       "./learn memory");
   add_memory_flags(app, flags);
   app.footer(concat(about, "\nRecipes:\n", recipe_list(),
@@ -190,47 +266,18 @@ int memory_command(int argc, char** argv) {
                     "  ./learn memory --model bert-base --optimizer adam --budget 12GB\n"
                     "  ./learn memory --model bert-large --sequence 512 --saved all --batch 8"));
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
-  if (flags.optimizer != "sgd" && app.count("--momentum") > 0)
-    throw UsageError(concat("--momentum is for sgd, not for ", flags.optimizer));
 
-  const PlannedModel model = planned_model(app, flags.model, flags.data);
-  train::Plan plan;
-  plan.recipe = recipe_from_flags(app, flags.recipe);
-  plan.model = model.make;
-  plan.task = model.task;
-  plan.optimizer = optimizer_named(flags.optimizer, 1e-3f, flags.momentum, 0);
-  plan.batch = flags.batch;
-  plan.micro_batches = flags.micro_batches;
-  plan.recompute = segments_from(app, flags.recompute);
-  const train::BatchMaker batch = train::blank(model.batch);
-  const Saved saved = flags.saved == "all" ? Saved::all : Saved::lean;
-  const std::int64_t budget = flags.budget.empty() ? 0 : bytes_from(flags.budget);
-  const bool searches = budget > 0 && app.count("--batch") == 0;
-  train::Plan there = plan;
-  there.device = Device::meta;
-  const std::unique_ptr<nn::Model> shape_alone = train::make_model(there, plan.recipe);
-  const std::string name = shape_alone->name(),
-                    segments = told_segments(plan.recompute, shape_alone->blocks());
-  if (searches) plan.batch = train::largest_batch(plan, batch, budget, saved);
-
-  const char* const things = model.batch.pixels > 0 ? "images" : "texts";
-  std::cout << fitted(concat(flags.model.is_bert() ? flags.model.name + ", " : "", name, "; ", model.reads,
-                             "; ", flags.optimizer, "; ", describe(plan.recipe), "\n"));
-  if (!segments.empty()) std::cout << segments << "\n";
-  const std::int64_t shown = std::max<std::int64_t>(1, plan.batch);
-  const std::string batches =
-      plan.micro_batches == 1 ? "A step of " : concat("A step of ", plan.micro_batches, " x ");
-  std::cout << fitted(
-      concat(batches, shown, " ", things, plan.batch == 0 ? ", which does not fit" : "", ".\n\n"));
-  plan.batch = shown;
-  tell_use(plan, batch, saved, flags.ops);
-  if (budget > 0 && !searches) {
-    const std::int64_t peak = dry_run(plan, batch, saved).peak;
-    std::cout << fitted(
-        concat("\n", peak <= budget ? "It fits: " : "It does not fit: ", peak, " of ", budget, " bytes\n"));
+  Question asked = question_from(app, flags);
+  tell_plan(asked, flags.model.is_bert() ? flags.model.name + ", " : "");
+  std::int64_t largest = 0;
+  if (asked.searches) {
+    largest = train::largest_batch(asked.plan, asked.model.batch, asked.budget, asked.saved);
+    asked.plan.batch = std::max<std::int64_t>(1, largest);
   }
-  if (searches) std::cout << "\nlargest batch " << train::largest_batch(plan, batch, budget, saved) << "\n";
-  return 0;
+  tell_batch(asked, !asked.searches || largest > 0);
+  const MemoryUse use = asked.use();
+  tell_use(asked, use, flags.ops);
+  return answer(asked, largest, use.peak);
 }
 
 }  // namespace tinymp::lab

@@ -102,7 +102,7 @@ std::optional<train::TextPlan> text_plan_of(const CLI::App& app, const ModelFlag
   if (!flags.reads_text()) {
     if (count_of_text_flags(app, flags) > 0)
       throw UsageError(concat("--layers, --heads, ", flags.words_of.context, ", --words, --vocabulary, ",
-                              flags.words_of.masked, " and --dropout are for transformer, not for ",
+                              flags.words_of.masked, " and --dropout are for models of texts, not for ",
                               flags.name));
     return std::nullopt;
   }

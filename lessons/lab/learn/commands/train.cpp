@@ -1,4 +1,5 @@
 #include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/byte_size.h>
 #include <lessons/lab/learn/commands/commands.h>
 #include <lessons/lab/learn/commands/sweep.h>
 #include <lessons/lab/learn/commands/train_flags.h>
@@ -52,6 +53,7 @@ Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
     request.options.graph = false;  // the machine with the GPU may be gone; the bits are the same
   if (app.count("--save-every") > 0) request.plan.save_every = flags.resume.save_every;
   if (app.count("--keep") > 0) request.plan.keep = flags.resume.keep;
+  if (app.count("--memory-limit") > 0) request.plan.memory_limit = bytes_from(flags.memory_limit);
   if (app.count("--recompute") > 0) request.plan.recompute = segments_from(app, flags.recompute);
   request.plan.resume = flags.resume.resume;
   return request;
@@ -59,7 +61,7 @@ Request recorded_request(const CLI::App& app, const TrainFlags& flags) {
 
 /// Whether the recipe asks for FP8 and exempts every layer of the model.
 bool exempts_all(train::Plan plan) {
-  plan.device = Device::cpu;
+  plan.device = Device::meta;
   return plan.recipe.eight_bits.any() &&
          train::make_products(plan, *train::make_model(plan, plan.recipe)).covered() == 0;
 }

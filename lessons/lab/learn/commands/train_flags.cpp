@@ -1,6 +1,7 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/byte_size.h>
 #include <lessons/lab/learn/commands/train_flags.h>
+#include <tinymp/nn/first_values.h>
 #include <tinymp/optim/optimizers.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -66,15 +67,8 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
     app.add_option(flag, value, what)->type_name("N")->check(whole(least, many))->capture_default_str();
   };
   count("--steps", flags.steps, 1, "How many");
-  count("--batch", flags.batch, 1, "Images, or texts, that go forward and backward at once");
-  app.add_option(
-         "--accumulate", flags.micro_batches,
-         "Add up the gradients of K such batches, and take one step with their mean; in FP16 sums overflow "
-         "sooner (--gradient f32)")
-      ->type_name("K")
-      ->check(no_format())
-      ->check(whole(1, 1'000'000))
-      ->capture_default_str();
+  add_batch_flag(app, flags.batch);
+  add_accumulate_flag(app, flags.micro_batches, 1'000'000);
   add_recompute_flag(app, flags.recompute);
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
@@ -138,10 +132,7 @@ void choose_schedule(const TrainFlags& flags, train::Plan& plan) {
 }
 
 void choose_optimizer(const CLI::App& app, const TrainFlags& flags, train::Plan& plan) {
-  const bool is_sgd = flags.optimizer == "sgd";
-  if (!is_sgd && app.count("--momentum") > 0)
-    throw UsageError(concat("--momentum is for sgd, not for ", flags.optimizer));
-  const float usual = is_sgd ? 0.1f : flags.optimizer == "adagrad" ? 0.01f : 1e-3f;
+  const float usual = flags.optimizer == "sgd" ? 0.1f : flags.optimizer == "adagrad" ? 0.01f : 1e-3f;
   const float lr = flags.lr.empty() ? usual : flags.lr.front();
   const float usual_decay = flags.optimizer == "adamw" ? 0.01f : 0;
   const float decay = app.count("--weight-decay") > 0 ? flags.weight_decay : usual_decay;
@@ -155,6 +146,24 @@ void choose_optimizer(const CLI::App& app, const TrainFlags& flags, train::Plan&
 }
 
 }  // namespace
+
+void add_batch_flag(CLI::App& app, std::int64_t& batch) {
+  app.add_option("--batch", batch, "Images, or texts, that go forward and backward at once")
+      ->type_name("N")
+      ->check(whole(1, 1 << 24))
+      ->capture_default_str();
+}
+
+void add_accumulate_flag(CLI::App& app, std::int64_t& micro_batches, std::int64_t most) {
+  app.add_option(
+         "--accumulate", micro_batches,
+         "Add up the gradients of K such batches, and take one step with their mean; in FP16 sums overflow "
+         "sooner (--gradient f32)")
+      ->type_name("K")
+      ->check(no_format())
+      ->check(whole(1, most))
+      ->capture_default_str();
+}
 
 void add_recompute_flag(CLI::App& app, std::string& segments) {
   app.add_option(
@@ -181,6 +190,7 @@ nn::Segments segments_from(const CLI::App& app, const std::string& segments) {
 }
 
 train::OptimizerMaker optimizer_named(const std::string& name, float lr, float momentum, float weight_decay) {
+  if (name != "sgd" && momentum > 0) throw UsageError(concat("--momentum is for sgd, not for ", name));
   if (name == "sgd")
     return train::optimizer_of<Sgd>({.lr = lr, .momentum = momentum, .weight_decay = weight_decay});
   if (name == "adam") return train::optimizer_of<Adam>({.lr = lr, .weight_decay = weight_decay});
@@ -219,6 +229,8 @@ void give_text(Lab& lab, const ModelFlags& flags, train::Plan& plan) {
 }
 
 std::string panel(const train::Plan& plan, Lab& lab) {
+  const nn::MetaParameters
+      shapes;  // a model that is too large is refused later, before its values take memory
   Rng rng(0);
   return concat(plan.model(plan.recipe, rng)->name(), " on ",
                 plan.text ? plan.text->text->name : lab.data().train.name);
@@ -237,6 +249,7 @@ std::string told_segments(const nn::Segments& asked, std::int64_t blocks) {
 
 std::string told_segments(const train::Plan& plan) {
   if (!plan.recompute.any()) return "";
+  const nn::MetaParameters shapes;
   Rng rng(0);
   return told_segments(plan.recompute, plan.model(plan.recipe, rng)->blocks());
 }

@@ -38,12 +38,17 @@ struct TrainFlags {
 
 void add_train_flags(CLI::App& app, TrainFlags& flags);
 
-/// sgd, adam, adamw or adagrad; the momentum is that of sgd.
+/// sgd, adam, adamw or adagrad. Throws UsageError for a momentum of another than sgd.
 train::OptimizerMaker optimizer_named(const std::string& name, float lr, float momentum, float weight_decay);
 
 /// The plan of one run: of one recipe, and of the first learning rate. Throws UsageError for flags that contradict each
 /// other.
 train::Plan plan_from(const CLI::App& app, const TrainFlags& flags);
+
+/// --batch N.
+void add_batch_flag(CLI::App& app, std::int64_t& batch);
+/// --accumulate K, from 1 to `most`.
+void add_accumulate_flag(CLI::App& app, std::int64_t& micro_batches, std::int64_t most);
 
 /// --recompute and its word.
 void add_recompute_flag(CLI::App& app, std::string& segments);
