@@ -30,7 +30,8 @@ class TensorScales {
 
   TensorScales(const EightBits& how, std::size_t weights, Device device);
 
-  /// Between these two, tensors of a training step have their amax measured. Throws Error when a step with delayed scales
+  /// Between these two, tensors of a training step have their amax measured. In a MemoryRegion the state of delayed scales
+  /// counts as MemoryKind::optimizer from here on. Throws Error when a step with delayed scales
   /// begins before the one before it ended.
   void begin_step();
   void end_step();

@@ -20,7 +20,7 @@ namespace tinymp {
 enum class MemoryKind : std::uint8_t {
   weights,      ///< parameters and buffers in the format of the recipe
   masters,      ///< wider copies of the parameters
-  optimizer,    ///< moments, velocities
+  optimizer,    ///< moments, velocities; histories of delayed FP8 scales
   gradients,    ///< of the parameters
   activations,  ///< what a tape keeps for the backward pass
   workspace,    ///< all else that has a shape: the batch, temporaries of an op

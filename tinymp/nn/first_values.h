@@ -3,7 +3,7 @@
 #include <tinymp/base/rng.h>
 #include <tinymp/tensor/tensor.h>
 
-/// Where the parameters and buffers of all layers come to be.
+/// All layers make their parameters and buffers here.
 namespace tinymp::nn {
 
 /// While it lives, models that this thread makes lie on Device::meta: their parameters and buffers have shapes and formats,

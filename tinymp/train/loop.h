@@ -82,9 +82,10 @@ struct Plan {
   std::int64_t batch = 64;  ///< images, or texts, that go forward and backward at once
   /// A step adds up the gradients of so many batches, and takes their mean.
   std::int64_t micro_batches = 1;
-  std::int64_t memory_limit = 0;  ///< bytes that a step may take, without the scratch of kernels; 0: no limit
-  float clip = 0;                 ///< largest norm of the unscaled gradients; 0: no clipping
-  std::int64_t log_every = 10;    ///< log every so many steps, and the first and last
+  /// Bytes that a step may take, without the scratch of kernels; 0: no limit. Not with a graph.
+  std::int64_t memory_limit = 0;
+  float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
+  std::int64_t log_every = 10;  ///< log every so many steps, and the first and last
   /// Count flushed gradients with an FP32 shadow every so many steps; 0: never.
   std::int64_t shadow_every = 0;
   /// Measure the loss and the metric on the first 1,000 images of data->validation, or about 8,192 tokens, every so many

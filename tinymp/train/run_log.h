@@ -107,10 +107,10 @@ struct Finding {
 struct MemoryBytes {
   std::int64_t weights = 0;      ///< parameters and buffers in the format of the recipe
   std::int64_t masters = 0;      ///< wider copies of the parameters
-  std::int64_t optimizer = 0;    ///< moments, velocities, sums of squares
+  std::int64_t optimizer = 0;    ///< moments, velocities, sums of squares; histories of delayed FP8 scales
   std::int64_t gradients = 0;    ///< of the parameters
   std::int64_t activations = 0;  ///< what the tape keeps for the backward pass
-  std::int64_t workspace = 0;    ///< all else that has a shape; in logs of old, scratch among it
+  std::int64_t workspace = 0;    ///< all else that has a shape; in older logs, scratch among it
   std::int64_t scratch = 0;      ///< what kernels took while they ran
   bool operator==(const MemoryBytes&) const = default;
 };

@@ -21,7 +21,7 @@ struct StepMeters {
   bool histograms = false;                          ///< counts the sizes of gradients and updates
   bool eight_bits = false;                          ///< counts what FP8 loses of the operands of products
   NonfiniteTracer* tracer = nullptr;                ///< traces infinities and NaN; null: no tracing
-  Observer* observer = nullptr;                     ///< sees the ops; not beside a tracer or eight_bits
+  Observer* observer = nullptr;                     ///< sees the ops; beside a tracer or eight_bits: Error
   std::function<void(const Gradients&)> updated{};  ///< called after the optimizer's step, taken or skipped
 };
 
