@@ -14,8 +14,9 @@ namespace tinymp::train {
 using BackwardOf = std::function<Tensor(std::int64_t i, const Tensor& seed)>;
 
 struct Accumulated {
-  Tensor loss;           ///< the mean over the samples of all micro-batches
-  double micro_batches;  ///< their number, in micro-batches as large as the first: Optimizer::gradients() takes it
+  Tensor loss;  ///< the mean over the samples of all micro-batches
+  double
+      micro_batches;  ///< their number, in micro-batches as large as the first: Optimizer::gradients() takes it
 };
 
 /// Runs all micro-batches, in order; sizes[i] is the number of samples of number i, above 0, and there is at least one. The

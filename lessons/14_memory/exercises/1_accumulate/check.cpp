@@ -93,10 +93,11 @@ std::string why_gradient(const Trial& t, const Sums& right, const Answer& yours,
   const bool one_seed = std::ranges::all_of(calls, [&](const Call& c) { return c.seed == calls[0].seed; });
   const double usual = static_cast<double>(t.batches[0].size);
   if (one_seed && !right.equal && is(right.mean_of_means))
-    return "Your code takes the mean of the means: a micro-batch of one sample counts as much as one of three.";
+    return "Your code takes the mean of the means: a micro-batch of one sample counts as much as one of "
+           "three.";
   if (is(right.gradient * right.samples / usual / count))
-    return "Your code gives the number of micro-batches, although they are not equally large: give it in micro-batches "
-           "as large as the one whose seed is S.";
+    return "Your code gives the number of micro-batches, although they are not equally large: give it in "
+           "micro-batches as large as the one whose seed is S.";
   if (is(right.gradient / usual))
     return "Your code gives the number of samples: the mean over a micro-batch has been taken already.";
   if (is(right.gradient * right.samples / usual))
@@ -145,7 +146,7 @@ void expect_loss(Judge& judge, const Trial& t, const Sums& right, const Answer& 
                [&] {
                  const double count = static_cast<double>(t.batches.size());
                  const char* const why =
-                     yours.has_loss == 0              ? "Your code returns no loss."
+                     yours.has_loss == 0 ? "Your code returns no loss."
                      : near(loss, right.loss_of_means, off)
                          ? "Your loss is the mean of the means: it counts samples, as the gradient does."
                      : near(loss, right.loss_of_means * count, count * off)
@@ -162,28 +163,30 @@ void expect_loss(Judge& judge, const Trial& t, const Sums& right, const Answer& 
 
 /// The step is skipped once, and S backs off once.
 void expect_skipped(Judge& judge, const Trial& t, const Answer& yours) {
-  judge.expect(yours.has_step == 1 && yours.nonfinite == 1 && yours.taken == 0 && yours.weight == 1 &&
-                   yours.next_scale == t.scale / 2,
-               [&] {
-                 return "Your code keeps a gradient that is not finite out of the sum: then the step is taken, with "
-                        "the mean of the others." +
-                        lines(t, "no step, and S = " + decimal(t.scale / 2) + " behind it",
-                              (yours.taken != 0 ? "a step, the weight " : "no step, the weight ") +
-                                  decimal(yours.weight) + ", and S = " + decimal(yours.next_scale));
-               });
+  judge.expect(
+      yours.has_step == 1 && yours.nonfinite == 1 && yours.taken == 0 && yours.weight == 1 &&
+          yours.next_scale == t.scale / 2,
+      [&] {
+        return "Your code keeps a gradient that is not finite out of the sum: then the step is taken, with "
+               "the mean of the others." +
+               lines(t, "no step, and S = " + decimal(t.scale / 2) + " behind it",
+                     (yours.taken != 0 ? "a step, the weight " : "no step, the weight ") +
+                         decimal(yours.weight) + ", and S = " + decimal(yours.next_scale));
+      });
 }
 
 void run(Judge& judge, const Trial& t) {
-  Message reply = judge.ask(
-      Message().put(Setting{.half = t.half ? 1 : 0, .scale = t.scale}).put_all(t.batches),
-      [&] { return "  in accumulate" + shown(t); });
+  Message reply =
+      judge.ask(Message().put(Setting{.half = t.half ? 1 : 0, .scale = t.scale}).put_all(t.batches),
+                [&] { return "  in accumulate" + shown(t); });
   const auto yours = reply.take<Answer>();
   const std::vector<Call> calls = reply.take_all<Call>();
   const Sums right = sums_of(t);
   expect_calls(judge, t, calls);
   judge.expect(std::isfinite(yours.micro_batches) && yours.micro_batches > 0, [&] {
     return "Your micro_batches is no number above 0." +
-           lines(t, shown(right.samples / static_cast<double>(t.batches[0].size)), shown(yours.micro_batches));
+           lines(t, shown(right.samples / static_cast<double>(t.batches[0].size)),
+                 shown(yours.micro_batches));
   });
   // In FP16 each gradient and each sum is rounded to 11 bits, and so is the seed's share of S.
   const double off = right.size_of * (t.half ? 0x1p-10 * static_cast<double>(t.batches.size()) : 2e-6);
@@ -232,12 +235,12 @@ void check(Judge& judge) {
   run(judge, {false, 65536, {{8, 1, 2}, {8, -2, 2}, {8, 4, 1}, {5, 7, 3}}});
   run(judge, {true, 1024, {{4, 4, 1}, {1, 16, 5}}});
   run(judge, {true, 1, equal(8, std::vector<float>(8, 0x1p-24f))});  // an eighth of one is 0
-  run(judge, {true, 1024, equal(8, {24, 8, -24, 2})});              // eight times one is infinite
+  run(judge, {true, 1024, equal(8, {24, 8, -24, 2})});               // eight times one is infinite
   run(judge, {false, 1024, {{3, 4, 1}, {3, infinity, 5}, {3, 2, 1}}});
   run(judge, {false, 1024, {{3, infinity, infinity}, {3, 4, 1}}});
   run(judge, {false, 1024, {{3, 4, 1}, {1, no_number, no_number}}});
   run(judge, {true, 1024, {{3, 4, 1}, {1, infinity, 2}}});
-  run(judge, {true, 32768, equal(1, {1, 1, 0.5f})});           // each is finite, and their sum is not
+  run(judge, {true, 32768, equal(1, {1, 1, 0.5f})});  // each is finite, and their sum is not
   for (int i = 0; i < 400; ++i) run(judge, drawn(judge, i % 2 == 1, 1 + i % 9, i % 3 == 0));
 }
 

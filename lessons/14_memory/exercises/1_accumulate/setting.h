@@ -20,10 +20,10 @@ struct Answer {
   double micro_batches;
   std::int32_t has_loss, loss_is_f32;
   float loss;
-  std::int32_t has_step;            ///< 0: without a gradient or with such micro_batches there is no step
-  float sum, gradient;              ///< as it lies in the arena, and times the factor
-  std::int32_t nonfinite, taken;    ///< gradients that are not finite; whether the optimizer took its step
-  float weight, next_scale;         ///< behind the step
+  std::int32_t has_step;          ///< 0: without a gradient or with such micro_batches there is no step
+  float sum, gradient;            ///< as it lies in the arena, and times the factor
+  std::int32_t nonfinite, taken;  ///< gradients that are not finite; whether the optimizer took its step
+  float weight, next_scale;       ///< behind the step
 };
 struct Call {
   std::int64_t i;

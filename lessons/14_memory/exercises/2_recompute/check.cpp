@@ -50,9 +50,8 @@ std::string lines(const Trial& t, const std::string& expected, const std::string
 
 void expect_number(Judge& judge, const Trial& t, std::int32_t right, std::int32_t yours, const char* why,
                    const std::string& what) {
-  judge.expect(right == yours, [&] {
-    return why + lines(t, what + std::to_string(right), what + std::to_string(yours));
-  });
+  judge.expect(right == yours,
+               [&] { return why + lines(t, what + std::to_string(right), what + std::to_string(yours)); });
 }
 
 /// How often a block ran, and what was kept in between.
@@ -94,16 +93,18 @@ void expect_effects(Judge& judge, const Trial& t, const Answer& yours, const std
     const float right = t.numbers[static_cast<std::size_t>(order[i])];
     const bool again = i >= static_cast<std::size_t>(t.setting.blocks);
     judge.expect(runs.at(i).drawn == right, [&] {
-      return std::string(again ? "Your second run draws other random numbers than the first: its dropout would "
-                                 "have another mask, and the gradient belongs to another loss."
-                               : "Your first run does not draw.") +
+      return std::string(again
+                             ? "Your second run draws other random numbers than the first: its dropout would "
+                               "have another mask, and the gradient belongs to another loss."
+                             : "Your first run does not draw.") +
              lines(t, "run " + std::to_string(i + 1) + " draws " + decimal(right),
                    "run " + std::to_string(i + 1) + " draws " + decimal(runs.at(i).drawn));
     });
   }
-  expect_number(judge, t, t.setting.blocks, yours.drawn,
-                "Your code draws again in the second run: the next block, and the next step, get other numbers.",
-                "numbers drawn: ");
+  expect_number(
+      judge, t, t.setting.blocks, yours.drawn,
+      "Your code draws again in the second run: the next block, and the next step, get other numbers.",
+      "numbers drawn: ");
   expect_number(judge, t, t.setting.blocks, yours.counted,
                 "Your code has an effect happen twice: running averages would move twice.", "effects: ");
 }
@@ -123,11 +124,13 @@ void expect_policies(Judge& judge, const Trial& t, const Answer& yours, const st
     });
     const std::int32_t products = in_force(s.products) ? 1 : 0;
     judge.expect(runs.at(i).products == products, [&] {
-      return std::string(products == 0
-                             ? "Your second run is under a policy of products that was not there the first time."
-                             : "Your second run has lost the policy of products: what was FP8 the first time is "
-                               "not the second time.") +
-             lines(t, run + (products != 0 ? "in FP8" : "as it is"), run + (products != 0 ? "as it is" : "in FP8"));
+      return std::string(
+                 products == 0
+                     ? "Your second run is under a policy of products that was not there the first time."
+                     : "Your second run has lost the policy of products: what was FP8 the first time is "
+                       "not the second time.") +
+             lines(t, run + (products != 0 ? "in FP8" : "as it is"),
+                   run + (products != 0 ? "as it is" : "in FP8"));
     });
   }
   const bool counts = s.autocast == When::always;
@@ -178,12 +181,14 @@ void run(Judge& judge, const Trial& t) {
 
 void expect_error(Judge& judge, Course course, const char* what) {
   const std::string threw =
-      judge.ask(Message().put(Asked::course).put(course), [] { return "  a block of another course"; }).text();
+      judge.ask(Message().put(Asked::course).put(course), [] { return "  a block of another course"; })
+          .text();
   const bool right = threw.find("another course") != std::string::npos;
   judge.expect(course == Course::the_same ? threw.empty() : right, [&] {
-    return std::string(course == Course::the_same
-                           ? "Your code throws where everything is as it was the first time."
-                           : "Your code does not see that a block has taken another course: expect_end() does.") +
+    return std::string(
+               course == Course::the_same
+                   ? "Your code throws where everything is as it was the first time."
+                   : "Your code does not see that a block has taken another course: expect_end() does.") +
            "\n  a block that has " + what + " the second time" +
            "\n  expected = " + (course == Course::the_same ? "no error" : "an error") +
            "\n  yours    = " + (threw.empty() ? "no error" : threw);
@@ -202,7 +207,8 @@ Trial drawn(Judge& judge, When autocast, When products, std::int32_t blocks, boo
           .numbers = {}};
   // Never the same number twice in a row. Products stay below 256: bf16 has 8 bits.
   auto number = static_cast<std::int64_t>(judge.draw_below(2));
-  for (int i = 0; i < 20; ++i) t.numbers.push_back(static_cast<float>(1 + (number = (number + 1 + judge.draw_below(2)) % 3)));
+  for (int i = 0; i < 20; ++i)
+    t.numbers.push_back(static_cast<float>(1 + (number = (number + 1 + judge.draw_below(2)) % 3)));
   return t;
 }
 
@@ -210,7 +216,8 @@ Trial drawn(Judge& judge, When autocast, When products, std::int32_t blocks, boo
 
 void check(Judge& judge) {
   const auto all = {When::never, When::always, When::forwards, When::backwards};
-  for (const std::int32_t blocks : {1, 2, 3}) run(judge, drawn(judge, When::never, When::never, blocks, false));
+  for (const std::int32_t blocks : {1, 2, 3})
+    run(judge, drawn(judge, When::never, When::never, blocks, false));
   for (const When when : all) run(judge, drawn(judge, when, When::never, 1, false));
   for (const When when : all) run(judge, drawn(judge, When::never, when, 1, false));
   expect_error(judge, Course::the_same, "the same effects");

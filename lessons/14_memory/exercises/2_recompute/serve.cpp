@@ -55,8 +55,9 @@ class Policies {
     begin(false);
   }
   std::int32_t casts() const {
-    return region_ && of_.autocast != When::backwards ? static_cast<std::int32_t>(region_->casts_of_parameters())
-                                                      : casts_;
+    return region_ && of_.autocast != When::backwards
+               ? static_cast<std::int32_t>(region_->casts_of_parameters())
+               : casts_;
   }
 
  private:
@@ -74,12 +75,12 @@ class Policies {
 /// The blocks of a trial, and what they have seen.
 class Blocks {
  public:
-  Blocks(const Setting& of, std::vector<float> numbers) : of_(of), w_(parameter(of.w)), numbers_(std::move(numbers)) {}
+  Blocks(const Setting& of, std::vector<float> numbers)
+      : of_(of), w_(parameter(of.w)), numbers_(std::move(numbers)) {}
 
   Tensor all(const Tensor& x) {
     Tensor y = x;
-    for (int i = 0; i < of_.blocks; ++i)
-      y = recompute([this](const Tensor& z) { return block(z); }, y);
+    for (int i = 0; i < of_.blocks; ++i) y = recompute([this](const Tensor& z) { return block(z); }, y);
     return y;
   }
   const Tensor& w() const { return w_; }
@@ -88,7 +89,8 @@ class Blocks {
   std::int32_t counted() const { return counted_; }
   std::int32_t most_kept() const { return most_kept_; }
   std::int32_t kept() const {
-    return static_cast<std::int32_t>(std::ranges::count_if(kept_, [](const auto& one) { return !one.expired(); }));
+    return static_cast<std::int32_t>(
+        std::ranges::count_if(kept_, [](const auto& one) { return !one.expired(); }));
   }
 
  private:
@@ -97,7 +99,8 @@ class Blocks {
         remembered([this] { return numbers_[static_cast<std::size_t>(drawn_++) % numbers_.size()]; });
     remembered([this] { ++counted_; });
     const Tensor product = matmul(y, w_);
-    runs_.push_back({static_cast<std::int32_t>(product.dtype()), product_policy() == nullptr ? 0 : 1, number});
+    runs_.push_back(
+        {static_cast<std::int32_t>(product.dtype()), product_policy() == nullptr ? 0 : 1, number});
     return kept(add(y, scale(product, number)));
   }
   /// y, by an op that keeps something for its backward.
@@ -126,8 +129,8 @@ void gradient(Message& request, Message& reply) {
   try {
     Tape tape;
     Policies policies(setting);
-    const Tensor y = setting.nested == 0 ? blocks.all(x)
-                                         : recompute([&](const Tensor& z) { return blocks.all(z); }, x);
+    const Tensor y =
+        setting.nested == 0 ? blocks.all(x) : recompute([&](const Tensor& z) { return blocks.all(z); }, x);
     answer.nodes = static_cast<std::int32_t>(tape.size());
     answer.runs_forward = static_cast<std::int32_t>(blocks.runs().size());
     answer.kept_forward = blocks.kept();

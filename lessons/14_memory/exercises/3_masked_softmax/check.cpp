@@ -73,14 +73,19 @@ std::vector<double> shares_of(const std::vector<double>& scores, std::size_t ove
 
 /// A share is rounded to the format of the result; below its smallest number there is a grid.
 double tolerance(const Trial& t, double right) {
-  const double unit = t.out == f16 ? 0x1p-11 : t.out == bf16 ? 0x1p-8 : t.in == f64 && t.out == f64 ? 0x1p-40 : 0x1p-19;
+  const double unit = t.out == f16                  ? 0x1p-11
+                      : t.out == bf16               ? 0x1p-8
+                      : t.in == f64 && t.out == f64 ? 0x1p-40
+                                                    : 0x1p-19;
   const double grid = t.out == f16 ? 0x1p-25 : 1e-38;
   return 1.001 * unit * right + 1e-6 * (t.in == f64 ? 1e-6 : 1) * right + grid;
 }
 
-bool are_right(const Trial& t, std::span<const double> yours, const std::vector<double>& right, double unit = 0) {
+bool are_right(const Trial& t, std::span<const double> yours, const std::vector<double>& right,
+               double unit = 0) {
   for (std::size_t c = 0; c < right.size(); ++c)
-    if (is_nan(yours[c]) || size_of(yours[c] - right[c]) > tolerance(t, right[c]) + unit * right[c]) return false;
+    if (is_nan(yours[c]) || size_of(yours[c] - right[c]) > tolerance(t, right[c]) + unit * right[c])
+      return false;
   return true;
 }
 
@@ -93,26 +98,33 @@ bool sees(const Trial& t, const Row& row, std::span<const double> yours, std::si
 
 std::string why_nothing_seen(std::span<const double> yours) {
   if (std::ranges::any_of(yours, is_nan))
-    return "Your code gives NaN to a row that sees nothing: it divides by a sum of 0, or subtracts infinity from "
+    return "Your code gives NaN to a row that sees nothing: it divides by a sum of 0, or subtracts infinity "
+           "from "
            "infinity. Such a row is all 0.";
-  return "Your code gives shares to a row that sees nothing: every masked score has the same value there, and a "
+  return "Your code gives shares to a row that sees nothing: every masked score has the same value there, "
+         "and a "
          "softmax of equal values is 1 / columns. Such a row is all 0.";
 }
 
 std::string why_nan(const Row& row) {
   const auto begin = row.scores.begin(), end_of_seen = begin + static_cast<std::ptrdiff_t>(row.seen);
-  const bool odd = std::any_of(end_of_seen, row.scores.end(), [](double v) { return !(size_of(v) < infinity); });
+  const bool odd =
+      std::any_of(end_of_seen, row.scores.end(), [](double v) { return !(size_of(v) < infinity); });
   if (odd)
-    return "Your code lets in what a row does not see: 0 x infinity is NaN, and so is a NaN that is added to. End "
+    return "Your code lets in what a row does not see: 0 x infinity is NaN, and so is a NaN that is added "
+           "to. End "
            "the loop at the last key that is seen.";
   const double top = *std::max_element(begin, end_of_seen);
   if (top > 80)
-    return "Your code does not subtract the largest score: exp of 89 is infinite in FP32, and infinity / infinity "
+    return "Your code does not subtract the largest score: exp of 89 is infinite in FP32, and infinity / "
+           "infinity "
            "is NaN.";
   if (*std::max_element(begin, row.scores.end()) > top + 80)
-    return "Your code subtracts the largest score of the whole row: beside one that is masked, all that is seen is "
+    return "Your code subtracts the largest score of the whole row: beside one that is masked, all that is "
+           "seen is "
            "e^-100 = 0, and 0 / 0 NaN. Take the largest of those that are seen.";
-  return "Your mask multiplies by infinity: 0 x infinity is NaN where a key is seen. FP16 has infinity for 1e9.";
+  return "Your mask multiplies by infinity: 0 x infinity is NaN where a key is seen. FP16 has infinity for "
+         "1e9.";
 }
 
 std::string why(const Trial& t, const Row& row, std::span<const double> yours, std::size_t r,
@@ -139,7 +151,8 @@ std::string why(const Trial& t, const Row& row, std::span<const double> yours, s
     if (are_right(t, yours, shares_of(unscaled, row.seen))) return "Your code forgets the scale.";
   }
   if (are_right(t, yours, right, 0x1p-8))
-    return "Your shares have some three right digits: something was rounded to 16 bits on the way. Only the result "
+    return "Your shares have some three right digits: something was rounded to 16 bits on the way. Only the "
+           "result "
            "is, where it is stored.";
   if (sum < 0.99 || sum > 1.01)
     return "Your shares do not add up to 1: the sum has to go over what is seen, no further, and in FP32.";
@@ -168,10 +181,12 @@ void run(Judge& judge, const Trial& t) {
   for (std::size_t r = 0; r < all.size() / columns; ++r) {
     const std::span<const double> yours = std::span(all).subspan(r * columns, columns);
     const Row row = row_of(t, read, r);
-    const bool has_nan = std::any_of(row.scores.begin(), row.scores.begin() + static_cast<std::ptrdiff_t>(row.seen), is_nan);
+    const bool has_nan =
+        std::any_of(row.scores.begin(), row.scores.begin() + static_cast<std::ptrdiff_t>(row.seen), is_nan);
     if (has_nan) {  // it may spread in its own row only
       judge.expect(std::ranges::any_of(yours, is_nan), [&] {
-        return "Your code hides a NaN of a score that is seen.\n  expected = NaN\n  yours    = " + shown(yours);
+        return "Your code hides a NaN of a score that is seen.\n  expected = NaN\n  yours    = " +
+               shown(yours);
       });
       continue;
     }
