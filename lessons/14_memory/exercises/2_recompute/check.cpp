@@ -127,8 +127,8 @@ void expect_policies(Judge& judge, const Trial& t, const Answer& yours, const st
       return std::string(
                  products == 0
                      ? "Your second run is under a policy of products that was not there the first time."
-                     : "Your second run has lost the policy of products: what was FP8 the first time is "
-                       "not the second time.") +
+                     : "Your second run has lost the policy of products: what was FP8 the first time is not "
+                       "the second time.") +
              lines(t, run + (products != 0 ? "in FP8" : "as it is"),
                    run + (products != 0 ? "as it is" : "in FP8"));
     });

@@ -99,11 +99,9 @@ bool sees(const Trial& t, const Row& row, std::span<const double> yours, std::si
 std::string why_nothing_seen(std::span<const double> yours) {
   if (std::ranges::any_of(yours, is_nan))
     return "Your code gives NaN to a row that sees nothing: it divides by a sum of 0, or subtracts infinity "
-           "from "
-           "infinity. Such a row is all 0.";
+           "from infinity. Such a row is all 0.";
   return "Your code gives shares to a row that sees nothing: every masked score has the same value there, "
-         "and a "
-         "softmax of equal values is 1 / columns. Such a row is all 0.";
+         "and a softmax of equal values is 1 / columns. Such a row is all 0.";
 }
 
 std::string why_nan(const Row& row) {
@@ -112,17 +110,14 @@ std::string why_nan(const Row& row) {
       std::any_of(end_of_seen, row.scores.end(), [](double v) { return !(size_of(v) < infinity); });
   if (odd)
     return "Your code lets in what a row does not see: 0 x infinity is NaN, and so is a NaN that is added "
-           "to. End "
-           "the loop at the last key that is seen.";
+           "to. End the loop at the last key that is seen.";
   const double top = *std::max_element(begin, end_of_seen);
   if (top > 80)
     return "Your code does not subtract the largest score: exp of 89 is infinite in FP32, and infinity / "
-           "infinity "
-           "is NaN.";
+           "infinity is NaN.";
   if (*std::max_element(begin, row.scores.end()) > top + 80)
     return "Your code subtracts the largest score of the whole row: beside one that is masked, all that is "
-           "seen is "
-           "e^-100 = 0, and 0 / 0 NaN. Take the largest of those that are seen.";
+           "seen is e^-100 = 0, and 0 / 0 NaN. Take the largest of those that are seen.";
   return "Your mask multiplies by infinity: 0 x infinity is NaN where a key is seen. FP16 has infinity for "
          "1e9.";
 }
@@ -152,8 +147,7 @@ std::string why(const Trial& t, const Row& row, std::span<const double> yours, s
   }
   if (are_right(t, yours, right, 0x1p-8))
     return "Your shares have some three right digits: something was rounded to 16 bits on the way. Only the "
-           "result "
-           "is, where it is stored.";
+           "result is, where it is stored.";
   if (sum < 0.99 || sum > 1.01)
     return "Your shares do not add up to 1: the sum has to go over what is seen, no further, and in FP32.";
   return "Your shares are not the softmax of what is seen.";
