@@ -135,30 +135,32 @@ void expect_number(Judge& judge, const Trial& t, double yours) {
   });
 }
 
+const char* why_loss(const Trial& t, const Sums& right, const Answer& yours, double off) {
+  const auto loss = static_cast<double>(yours.loss), count = static_cast<double>(t.batches.size());
+  if (yours.has_loss == 0) return "Your code returns no loss.";
+  if (!std::isfinite(right.loss))
+    return "Your loss leaves out one that is not finite: the log has to show it.";
+  if (near(loss, right.loss_of_means, off))
+    return "Your loss is the mean of the means: it counts samples, as the gradient does.";
+  if (near(loss, right.loss_of_means * count, count * off))
+    return "Your loss is the sum of the losses, not their mean.";
+  if (loss == static_cast<double>(t.batches.back().loss)) return "Your loss is that of the last micro-batch.";
+  return "Your loss is not the mean over all samples.";
+}
+
 void expect_loss(Judge& judge, const Trial& t, const Sums& right, const Answer& yours) {
   const auto loss = static_cast<double>(yours.loss);
-  const bool as_bad = std::isnan(right.loss) ? std::isnan(loss) : loss == right.loss;
   double size = 0;
   for (const MicroBatch& b : t.batches) size = std::max(size, std::fabs(static_cast<double>(b.loss)));
   const double off = 2e-6 * size;
-  judge.expect(yours.has_loss != 0 && yours.loss_is_f32 != 0 &&
-                   (std::isfinite(right.loss) ? near(loss, right.loss, off) : as_bad),
-               [&] {
-                 const double count = static_cast<double>(t.batches.size());
-                 const char* const why =
-                     yours.has_loss == 0 ? "Your code returns no loss."
-                     : near(loss, right.loss_of_means, off)
-                         ? "Your loss is the mean of the means: it counts samples, as the gradient does."
-                     : near(loss, right.loss_of_means * count, count * off)
-                         ? "Your loss is the sum of the losses, not their mean."
-                     : loss == static_cast<double>(t.batches.back().loss)
-                         ? "Your loss is that of the last micro-batch."
-                     : std::isfinite(loss) && !std::isfinite(right.loss)
-                         ? "Your loss leaves out one that is not finite: the log has to show it."
-                         : "Your loss is not the mean over all samples.";
-                 return why + lines(t, "loss " + shown(right.loss),
-                                    yours.has_loss == 0 ? "none" : "loss " + decimal(yours.loss));
-               });
+  const bool is_right = std::isnan(right.loss)      ? std::isnan(loss)
+                        : std::isfinite(right.loss) ? near(loss, right.loss, off)
+                                                    : loss == right.loss;
+  judge.expect(yours.has_loss != 0 && yours.loss_is_f32 != 0 && is_right, [&] {
+    return why_loss(t, right, yours, off) +
+           lines(t, "loss " + shown(right.loss),
+                 yours.has_loss == 0 ? "none" : "loss " + decimal(yours.loss));
+  });
 }
 
 /// The step is skipped once, and S backs off once.
@@ -221,6 +223,7 @@ Trial drawn(Judge& judge, bool half, std::int64_t count, bool alike) {
     t.batches.push_back({alike ? size : 1 + judge.draw_below(64), half ? g / 16 : g / 3,
                          static_cast<float>(judge.draw_below(1024)) / 256});
   }
+  if (!alike && count > 1) t.batches[1].size = 1 + t.batches[0].size % 64;  // not all are equally large
   return t;
 }
 
