@@ -41,6 +41,30 @@ class OneHead {
   Scratch<C> room_;
 };
 
+// <exercise masked_softmax>
+/// softmax(scale x) over what each row sees, and 0 elsewhere, in place. The first row is row `first` of the mask.
+template <class C>
+void masked_softmax(C* x, std::int64_t first, std::int64_t rows, std::int64_t columns,
+                    const AttentionMask& mask, C scale) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    C* row = x + r * columns;
+    const std::int64_t seen = mask.seen_by(first + r, columns);
+    for (std::int64_t c = 0; c < seen; ++c) row[c] = scale * row[c];
+    const C top = seen > 0 ? largest<C>(row, seen) : C(0);
+    for (std::int64_t c = 0; c < seen; ++c) row[c] -= top;
+    std::fill(row + seen, row + columns, C(0));  // what is not seen is not even read
+  }
+  exp_all(rows * columns, x);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    C* row = x + r * columns;
+    const std::int64_t seen = mask.seen_by(first + r, columns);
+    const C sum = long_lane_sum<C>(seen, [row](std::int64_t c) { return row[c]; });
+    for (std::int64_t c = 0; c < seen; ++c) row[c] = row[c] / sum;
+    std::fill(row + seen, row + columns, C(0));
+  }
+}
+// </exercise masked_softmax>
+
 }  // namespace
 
 void gemm_of_heads(const View& a, Trans ta, const View& b, Trans tb, const View& c, std::int64_t heads) {
@@ -61,22 +85,7 @@ void attention_softmax(const View& scores, const AttentionMask& mask, double sca
   with_compute_type(scores.dtype, [&]<class C> {
     for_row_groups<C>(scores, [&](std::int64_t b, std::int64_t rows, C* values) {
       read(scores, b * columns, rows * columns, values);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        C* row = values + r * columns;
-        const std::int64_t seen = mask.seen_by(b + r, columns);
-        for (std::int64_t c = 0; c < seen; ++c) row[c] = static_cast<C>(scale) * row[c];
-        const C top = seen > 0 ? largest<C>(row, seen) : C(0);
-        for (std::int64_t c = 0; c < seen; ++c) row[c] -= top;
-        std::fill(row + seen, row + columns, C(0));
-      }
-      exp_all(rows * columns, values);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        C* row = values + r * columns;
-        const std::int64_t seen = mask.seen_by(b + r, columns);
-        const C sum = long_lane_sum<C>(seen, [row](std::int64_t c) { return row[c]; });
-        for (std::int64_t c = 0; c < seen; ++c) row[c] = row[c] / sum;
-        std::fill(row + seen, row + columns, C(0));
-      }
+      masked_softmax<C>(values, b, rows, columns, mask, static_cast<C>(scale));
       store<C>(values, p, b * columns, rows * columns);
     });
   });

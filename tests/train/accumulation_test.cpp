@@ -15,12 +15,13 @@ using Kind = nn::Transformer::Kind;
 
 /// The gradients of the first step of a plan, with which the optimizer moves the weights, and the loss.
 struct FirstStep {
-  explicit FirstStep(const Plan& plan) {
+  explicit FirstStep(const Plan& plan) : FirstStep(plan, train::make_loader(plan)) {}
+  FirstStep(const Plan& plan, const data::Loader& loader) : FirstStep(plan, next_of(loader, plan)) {}
+  FirstStep(const Plan& plan, const train::MicroBatches& batches) {
     const std::unique_ptr<nn::Model> model = train::make_model(plan, plan.recipe);
     const std::unique_ptr<Optimizer> optimizer = train::make_optimizer(plan, *model);
     LossScaler scaler(plan.recipe.scaling);
     const Float8Products products = train::make_products(plan, *model);
-    const data::Loader loader = train::make_loader(plan);
     const train::StepRecords records(plan.device, kernels::StepRecords());
     const train::StepMeters meters{.updated = [&](const Gradients& gradients) {
       for (const Tensor& p : tensors(model->parameters())) {
@@ -28,7 +29,7 @@ struct FirstStep {
         for (double& g : of.back()) g *= static_cast<double>(gradients.factor());
       }
     }};
-    start_step(plan, 1, *model, *optimizer, scaler, products, meters, next_of(loader, plan), records);
+    start_step(plan, 1, *model, *optimizer, scaler, products, meters, batches, records);
     loss = records.read().at[0].loss;
     buffers = model->buffers();
   }
@@ -38,13 +39,8 @@ struct FirstStep {
   std::vector<Tensor> buffers;
 };
 
-/// 8 micro-batches of 32 against one batch of 256; `apart` of the largest gradient of each parameter is allowed between them.
-void check_sums(Plan plan, double apart = 1e-6) {
-  plan.batch = 256;
-  const FirstStep whole(plan);
-  plan.batch = 32;
-  plan.micro_batches = 8;
-  const FirstStep parts(plan);
+/// `apart` of the largest gradient of each parameter is allowed between the two.
+void check_alike(const FirstStep& whole, const FirstStep& parts, double apart) {
   CHECK(parts.loss == Approx(whole.loss).epsilon(1e-6));
   REQUIRE(parts.of.size() == whole.of.size());
   for (std::size_t p = 0; p < whole.of.size(); ++p) {
@@ -57,6 +53,15 @@ void check_sums(Plan plan, double apart = 1e-6) {
     CHECK(largest > 0);
     CHECK(farthest <= apart * largest);
   }
+}
+
+/// 8 micro-batches of 32 against one batch of 256.
+void check_sums(Plan plan, double apart = 1e-6) {
+  plan.batch = 256;
+  const FirstStep whole(plan);
+  plan.batch = 32;
+  plan.micro_batches = 8;
+  check_alike(whole, FirstStep(plan), apart);
 }
 
 Plan of_text(const data::Text& text, Kind kind) {
@@ -100,6 +105,26 @@ TEST_CASE("accumulation: 8 x 32 is one batch of 256, for models without batch no
   const data::Text text = repeating_text();
   // The sums of a norm's gamma cancel: in FP32 one batch of 256 is no nearer to the truth.
   for (const Kind kind : {Kind::decoder, Kind::encoder}) check_sums(of_text(text, kind), 1e-5);
+}
+
+TEST_CASE("accumulation: micro-batches of several sizes are one batch, since each sample counts alike") {
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data);
+  plan.batch = 48;
+  const data::Batch all = train::make_loader(plan).part(0, 1);
+  const FirstStep whole(plan);
+  for (const std::vector<std::int64_t>& sizes : {std::vector<std::int64_t>{20, 20, 8}, {1, 47}, {47, 1}}) {
+    std::int64_t first = 0;
+    const train::MicroBatches parts{sizes, [&](std::int64_t i) {
+                                      const std::int64_t n = sizes[static_cast<std::size_t>(i)], at = first;
+                                      first += n;
+                                      return data::Batch{
+                                          .images = all.images.slice(at * 784, {n, 784}),
+                                          .labels = {all.labels.begin() + at, all.labels.begin() + first}};
+                                    }};
+    INFO(sizes.size() << " micro-batches, the first of " << sizes[0]);
+    check_alike(whole, FirstStep(plan, parts), 2e-6);
+  }
 }
 
 TEST_CASE("accumulation: batch norm's averages move with each micro-batch, as in PyTorch") {

@@ -46,20 +46,18 @@ class Tape::Segment {
   using Block = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
   Segment(Tape& tape, Block block, std::vector<Tensor> inputs)
-      : tape_(tape),
-        block_(std::move(block)),
-        inputs_(std::move(inputs)),
-        casts_(cast_policy() == nullptr ? nullptr : cast_policy()->kept()),
-        products_(product_policy()) {}
+      : tape_(tape), block_(std::move(block)), inputs_(std::move(inputs)) {}
 
   std::vector<Tensor> run_first();
   /// Puts nodes on the tape that run the block again when a gradient has come to one of its results.
   static void record(const std::shared_ptr<Segment>& segment, const std::vector<Tensor>& results);
 
  private:
+  struct Pause;
+  struct SecondTape;
   void keep(std::string name, Tensor output, std::function<void(const Tensor& dy)> backward);
   void run_again();
-  std::vector<Tensor> results_of_second_run();
+  void walk(Tape& second, std::vector<Tensor> results);
 
   Tape& tape_;
   Block block_;
@@ -90,22 +88,6 @@ class InForce {
 };
 
 }  // namespace
-
-std::vector<Tensor> Tape::Segment::run_first() {
-  struct Pause {
-    explicit Pause(Tape& paused) : tape(paused) {
-      tape.is_paused_ = true;
-      tape.memory_.set_kind(MemoryKind::workspace);
-    }
-    ~Pause() {
-      tape.is_paused_ = false;
-      tape.memory_.set_kind(MemoryKind::activations);
-    }
-    Tape& tape;
-  } pause(tape_);
-  detail::SegmentRun run(journal_, true);
-  return block_(inputs_);
-}
 
 void Tape::Segment::keep(std::string name, Tensor output, std::function<void(const Tensor& dy)> backward) {
   tape_.nodes_.push_back({std::move(name),
@@ -148,23 +130,34 @@ void Tape::Segment::record(const std::shared_ptr<Segment>& segment, const std::v
     });
 }
 
-std::vector<Tensor> Tape::Segment::results_of_second_run() {
-  const InForce policies(casts_.get(), products_);
-  detail::SegmentRun run(journal_, false);
-  if (tape_.observer_ != nullptr) tape_.observer_->begin_again(inputs_);
-  std::vector<Tensor> results = block_(inputs_);
-  run.expect_end();
-  if (results.size() != gradients_.size()) detail::SegmentRun::throw_other_course();
-  return results;
-}
+/// The ops of the first run leave nothing on its tape.
+struct Tape::Segment::Pause {
+  explicit Pause(Tape& paused) : tape(paused) {
+    tape.is_paused_ = true;
+    tape.memory_.set_kind(MemoryKind::workspace);
+  }
+  ~Pause() {
+    tape.is_paused_ = false;
+    tape.memory_.set_kind(MemoryKind::activations);
+  }
+  Tape& tape;
+};
 
-void Tape::Segment::run_again() {
-  Tape tape(tape_.observer_, tape_.seed_);
-  tape.number_ = tape_.number_;  // so autocast finds its copies
-  tape.repeats_ = true;
-  std::vector<Tensor> results = results_of_second_run();
-  tape.has_run_ = true;
-  tape.memory_.set_kind(MemoryKind::workspace);
+/// The tape of the second run.
+struct Tape::Segment::SecondTape {
+  explicit SecondTape(const Segment& of) : tape(of.tape_.observer_, of.tape_.seed_) {
+    tape.number_ = of.tape_.number_;  // so autocast finds its copies
+    tape.repeats_ = true;
+    if (tape.observer_ != nullptr) tape.observer_->begin_again(of.inputs_);
+  }
+  Tape tape;
+};
+
+/// Backwards through the second run, from the gradients of its results.
+void Tape::Segment::walk(Tape& second, std::vector<Tensor> results) {
+  if (results.size() != gradients_.size()) detail::SegmentRun::throw_other_course();
+  second.has_run_ = true;
+  second.memory_.set_kind(MemoryKind::workspace);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Tensor& dy = gradients_[i];
     if (!dy) continue;
@@ -173,8 +166,30 @@ void Tape::Segment::run_again() {
     results[i].set_grad(dy);
   }
   results.clear(), gradients_.clear();  // the walk frees them on its way
-  tape.walk();
+  second.walk();
 }
+
+// <exercise recompute>
+std::vector<Tensor> Tape::Segment::run_first() {
+  casts_ = cast_policy() == nullptr ? nullptr : cast_policy()->kept();
+  products_ = product_policy();
+  const Pause unrecorded(tape_);
+  const detail::SegmentRun run(journal_, true);
+  return block_(inputs_);
+}
+
+void Tape::Segment::run_again() {
+  SecondTape second(*this);
+  std::vector<Tensor> results;
+  {
+    const InForce policies(casts_.get(), products_);
+    detail::SegmentRun run(journal_, false);
+    results = block_(inputs_);
+    run.expect_end();
+  }
+  walk(second.tape, std::move(results));
+}
+// </exercise recompute>
 
 std::vector<Tensor> recompute(std::function<std::vector<Tensor>(const std::vector<Tensor>&)> block,
                               std::vector<Tensor> inputs) {

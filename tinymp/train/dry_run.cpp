@@ -92,7 +92,7 @@ MemoryUse use_of_steps(const Plan& plan, const BatchMaker& batch, Saved saved) {
   PendingSteps pending(plan.device);
   const MemoryMeter meter(*model, *optimizer, &ledger);
   meter.account()->set_limit(plan.memory_limit);
-  const MicroBatches batches{plan.micro_batches, [&](std::int64_t) {
+  const MicroBatches batches{equal_sizes(plan), [&](std::int64_t) {
                                data::Batch made = batch(plan.batch, plan.device);
                                ledger.begin_tape(shape_of(made));
                                return made;

@@ -28,7 +28,7 @@ GraphStep::GraphStep(const Plan& plan, const nn::Model& model, Optimizer& optimi
 }
 
 MicroBatches GraphStep::batches() const {
-  return {plan_.micro_batches,
+  return {equal_sizes(plan_),
           [this](std::int64_t i) { return texts_ ? texts_->next(records_, i) : images_->next(records_, i); }};
 }
 

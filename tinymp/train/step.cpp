@@ -1,5 +1,5 @@
-#include <kernels/kernels.h>
 #include <tinymp/amp/autocast.h>
+#include <tinymp/train/accumulate.h>
 #include <tinymp/train/step.h>
 #include <limits>
 #include <utility>
@@ -7,8 +7,12 @@
 
 namespace tinymp::train {
 
+std::vector<std::int64_t> equal_sizes(const Plan& plan) {
+  return std::vector<std::int64_t>(static_cast<std::size_t>(plan.micro_batches), plan.batch);
+}
+
 MicroBatches next_of(const data::Loader& loader, const Plan& plan) {
-  return {plan.micro_batches, [&loader, &plan](std::int64_t i) {
+  return {equal_sizes(plan), [&loader, &plan](std::int64_t i) {
             if (plan.device == Device::cpu) return loader.part(i, plan.micro_batches);
             std::optional<data::Batch> here;
             {
@@ -25,7 +29,8 @@ namespace {
 std::vector<data::Batch> once_more(const MicroBatches& batches) {
   const Uncounted apart;
   std::vector<data::Batch> all;
-  for (std::int64_t i = 0; i < batches.count; ++i) all.push_back(batches.get(i));
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(batches.sizes.size()); ++i)
+    all.push_back(batches.get(i));
   return all;
 }
 
@@ -42,27 +47,6 @@ Tensor backward_of(const Plan& plan, const nn::Model& model, const Tensor& seed,
   return loss;
 }
 
-/// The mean of some losses, each of which is added to it.
-class MeanLoss {
- public:
-  void add(const Tensor& loss, std::int64_t of) {
-    if (of == 1) {
-      mean_ = loss;
-      return;
-    }
-    const Tensor part = Tensor::like(loss);
-    kernels::scale(loss.view(), 1 / static_cast<double>(of), part.view());
-    if (mean_)
-      kernels::accumulate(part.view(), mean_.view());
-    else
-      mean_ = part;
-  }
-  const Tensor& value() const { return mean_; }
-
- private:
-  Tensor mean_;
-};
-
 }  // namespace
 
 // The order of the calls is that of Micikevicius et al. 2018. Backward begins with S instead of 1: so its gradients are
@@ -78,8 +62,7 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   if (meters.eight_bits)
     eight_bits.emplace(names_in(model), meters.tracer,
                        plan.recipe.eight_bits.scaling == TensorScaling::delayed);
-  MeanLoss loss;
-  {
+  const Accumulated sum = [&] {
     const Autocast region(plan.recipe);
     products.begin_step();
     const Float8Products::Region in_eight_bits(products);
@@ -87,13 +70,12 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
            "start_step: an observer beside a tracer or a meter of 8 bits, which would see the ops alone");
     Observer* const traced = meters.tracer != nullptr ? meters.tracer : meters.observer;
     Observer* const observer = eight_bits ? static_cast<Observer*>(&*eight_bits) : traced;
-    for (std::int64_t i = 0; i < batches.count; ++i) {
-      const data::Batch batch = batches.get(i);
-      loss.add(backward_of(plan, model, scaler.seed(plan.device), observer, batch), batches.count);
-    }
-  }
+    return accumulate(batches.sizes, plan.device, scaler, [&](std::int64_t i, const Tensor& seed) {
+      return backward_of(plan, model, seed, observer, batches.get(i));
+    });
+  }();
   products.end_step();
-  Gradients gradients = optimizer.gradients(static_cast<double>(batches.count));
+  Gradients gradients = optimizer.gradients(sum.micro_batches);
   // No norm is above infinity: that limit clips nothing.
   const float max_norm = plan.clip > 0 ? plan.clip : std::numeric_limits<float>::infinity();
   const bool has_norm = plan.clip > 0 || meters.norm;
@@ -118,7 +100,7 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     histograms->add_updates(optimizer, gradients);
   }
   if (meters.updated) meters.updated(gradients);
-  scaler.update(std::move(check), loss.value(), outcome, records);
+  scaler.update(std::move(check), sum.loss, outcome, records);
   optimizer.zero_grad();
   PendingStep started{number, flushed, optimizer.learning_rate(), has_norm};
   if (histograms) started.sizes = histograms->sizes();

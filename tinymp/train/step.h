@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 /// One training step. A run takes it; the search for what broke a run takes the same step again.
 namespace tinymp::train {
@@ -37,17 +38,19 @@ struct PendingStep {
 
 using StepRecords = DeviceValue<kernels::StepRecords>;
 
-/// The batches of a step, on the device of the plan: get(0), get(1), ... `count` of them. Each goes forward and backward
-/// before the next one is made, so that the activations of one take memory at a time.
+/// The batches of a step, on the device of the plan: get(0), get(1), ... Each goes forward and backward before the next one
+/// is made, so that the activations of one take memory at a time.
 struct MicroBatches {
-  std::int64_t count;
+  std::vector<std::int64_t> sizes;  ///< the samples of each
   std::function<data::Batch(std::int64_t)> get;
 };
+/// Those of the plan: they are equally large.
+std::vector<std::int64_t> equal_sizes(const Plan& plan);
 /// Those that come next in the loader; skip() it behind the step.
 MicroBatches next_of(const data::Loader& loader, const Plan& plan);
 
 /// Starts a step at the current learning rate of the optimizer. The device adds its record to `records`. Gradients of
-/// micro-batches add up; the optimizer takes one step with their mean.
+/// micro-batches add up; the optimizer takes one step with the mean over their samples.
 PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& model, Optimizer& optimizer,
                        LossScaler& scaler, const Float8Products& products, const StepMeters& meters,
                        const MicroBatches& batches, const StepRecords& records);
