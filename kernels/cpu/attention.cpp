@@ -52,7 +52,6 @@ void masked_softmax(C* x, std::int64_t first, std::int64_t rows, std::int64_t co
     for (std::int64_t c = 0; c < seen; ++c) row[c] = scale * row[c];
     const C top = seen > 0 ? largest<C>(row, seen) : C(0);
     for (std::int64_t c = 0; c < seen; ++c) row[c] -= top;
-    std::fill(row + seen, row + columns, C(0));  // what is not seen is not even read
   }
   exp_all(rows * columns, x);
   for (std::int64_t r = 0; r < rows; ++r) {
