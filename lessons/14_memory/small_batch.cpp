@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+#include <lessons/14_memory/questions.h>
+#include <tinymp/nn/lenet.h>
+#include <tinymp/optim/optimizers.h>
+
+namespace tinymp::lab {
+namespace {
+
+constexpr std::int64_t accumulated = 16, steps_of_32 = 400;
+
+struct Way {
+  std::string name;
+  Recipe recipe;
+  std::int64_t batch, micro_batches, steps;
+  float lr;
+};
+
+const std::string whole = "batch 32", two = "batch 2", summed = "batch 2 x 16",
+                  summed_fp16 = "batch 2 x 16, FP16, dynamic S", slow = "batch 2, all images, lr / 16",
+                  fast = "batch 2, all images";
+
+std::vector<Way> ways() {
+  constexpr float lr = 0.05f;
+  constexpr std::int64_t long_run = steps_of_32 * accumulated;
+  return {{whole, recipes::fp32, 32, 1, steps_of_32, lr},
+          {summed, recipes::fp32, 2, accumulated, steps_of_32, lr},
+          {summed_fp16, fp16_moving(), 2, accumulated, steps_of_32, lr},
+          {two, recipes::fp32, 2, 1, steps_of_32, lr},
+          {fast, recipes::fp32, 2, 1, long_run, lr},
+          {slow, recipes::fp32, 2, 1, long_run, lr / accumulated}};
+}
+
+}  // namespace
+
+void ask_small_batch(Lab& lab) {
+  for (const std::uint64_t seed : lab.seeds())
+    for (const Way& way : ways())
+      lab.train({.question = small_batch,
+                 .name = way.name,
+                 .recipe = way.recipe,
+                 .seed = seed,
+                 .model = [](const Recipe& r, Rng& rng) { return std::make_unique<nn::LeNet>(r, rng); },
+                 .optimizer = train::optimizer_of<Sgd>({.lr = way.lr, .momentum = 0.9f}),
+                 .optimizer_name = fmt::format("sgd lr={} momentum=0.9 cosine", way.lr),
+                 .schedule = ScheduleKind::cosine,
+                 .steps = lab.steps(way.steps, 4),
+                 .batch = way.batch,
+                 .micro_batches = way.micro_batches});
+  const auto below = [&](const std::string& name) {
+    return differences(lab.results(small_batch, whole), lab.results(small_batch, name));
+  };
+  lab.verdict(
+      small_batch,
+      fmt::format("2 x 16 ends within {} points of a batch of 32. A batch of 2 ends {} points below it after "
+                  "as many steps, and {} after as many images.",
+                  fixed(largest_gap(lab.results(small_batch, whole), lab.results(small_batch, summed)), 2),
+                  fixed(mean(below(two)), 1), fixed(mean(below(fast)), 1)));
+  lab.claim_same(small_batch, summed, whole, "batch 2 x 16 ends as a batch of 32", 0.5);
+  lab.claim_same(small_batch, summed_fp16, whole, "... in FP16", 0.5);
+  lab.claim(smallest(below(two)) >= 2,
+            fmt::format("a batch of 2, as many steps: at least {} points below (2 asked)",
+                        fixed(smallest(below(two)), 1)));
+}
+
+}  // namespace tinymp::lab
