@@ -121,7 +121,7 @@ void show_bits(Lab& lab) {
     DType cast_to;
     float dropout;
   };
-  lab.say("\nBlocks that run again: how far the gradients are from those of a model that keeps all");
+  lab.say("\nBlocks that run again: gradients off from those of a model that keeps all");
   lab.say("                                 recompute()  written naively");
   double most = 0;
   for (const Case& one :
@@ -190,7 +190,7 @@ void show_cost(Lab& lab) {
             fmt::format("24 blocks, each of them run again: {} times fewer bytes of activations (6 asked)",
                         fixed(times, 1)),
             Lab::Judged::in_smoke_too);
-  lab.claim(rows[1].seconds <= 1.5 * rows[0].seconds, "... at most 1.5 times the time");
+  lab.claim(rows[1].seconds <= 1.4 * rows[0].seconds, "... at most 1.4 times the time");
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ void show_fits(Lab& lab) {
     for (const Row& row : {Row{"FP32, all saved", recipes::fp32, Saved::all, false},
                            Row{"FP32", recipes::fp32, Saved::lean, false},
                            Row{"FP16", recipes::fp16_dynamic, Saved::lean, false},
-                           Row{"FP16, blocks run again", recipes::fp16_dynamic, Saved::lean, true}}) {
+                           Row{"FP16, run again", recipes::fp16_dynamic, Saved::lean, true}}) {
       line = fmt::format("    {:<23}", row.name).substr(0, 26);
       line.resize(25, ' ');
       for (std::size_t i = 0; i < std::size(lengths); ++i) {
@@ -164,7 +164,7 @@ double seconds_of_attention(std::int64_t T) {
 }
 
 void show_growth(Lab& lab) {
-  lab.say("\nBERT-base, FP32, 8 texts: GB of activations over T, and one head's forward and backward");
+  lab.say("\nBERT-base, FP32, 8 texts: GB of activations; a head forward and backward");
   lab.say("      T   attention   all others   ms of a head");
   for (const std::int64_t T : {64, 128, 256, 512}) {
     const MemoryUse use = use_of(base, recipes::fp32, 8, T);

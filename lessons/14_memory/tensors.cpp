@@ -51,64 +51,73 @@ void show_softmax_sums(Lab& lab) {
             Lab::Judged::in_smoke_too);
 }
 
-/// A head that asks `rows` questions of T tokens.
+/// A head that asks some questions of T tokens.
 struct Head {
-  static constexpr std::int64_t rows = 16, T = 4096, d = 64;
+  static constexpr std::int64_t rows = 16, T = 4096;
+  std::int64_t d;
   std::vector<float> q, k, v;
 
-  Head(float deviation, Rng& rng)
-      : q(normal(rows * d, deviation, rng)), k(normal(T * d, deviation, rng)), v(normal(T * d, 1, rng)) {}
+  Head(std::int64_t d, float deviation, Rng& rng)
+      : d(d),
+        q(normal(rows * d, deviation, rng)),
+        k(normal(T * d, deviation, rng)),
+        v(normal(T * d, 1, rng)) {}
 
+  /// q k^T in the format `dtype`, and divided by sqrt d after that.
+  Tensor scores(DType dtype, bool root) const {
+    const Tensor s = matmul_transposed(of({rows, d}, q, dtype), of({T, d}, k, dtype));
+    return root ? scale(s, 1 / std::sqrt(static_cast<float>(d))) : s;
+  }
+  Tensor attended(const Tensor& p) const { return matmul(p, of({T, d}, v, p.dtype())); }
+  /// The op, which divides in FP32.
   Tensor attended(DType dtype) const {
     return reshape(attention(of({1, rows, d}, q, dtype), of({1, T, d}, k, dtype), of({1, T, d}, v, dtype)),
                    {rows, d});
   }
-  Tensor scores(bool root) const {
-    const Tensor s = matmul_transposed(of({rows, d}, q, DType::f16), of({T, d}, k, DType::f16));
-    return root ? scale(s, 1 / std::sqrt(static_cast<float>(d))) : s;
-  }
-  Tensor by_hand(const Tensor& p) const { return matmul(p, of({T, d}, v, DType::f16)); }
 
  private:
-  static Tensor of(Shape shape, const std::vector<float>& values, DType dtype) {
-    const Tensor rounded = Tensor::from(shape, values, DType::f16);  // what all ways are given
-    return dtype == DType::f16 ? rounded : cast(rounded, dtype);
+  /// All formats are given the same numbers, those of FP16.
+  static Tensor of(const Shape& shape, const std::vector<float>& values, DType dtype) {
+    return cast(Tensor::from(shape, values, DType::f16), dtype);
   }
 };
 
-/// The root of the mean square of the differences, in % of that of the exact values. NaN where one is.
-double percent_off(const Tensor& found, const Tensor& exact) {
+/// The root of the mean square of the differences, in % of that of the exact values.
+std::string off(const Tensor& found, const Tensor& exact) {
   const std::vector<double> a = found.to_doubles(), b = exact.to_doubles();
-  double off = 0, all = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) off += (a[i] - b[i]) * (a[i] - b[i]), all += b[i] * b[i];
-  return 100 * std::sqrt(off / all);
+  double apart = 0, all = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) apart += (a[i] - b[i]) * (a[i] - b[i]), all += b[i] * b[i];
+  const double percent = 100 * std::sqrt(apart / all);
+  return std::isnan(percent) ? "NaN" : fmt::format("{:.2g} %", percent);
 }
 
-std::string percent_or_nan(double value) {
-  return std::isnan(value) ? "NaN" : fmt::format("{:.2g} %", value);
+void show_scores(Lab& lab, const Head& head, bool root) {
+  const Tensor scores = head.scores(DType::f16, root), p = softmax(scores),
+               exact = head.attended(softmax(head.scores(DType::f64, root)));
+  double highest = 0, zeros = 0, share = 0;
+  for (const double s : scores.to_doubles()) highest = std::max(highest, std::abs(s));
+  for (const double x : p.to_doubles()) zeros += x == 0, share = x > share || std::isnan(x) ? x : share;
+  lab.say(fmt::format("    {:<18} {:>13.4g} {:>13.3g} {:>10.3g} % {:>9}", root ? "divided" : "not divided",
+                      highest, share, 100 * zeros / static_cast<double>(p.size()),
+                      off(head.attended(p), exact)));
 }
 
 void show_root(Lab& lab) {
-  lab.say(fmt::format("\n{} questions to {} tokens, d = {}, in FP16; off: from attention() in float64",
-                      Head::rows, Head::T, Head::d));
-  lab.say("                                 largest score  shares of 0  largest share       off");
+  lab.say(
+      fmt::format("\n{} questions to {} tokens in FP16; off: from the same in float64", Head::rows, Head::T));
+  lab.say("                       largest score largest share  shares of 0       off");
   Rng rng = Rng(lab.options().first_seed).split(15);
-  for (const float deviation : {1.0f, 4.0f, 40.0f}) {
-    const Head head(deviation, rng);
-    const Tensor exact = head.attended(DType::f64);
-    lab.say(fmt::format("  q and k normal, times {}", deviation));
-    for (const bool root : {true, false}) {
-      const Tensor scores = head.scores(root), p = softmax(scores);
-      double highest = 0, zeros = 0, share = 0;
-      for (const double s : scores.to_doubles()) highest = std::max(highest, std::abs(s));
-      for (const double x : p.to_doubles()) zeros += x == 0, share = std::max(share, x);
-      lab.say(fmt::format("    {:<28} {:>13.4g} {:>10.3g} % {:>14.3g} {:>9}",
-                          root ? "divided by sqrt d" : "not divided", highest,
-                          100 * zeros / static_cast<double>(p.size()), share,
-                          percent_or_nan(percent_off(head.by_hand(p), exact))));
-    }
-    lab.say(fmt::format("    {:<28} {:>13} {:>12} {:>14} {:>9}", "attention()", "", "", "",
-                        percent_or_nan(percent_off(head.attended(DType::f16), exact))));
+  struct Case {
+    std::int64_t d;
+    float deviation;
+  };
+  for (const Case& one : {Case{64, 1}, Case{1024, 1}, Case{64, 64}}) {
+    const Head head(one.d, one.deviation, rng);
+    lab.say(fmt::format("  d = {}, q and k normal{}", one.d,
+                        one.deviation == 1 ? "" : fmt::format(", times {}", one.deviation)));
+    for (const bool root : {true, false}) show_scores(lab, head, root);
+    const Tensor exact = head.attended(softmax(head.scores(DType::f64, true)));
+    lab.say(fmt::format("    {:<18} {:>51}", "attention()", off(head.attended(DType::f16), exact)));
   }
 }
 
