@@ -26,6 +26,7 @@ void experiment(Lab& lab) {
     ask_by_hand(lab, *text);
   }
   ask_small_batch(lab);
+  ask_norms(lab);
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace tinymp::lab {
 
 inline const std::string parity = "A decoder: do sixteen and eight bits end as FP32 does?",
                          by_hand = "Attention by hand: what breaks it in FP16?",
-                         small_batch = "A batch of 2: do accumulated gradients help?";
+                         small_batch = "A batch of 2: do accumulated gradients help?",
+                         norms = "Batch norm: is 2 x 16 a batch of 32?";
 
 inline const std::string in_fp32 = "FP32";
 
@@ -29,6 +30,7 @@ void show_recomputation(Lab& lab);
 void ask_parity(Lab& lab, const data::Text& text);   ///< decoder.cpp
 void ask_by_hand(Lab& lab, const data::Text& text);  ///< decoder.cpp
 void ask_small_batch(Lab& lab);                      ///< small_batch.cpp
+void ask_norms(Lab& lab);                            ///< small_batch.cpp
 
 /// Shakespeare's plays in characters, or nothing where they are not here; with --verify that is a MissingError. (decoder.cpp)
 std::unique_ptr<data::Text> characters(Lab& lab);
