@@ -97,9 +97,11 @@ void show_scores(Lab& lab, const Head& head, bool root) {
   double highest = 0, zeros = 0, share = 0;
   for (const double s : scores.to_doubles()) highest = std::max(highest, std::abs(s));
   for (const double x : p.to_doubles()) zeros += x == 0, share = x > share || std::isnan(x) ? x : share;
-  lab.say(fmt::format("    {:<18} {:>13.4g} {:>13.3g} {:>10.3g} % {:>9}", root ? "divided" : "not divided",
-                      highest, share, 100 * zeros / static_cast<double>(p.size()),
-                      off(head.attended(p), exact)));
+  lab.say(fmt::format(
+      "    {:<18} {:>13.4g} {:>13} {:>12} {:>9}", root ? "divided" : "not divided", highest,
+      std::isnan(share) ? "NaN" : fmt::format("{:.3g}", share),
+      std::isnan(share) ? "-" : fmt::format("{:.3g} %", 100 * zeros / static_cast<double>(p.size())),
+      off(head.attended(p), exact)));
 }
 
 void show_root(Lab& lab) {
