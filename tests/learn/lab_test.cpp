@@ -406,7 +406,7 @@ TEST_CASE("a finding is printed as wide as the terminal, and on record in the li
 TEST_CASE("a run whose technique was turned off has a name that says so") {
   const Lesson fragile{"06_loss_scaling", "Title", "Question", "unscale"};
   CHECK(Lab(fragile, {}).marked("FP16") == "FP16");
-  Lab lab(fragile, {.sabotaged = true});
+  Lab lab(fragile, {.sabotage = "unscale"});
   CHECK(lab.marked("FP16") == "FP16 (sabotaged: unscale)");
   lab.add(run_of(lab.marked("FP16"), 0, 1));
   CHECK(lab.results("q", "FP16") == std::vector<double>{1});

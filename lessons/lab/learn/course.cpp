@@ -2,6 +2,8 @@
 #include <lessons/lab/learn/lab.h>
 #include <tinymp/base/error.h>
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 // The table of contents: what ./learn tells of each lesson, and what its --verify and --sabotage want.
 namespace tinymp::lab {
@@ -67,11 +69,21 @@ constexpr Lesson lessons[] = {
      .title = "Eight bits: does a network train with them?",
      .question = "Trains in FP8: errors, weights and activations in eight bits, with and without scales",
      .sabotage = "floor",
-     .full = "FP8 against FP32 by pairs of seeds on four models: with --seeds 8 an hour"}};
+     .full = "FP8 against FP32 by pairs of seeds on four models: with --seeds 8 an hour"},
+    {.name = "14_memory",
+     .title = "When it does not fit: what takes the memory, and what saves it?",
+     .question =
+         "Counts a step's bytes, breaks attention in FP16, adds up small batches, computes blocks twice",
+     .sabotage = "mask mean again"}};
 
 }  // namespace
 
 std::span<const Lesson> course() { return lessons; }
+
+std::vector<std::string> sabotages_of(const Lesson& lesson) {
+  std::istringstream names(lesson.sabotage);
+  return {std::istream_iterator<std::string>(names), {}};
+}
 
 const Lesson& lesson_of(std::string_view word) {
   const std::string number = lesson_number(word);

@@ -75,7 +75,7 @@ std::string without_pieces(const std::string& name) {
 std::string Lab::marked(const std::string& name) const {
   const std::string mine = train::learner_pieces(train::pieces());
   const std::string text = mine.empty() ? name : concat(name, " (YOURS: ", mine, ")");
-  return sabotaged() ? concat(text, " (sabotaged: ", impl_->lesson.sabotage, ")") : text;
+  return sabotaged() ? concat(text, " (sabotaged: ", options_.sabotage, ")") : text;
 }
 
 void Lab::Impl::make_folder() {

@@ -33,7 +33,8 @@ struct Lesson {
   const char* name;      ///< its folder: "06_loss_scaling"
   const char* title;     ///< "Loss scaling: do small gradients survive?"
   const char* question;  ///< what --help says about it, in a sentence
-  /// The technique that --sabotage NAME turns off, without a word in --help: then --verify has to fail.
+  /// The techniques that --sabotage NAME turns off, without a word in --help: then --verify has to fail. One name, or several
+  /// with spaces between.
   const char* sabotage = "";
   /// What it trains on, the best first: without --data the first that is here, and --verify wants the first.
   /// The last always is: "cut" and "course" come with tinymp. Fewer than three are followed by null.
@@ -47,6 +48,9 @@ std::span<const Lesson> course();
 /// The lesson of this number ("6", "06") or name ("06_loss_scaling"). Throws Error when there is none.
 const Lesson& lesson_of(std::string_view word);
 
+/// The names of its techniques, one by one.
+std::vector<std::string> sabotages_of(const Lesson& lesson);
+
 /// Does it read data::Text, not images? Then --data cut, by which all that comes with tinymp is meant, is the
 /// course itself.
 inline bool reads_text(const Lesson& lesson) { return lesson.data[0] == std::string_view("text"); }
@@ -59,7 +63,7 @@ struct Options {
   bool smoke = false;            ///< --smoke: a few steps, seconds; few claims can be judged
   bool full = false;             ///< --full: a run for a GPU and hours, of a lesson that has one
   bool verify = false;         ///< --verify: the full set, and a claim that does not hold ends in exit code 1
-  bool sabotaged = false;      ///< --sabotage NAME: the lesson's technique is turned off
+  std::string sabotage{};      ///< --sabotage NAME: this technique of the lesson is turned off
   bool predict = false;        ///< --predict: the learner's expectations are asked first
   bool plain = false;          ///< --plain: no colour, no Unicode, no progress bar
   bool live = false;           ///< --live: curves grow while models train
@@ -77,7 +81,8 @@ class Lab {
   Lab(const Lesson& lesson, Options options);
 
   const Options& options() const { return options_; }
-  bool sabotaged() const { return options_.sabotaged; }
+  bool sabotaged() const { return !options_.sabotage.empty(); }
+  bool sabotaged(std::string_view name) const { return options_.sabotage == name; }
   Device device() const { return device_from_name(options_.device); }  ///< where models train
 
   /// The images of this run. Throws MissingError when --verify asks for the full set and it is not there.

@@ -140,7 +140,7 @@ bool Lab::Impl::write_page(const Options& options, const std::vector<report::Rep
   try {
     make_folder();
     page = folder + "/report.html";
-    const std::string mark = options.sabotaged ? concat("SABOTAGED (", lesson.sabotage, "): ") : "";
+    const std::string mark = options.sabotage.empty() ? "" : concat("SABOTAGED (", options.sabotage, "): ");
     report::HtmlOptions html;
     if (!pieces.empty()) html.note = concat("Pieces: ", pieces);
     report::write_report(page, concat(mark, lesson.title), sections, html);

@@ -1,6 +1,7 @@
 #include <lessons/lab/learn/command_line.h>
 #include <tinymp/base/error.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 // The command lines of lessons and of quickstart. CLI11 takes seconds to compile, so that no lesson includes it.
 namespace tinymp::lab {
@@ -15,17 +16,16 @@ std::optional<int> read_lesson_options(const Lesson& lesson, Options& options, i
   add_mine_flag(app);
   app.add_flag("--predict", options.predict,
                "Asks what you expect first, and holds it against what comes out");
-  std::string sabotage;
-  app.add_option("--sabotage", sabotage)->group("");  // not in --help
+  app.add_option("--sabotage", options.sabotage)->group("");  // not in --help
   add_training_flags(app, options, data_of(lesson));
   add_output_flags(app, options);
   app.add_option("--results", options.results, "What was measured, as JSON: the figures of the chapter")
       ->type_name("FILE");
   if (const std::optional<int> code = parse(app, argc, argv)) return code;
-  if (app.count("--sabotage") > 0 && (sabotage.empty() || sabotage != lesson.sabotage))
-    throw UsageError(concat("--sabotage '", sabotage, "': ", command_of(lesson), " has ",
-                            *lesson.sabotage == '\0' ? "none" : lesson.sabotage));
-  options.sabotaged = app.count("--sabotage") > 0;
+  const std::vector<std::string> known = sabotages_of(lesson);
+  if (app.count("--sabotage") > 0 && std::ranges::find(known, options.sabotage) == known.end())
+    throw UsageError(concat("--sabotage '", options.sabotage, "': ", command_of(lesson), " has ",
+                            known.empty() ? "none" : lesson.sabotage));
   if (options.verify && !options.smoke && app.count("--seeds") == 0) options.seeds = lesson.seeds_of_verify;
   options.command = typed(command_of(lesson), argc, argv);
   return {};

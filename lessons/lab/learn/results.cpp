@@ -114,7 +114,7 @@ std::string Lab::Impl::results(const Options& options,
                                const std::vector<report::ReportSection>& sections) const {
   Json json = {{"lesson", lesson.name},
                {"verified", options.verify && !options.smoke},
-               {"sabotaged", options.sabotaged ? lesson.sabotage : ""},
+               {"sabotaged", options.sabotage},
                {"data", data_is},
                {"seeds", Json::array()},
                {"machine",

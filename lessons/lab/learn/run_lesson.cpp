@@ -16,7 +16,7 @@ int start(int argc, char** argv, const Lesson& lesson, const std::function<void(
   Lab lab(lesson, options);
   lab.say(lesson.title);
   if (!train::pieces().empty()) std::cout << fitted(concat("Pieces: ", train::pieces())) << "\n";
-  if (lab.sabotaged()) lab.say(concat("SABOTAGED: ", lesson.sabotage));
+  if (lab.sabotaged()) lab.say(concat("SABOTAGED: ", options.sabotage));
   if (!reads_text(lesson)) {
     lab.data();
     lab.say_data();

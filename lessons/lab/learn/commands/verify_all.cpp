@@ -143,7 +143,7 @@ int verify_all(int argc, char** argv) {
   for (const LessonProgram& lesson : lesson_programs()) {
     const Lesson& told = lesson_of(lesson.number);
     std::vector<std::string> ways{""};
-    if (*told.sabotage != '\0') ways.emplace_back(told.sabotage);
+    for (std::string& name : sabotages_of(told)) ways.push_back(std::move(name));
     for (const std::string& way : ways) {
       std::vector<std::string> arguments = arguments_of(flags);
       if (!flags.results.empty() && way.empty())
