@@ -39,7 +39,8 @@ train::Plan plan_of(const Bert& bert, const Recipe& recipe, std::int64_t batch) 
           .batch = batch};
 }
 
-train::BatchMaker texts(std::int64_t T) { return train::blank({.steps = T, .asked = 1}); }
+train::BatchShape shape_of(std::int64_t T) { return {.steps = T, .asked = 1}; }
+train::BatchMaker texts(std::int64_t T) { return train::blank(shape_of(T)); }
 
 MemoryUse use_of(const Bert& bert, const Recipe& recipe, std::int64_t batch, std::int64_t T,
                  Saved saved = Saved::lean) {
@@ -121,7 +122,7 @@ void show_fits(Lab& lab) {
       for (std::size_t i = 0; i < std::size(lengths); ++i) {
         train::Plan plan = plan_of(of.bert, row.recipe, 1);
         if (row.again) plan.recompute = nn::Segments::one_a_block();
-        const std::int64_t batch = train::largest_batch(plan, texts(lengths[i]), budget, row.saved);
+        const std::int64_t batch = train::largest_batch(plan, shape_of(lengths[i]), budget, row.saved);
         line += fmt::format(" {:>4}", batch);
         above = above && batch >= of.batches[i];
       }
