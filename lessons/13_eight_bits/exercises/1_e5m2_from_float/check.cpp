@@ -201,9 +201,11 @@ std::string report(const Asked& of, std::uint8_t yours) {
          "\n  expected = " + fields(right(of)) + "\n  yours    = " + fields(yours);
 }
 
-/// All floats with these last 12 bits, in blocks. While one block is looked at the next is made.
+/// All floats with these last 12 bits, in blocks. While one block is looked at the next is made. The bits wrap, so an odd
+/// number of 2^12 visits each of the floats once; it is drawn, lest a list of answers pass.
 void sweep(Judge& judge, std::uint32_t low, bool saturates) {
-  constexpr std::uint32_t step = 1 << 12, count = 1 << 18, blocks = 4;
+  constexpr std::uint32_t count = 1 << 18, blocks = 4;
+  const std::uint32_t step = (static_cast<std::uint32_t>(judge.draw_below(1 << 20)) | 1) << 12;
   const auto ask = [&](std::uint32_t n) {
     judge.send(Message().put(Floats{n * count * step + low, step, count, saturates ? 1u : 0u}));
   };
