@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernels/cuda/executor.h>
+#include <kernels/cuda/gemm/ladder.h>
 #include <kernels/device.h>
 #include <kernels/emu/chip.h>
 #include <tests/catch.h>
@@ -17,5 +18,21 @@ namespace tinymp::test {
 inline bool adds_as_cpu() {
   return kernels::executor() == kernels::Executor::emulation && !kernels::emu::machine::chip();
 }
+
+/// 80: sm_80. Of the GPU, or of the emulated chip.
+inline int architecture() {
+#if TINYMP_HAS_CUDA
+  if (kernels::executor() == kernels::Executor::gpu) return kernels::cuda::architecture();
+#endif
+  return kernels::emu::architecture();
+}
+inline bool multiplies_float8() {
+#if TINYMP_HAS_CUDA
+  if (kernels::executor() == kernels::Executor::gpu) return kernels::cuda::multiplies_float8();
+#endif
+  return kernels::emu::multiplies_float8();
+}
+/// The rung mma, and with it what is made for tensor cores of sm_80 and newer.
+inline bool has_mma() { return architecture() >= kernels::rules_of(kernels::Rung::mma).architecture; }
 
 }  // namespace tinymp::test

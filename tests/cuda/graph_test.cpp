@@ -308,20 +308,18 @@ std::string joined(const Nodes& nodes) {
   return text;
 }
 
-/// Older GPUs have fewer rungs, which add no bias.
-bool has_mma(const Nodes& nodes) {
-  return std::ranges::any_of(nodes, [](const std::string& node) { return node.starts_with("mma<"); });
-}
+constexpr const char* of_newer_gpus =
+    "the table is of GPUs with the rung mma, sm_80 and newer; older rungs add no bias";
 
 TEST_CASE("a step of the MLP is twelve nodes") {
   NEEDS_CUDA();
+  if (!has_mma()) SKIP_TEST(of_newer_gpus);
   const data::Dataset images = made_up_images(96, 1);
   const train::ModelMaker mlp = train::model_of<nn::Mlp>({784, 128, 10});
   const Recipe bf16{.compute = DType::bf16, .gradient = DType::bf16};
   for (const Recipe& recipe : {recipes::fp16_master, recipes::fp16_static, recipes::fp16_dynamic, bf16}) {
     const Nodes nodes = nodes_of(mlp, recipe, images, 64);
     INFO(describe(recipe) << "\n" << joined(nodes));
-    if (!has_mma(nodes)) SKIP_TEST("the table is of GPUs with the rung mma, sm_80 and newer");
     CHECK(nodes.size() == 12);
   }
   // The rung of FP32 products adds neither bias nor relu.
@@ -372,10 +370,10 @@ struct WordSteps {
 
 TEST_CASE("the nodes of a step of LeNet, ResNet-20 and the language model") {
   NEEDS_CUDA();
+  if (!has_mma()) SKIP_TEST(of_newer_gpus);
   const Recipe recipe = recipes::fp16_dynamic;
   const Nodes lenet = nodes_of([](const Recipe& r, Rng& rng) { return std::make_unique<nn::LeNet>(r, rng); },
                                recipe, made_up_images(16, 1), 2);
-  if (!has_mma(lenet)) SKIP_TEST("the table is of GPUs with the rung mma, sm_80 and newer");
   CHECK(lenet.size() == 36);
   data::Dataset colour = made_up_images(64, 1);
   colour.shape = {.rows = 32, .cols = 32, .channels = 3};

@@ -113,20 +113,31 @@ std::vector<std::string> all_products() {
 
 const std::filesystem::path table = std::filesystem::path(__FILE__).parent_path() / "rungs.txt";
 
-TEST_CASE("rungs: every product of a model runs where the committed table says") {
+/// The table is of GPUs that multiply FP8. Others convert it first.
+std::string here(std::string line) {
+  const std::string_view in_eight_bits = "mma of FP8";
+  if (line.ends_with(in_eight_bits) && !multiplies_float8())
+    line.replace(line.size() - in_eight_bits.size(), in_eight_bits.size(), "mma as f16");
+  return line;
+}
+
+TEST_CASE("rungs: every product of a model runs where the committed table says, and that is mma") {
   NEEDS_CUDA();
+  const std::vector<std::string> lines = all_products();
+  if (!has_mma()) SKIP_TEST("the table is of GPUs with the rung mma, sm_80 and newer");
+  for (const std::string& line : lines) {
+    INFO(line);
+    CHECK(line.find(": mma") != std::string::npos);
+  }
   if (!std::filesystem::exists(table.parent_path()))
     SKIP_TEST("the sources do not lie where this test was compiled");
-  const std::vector<std::string> lines = all_products();
-  if (kernels::executor() == kernels::Executor::gpu && !lines.front().ends_with(": mma"))
-    SKIP_TEST("the table is of GPUs with the rung mma, sm_80 and newer");
   if (std::getenv("TINYMP_WRITE_RUNGS") != nullptr) {
     std::ofstream out(table);
     for (const std::string& line : lines) out << line << "\n";
   }
   std::vector<std::string> committed;
   std::ifstream in(table);
-  for (std::string line; std::getline(in, line);) committed.push_back(line);
+  for (std::string line; std::getline(in, line);) committed.push_back(here(line));
   REQUIRE(lines.size() == committed.size());
   for (std::size_t i = 0; i < lines.size(); ++i) CHECK(lines[i] == committed[i]);
 }

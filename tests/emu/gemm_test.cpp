@@ -217,6 +217,18 @@ TEST_CASE("gemm: mma - the tiles of products that fill a GPU") {
   const Case large{
       .M = 899, .N = 1017, .K = 41, .ta = Trans::yes, .types = {Format::f16, Sums::f32}, .extra = 3};
   CHECK(fault<__half>(Rung::mma, large) == "");
+  // Many rows of a classifier, which begin at even numbers of elements.
+  const Case tall{.M = 8100, .N = 10, .K = 26, .types = {Format::f16, Sums::f16}, .extra = 0, .width = 2};
+  CHECK(fault<__half>(Rung::mma, tall) == "");
+  const Case wide{.M = 10,
+                  .N = 8100,
+                  .K = 26,
+                  .ta = Trans::yes,
+                  .tb = Trans::yes,
+                  .types = {Format::bf16, Sums::f32},
+                  .extra = 0,
+                  .width = 2};
+  CHECK(fault<__nv_bfloat16>(Rung::mma, wide) == "");
 }
 TEST_CASE("gemm: mma, sums in parts that blocks of their own add up") {
   std::vector<Case> split;
