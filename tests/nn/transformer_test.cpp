@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-/// The models as a whole. That they are those of PyTorch: train/text_run_test.cpp.
+/// The models as a whole. That they are those of PyTorch: train/text_run_test.cpp, train/torch_gradients_test.cpp.
 namespace tinymp::test {
 namespace {
 

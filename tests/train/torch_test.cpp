@@ -1,6 +1,5 @@
 #include <tests/train/resume.h>
 #include <tinymp/nn/language_model.h>
-#include <tinymp/nn/transformer.h>
 #include <iomanip>
 #include <sstream>
 
@@ -67,68 +66,6 @@ class Words(nn.Module):
 
     def forward(self, tokens):
         return self.out(self.lstm(self.embedding(tokens.long()))[0]).flatten(0, 1)
-
-
-class TransformerBlock(nn.Module):
-    def __init__(self, width, heads, causal):
-        super().__init__()
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
-        self.out = nn.Linear(width, width)
-        self.first, self.second = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-        self.heads, self.causal = heads, causal
-
-    def attend(self, x):
-        q, k, v = (layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
-                   for layer in (self.query, self.key, self.value))
-        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
-        return self.out(y.transpose(1, 2).flatten(2))
-
-    def change(self, x):
-        return self.second(nn.functional.gelu(self.first(x)))
-
-    def forward(self, x):
-        if self.causal:
-            x = x + self.attend(self.norm1(x))
-            return x + self.change(self.norm2(x))
-        x = self.norm1(x + self.attend(x))
-        return self.norm2(x + self.change(x))
-
-
-class Bias(nn.Module):
-    def __init__(self, words):
-        super().__init__()
-        self.bias = nn.Parameter(torch.zeros(words))
-
-
-class Decoder(nn.Module):
-    def __init__(self, causal=True):
-        super().__init__()
-        self.embedding, self.positions = nn.Embedding(11, 8), nn.Embedding(6, 8)
-        self.blocks = nn.ModuleList(TransformerBlock(8, 2, causal) for _ in range(2))
-        self.norm = nn.LayerNorm(8)
-
-    def embedded(self, tokens):
-        return self.embedding(tokens.long()) + self.positions(torch.arange(tokens.shape[1]))
-
-    def forward(self, tokens):
-        x = self.embedded(tokens)
-        for block in self.blocks:
-            x = block(x)
-        return nn.functional.linear(self.norm(x), self.embedding.weight).flatten(0, 1)
-
-
-class Encoder(Decoder):
-    def __init__(self):
-        super().__init__(causal=False)
-        self.transform, self.transform_norm, self.out = nn.Linear(8, 8), nn.LayerNorm(8), Bias(11)
-
-    def forward(self, tokens):
-        x = self.norm(self.embedded(tokens))
-        for block in self.blocks:
-            x = block(x)
-        x = self.transform_norm(nn.functional.gelu(self.transform(x)))
-        return nn.functional.linear(x, self.embedding.weight, self.out.bias).flatten(0, 1)
 
 
 kind, checkpoint, images, logits = sys.argv[1:]
@@ -212,27 +149,6 @@ TEST_CASE("PyTorch loads a language model's weights with strict=True and gives t
   INFO(*said);
   CHECK(said->find("['torch.float32']") != std::string::npos);
   CHECK(std::stod(*said) <= 1e-5);
-}
-
-TEST_CASE("PyTorch loads a transformer's weights with strict=True and gives the same logits") {
-  if (!python("import torch, safetensors")) SKIP_TEST("no Python package torch");
-  for (const auto& [kind, twin] :
-       {std::pair{nn::Transformer::Kind::decoder, "Decoder"}, {nn::Transformer::Kind::encoder, "Encoder"}}) {
-    Rng rng(3);
-    const nn::Transformer model(kind, {.words = 11, .context = 6, .width = 8, .heads = 2}, {}, rng);
-    for (const nn::Parameter& p :
-         model.parameters())  // gamma 1 and beta 0 would not tell one norm from another
-      for (std::int64_t i = 0; i < p.value.size(); ++i) p.value.data<float>()[i] += rng.uniform(-0.3f, 0.3f);
-    const OwnRun run;
-    train::save_weights(run.newest(), model);
-    const std::vector<std::int32_t> tokens = {1, 4, 10, 0, 7, 7, 3, 9};  // two texts of four tokens
-    std::ofstream(run.folder / "tokens") << "1 4 10 0\n7 7 3 9\n";
-    write_rows(run.folder / "logits", model.read({.tokens = Indices(tokens, Device::cpu), .steps = 4}));
-    const auto said = python(program, {twin, run.newest(), run.folder / "tokens", run.folder / "logits"});
-    REQUIRE(said.has_value());
-    INFO(*said);
-    CHECK(std::stod(*said) <= 1e-5);
-  }
 }
 
 /// What the documentation of torch.nn.LSTM says, in lists.
