@@ -303,10 +303,13 @@ TEST_CASE("a group of runs that differ in more than the seed says so") {
   CHECK(comparison_note(compared(runs, {.against = "FP32"})).find("mixes") == std::string::npos);
   runs[1].header.optimizer = "sgd lr=0.5";
   runs[1].header.steps = 7;
+  runs[1].header.micro_batches = 2;
+  runs[1].header.recompute = "blocks";
   const Comparison found = compared(runs, {.by = "recipe", .against = "fp32"});
-  CHECK(found.groups[0].mixed == "optimizer, steps");
+  CHECK(found.groups[0].mixed == "optimizer, steps, micro_batches, recompute");
   CHECK(found.groups[1].mixed.empty());
   CHECK_THAT(
       comparison_note(found),
-      Catch::Matchers::Contains("fp32 mixes runs that differ in more than the seed: optimizer, steps."));
+      Catch::Matchers::Contains(
+          "fp32 mixes runs that differ in more than the seed: optimizer, steps, micro_batches, recompute."));
 }

@@ -92,6 +92,54 @@ TEST_CASE("memory table: only what is alike is compared, and only with FP32") {
   CHECK_FALSE(has(memory_note(group_by_recipe(runs)), "state"));
 }
 
+TEST_CASE("memory table: recomputation and micro-batches stand beside the run without them") {
+  std::vector<Run> runs = two_runs();
+  MemoryBytes less = wide;
+  less.activations = 500'000;
+  runs.push_back(run_of("FP32", recipes::fp32, less, 2'160'000));
+  runs[2].header.recompute = "blocks";
+  less.activations = 250'000;
+  runs.push_back(run_of("FP32", recipes::fp32, less, 1'800'000));
+  runs[3].header.batch = 8;
+  runs[3].header.micro_batches = 8;
+  runs.push_back(runs[3]);
+  runs[4].header.recompute = "blocks";
+  const std::vector<Group> groups = group_by_recipe(runs);
+  REQUIRE(groups.size() == 5);  // none of them is a seed of another
+  CHECK(groups[0].name == "FP32 (batch 64)");
+  CHECK(groups[2].name == "FP32 (batch 64, recompute blocks)");
+  CHECK(groups[3].name == "FP32 (batch 8 x 8)");
+  CHECK(groups[4].name == "FP32 (batch 8 x 8, recompute blocks)");
+  const Table table = memory_table(groups);
+  CHECK(table.rows[0][5] == "2.00");
+  CHECK(table.rows[2][5] == "0.500");
+  CHECK(table.rows[3][5] == "0.250");
+  const std::string note = memory_note(groups);
+  const std::string recomputed = concat(" ", groups[2].name,
+                                        ": recomputed, the activations take 0.25 times the bytes of those "
+                                        "without, and the peak is 0.6 times as "
+                                        "large."),
+                    in_parts = concat(
+                        " ", groups[3].name,
+                        ": in 8 micro-batches the activations take 0.125 times the bytes of those in one "
+                        "batch, and the peak is 0.5 times as large.");
+  CHECK(has(note, recomputed));
+  CHECK(has(note, in_parts));
+  // A second run like the whole batch adds nothing.
+  std::vector<Run> more = runs;
+  more.push_back(runs[0]);
+  more.back().header.name = "FP32 once more";
+  CHECK(has(memory_note(group_by_recipe(more)), " FP32 (batch 64, recompute blocks): recomputed,"));
+  // Both at once differ from one batch in two things, and from the whole batch recomputed in one.
+  CHECK(has(note,
+            concat(" ", groups[4].name, ": in 8 micro-batches the activations take 0.5 times the bytes")));
+  CHECK_FALSE(has(note, concat(groups[4].name, ": in 8 micro-batches the activations take 0.125")));
+  // FP16 is compared with the FP32 run that neither recomputes nor accumulates.
+  CHECK(has(note, "FP16, dynamic: the model's state (weights, masters, moments) takes 1.17 times"));
+  CHECK(
+      has(note, "the activations take 0.505 times the bytes of FP32's, and the peak is 0.736 times FP32's."));
+}
+
 TEST_CASE("memory table: the mean over the seeds that measured it, nothing where none did") {
   std::vector<Run> runs = two_runs();
   runs.erase(runs.begin());

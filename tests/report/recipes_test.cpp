@@ -56,6 +56,16 @@ TEST_CASE("a run of another program has a recipe and no formats, a group of seve
   CHECK(setting(all, "compute").values == std::vector<std::string>{"", "f16; f32"});
 }
 
+TEST_CASE("recipes side by side: micro-batches and recomputation") {
+  ReportSection section = sample::trained();
+  section.runs[0].header.micro_batches = 4;
+  section.runs[0].header.recompute = "sqrt";
+  const std::vector<Setting> all =
+      settings_of(std::vector<Group>{{"a", {&section.runs[0]}}, {"b", {&section.runs[1]}}});
+  CHECK(setting(all, "micro_batches").values == std::vector<std::string>{"4", "1"});
+  CHECK(setting(all, "recompute").values == std::vector<std::string>{"sqrt", ""});
+}
+
 TEST_CASE("the same values in another order are no difference") {
   ReportSection section = sample::trained();
   for (const std::size_t i : {0u, 4u}) section.runs[i].header.optimizer = "sgd lr=0.001";

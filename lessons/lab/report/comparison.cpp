@@ -127,7 +127,7 @@ std::vector<const Run*> baseline_runs(std::span<const Group> groups, const std::
 /// In how many ways two runs of the same seed are alike.
 int likeness(const Run& a, const Run& b) {
   int count = 0;
-  for (const char* const field : {"recipe", "model", "data", "optimizer", "steps", "batch"})
+  for (const char* const field : {"recipe", "model", "data", "optimizer", "steps", "batch", "micro_batches"})
     count += run_field(a, field) == run_field(b, field) ? 1 : 0;
   return count;
 }
@@ -170,7 +170,8 @@ std::vector<double> paired_differences(const Group& group, std::vector<const Run
 
 std::string mixed_in(const Group& group) {
   std::string fields;
-  for (const char* const field : {"recipe", "model", "data", "optimizer", "steps", "batch"}) {
+  for (const char* const field :
+       {"recipe", "model", "data", "optimizer", "steps", "batch", "micro_batches", "recompute"}) {
     const std::string first = run_field(*group.runs[0], field);
     if (std::ranges::any_of(group.runs, [&](const Run* run) { return run_field(*run, field) != first; }))
       fields += concat(fields.empty() ? "" : ", ", field);

@@ -22,6 +22,7 @@ std::vector<std::string> traits(const train::RunHeader& h) {
           h.model,
           h.data,
           concat("batch ", describe_batch(h)),
+          h.recompute.empty() ? "" : "recompute " + h.recompute,
           concat(h.steps, " steps"),
           h.question,
           h.metric,
@@ -29,24 +30,25 @@ std::vector<std::string> traits(const train::RunHeader& h) {
           "commit " + h.commit};
 }
 
-/// Adds, to groups that share a name, the first trait in which they differ.
+/// Adds, to groups that share a name, traits in which they differ, until their names do: "FP32 (batch 64, 200 steps)".
 void tell_apart(std::vector<Group>& groups) {
-  std::map<std::string, std::vector<std::size_t>> same_name;
-  for (std::size_t i = 0; i < groups.size(); ++i) same_name[groups[i].name].push_back(i);
-  for (const auto& [name, members] : same_name) {
-    const auto first = traits(groups[members[0]].runs[0]->header);
-    for (std::size_t trait = 0; members.size() > 1 && trait < first.size(); ++trait) {
-      const bool differ = std::any_of(members.begin(), members.end(), [&](std::size_t i) {
-        return traits(groups[i].runs[0]->header)[trait] != first[trait];
-      });
-      if (!differ) continue;
-      for (std::size_t i : members) {
-        const std::string what = traits(groups[i].runs[0]->header)[trait];
-        if (!what.empty()) groups[i].name += " (" + what + ")";
-      }
-      break;
+  if (groups.empty()) return;
+  std::vector<std::vector<std::string>> all;
+  for (const Group& group : groups) all.push_back(traits(group.runs[0]->header));
+  std::vector<std::string> told(groups.size());
+  for (std::size_t trait = 0; trait < all[0].size(); ++trait) {
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> alike;
+    for (std::size_t i = 0; i < groups.size(); ++i) alike[{groups[i].name, told[i]}].push_back(i);
+    for (const auto& [name, members] : alike) {
+      const auto differs = [&](std::size_t i) { return all[i][trait] != all[members[0]][trait]; };
+      if (std::ranges::none_of(members, differs)) continue;
+      for (const std::size_t i : members)
+        if (const std::string& what = all[i][trait]; !what.empty())
+          told[i] += concat(told[i].empty() ? "" : ", ", what);
     }
   }
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (!told[i].empty()) groups[i].name += concat(" (", told[i], ")");
 }
 
 /// The points of all runs, by step. Most runs have the same steps, so that a run rarely adds points.

@@ -58,12 +58,17 @@ std::string cell(double bytes, double unit) { return bytes == 0 ? "-" : fixed_di
 
 bool is_fp32(const Measured& row) { return run_field(*row.group->runs.front(), "recipe") == "fp32"; }
 
-/// What the bytes depend on, besides the recipe; the learning rate is not of it.
+const train::RunHeader& header_of(const Measured& row) { return row.group->runs.front()->header; }
+
+/// What the bytes depend on, besides the recipe, micro-batches and recomputation; the learning rate is not of it.
 bool is_same_training(const Measured& one, const Measured& other) {
-  const train::RunHeader &a = one.group->runs.front()->header, &b = other.group->runs.front()->header;
+  const train::RunHeader &a = header_of(one), &b = header_of(other);
   const auto kind = [](const std::string& optimizer) { return optimizer.substr(0, optimizer.find(' ')); };
-  return a.model == b.model && a.batch == b.batch && a.micro_batches == b.micro_batches &&
-         a.recompute == b.recompute && kind(a.optimizer) == kind(b.optimizer);
+  return a.model == b.model && a.samples() == b.samples() && kind(a.optimizer) == kind(b.optimizer);
+}
+
+bool is_same_recipe(const Measured& one, const Measured& other) {
+  return run_field(*one.group->runs.front(), "recipe") == run_field(*other.group->runs.front(), "recipe");
 }
 
 std::string times(double ratio) {
@@ -71,29 +76,51 @@ std::string times(double ratio) {
   return text == "1" ? "as many bytes as FP32's" : concat(text, " times the bytes of FP32's");
 }
 
-/// The sentence for one group beside FP32.
-std::string beside(const MemoryFigures& wide, const MemoryFigures& narrow) {
-  const double state = narrow.state() / wide.state(), activations = narrow.activations / wide.activations;
-  return concat("the model's state (weights, masters, moments) takes ", times(state),
-                state >= 1 ? ", so it does not shrink" : "", "; the activations take ", times(activations),
-                ", and the peak is ", short_number(narrow.peak / wide.peak, 3), " times FP32's.");
+/// The activations and the peak of a group beside another, whose model's state is the same.
+std::string beside(const std::string& how, const char* than, const Measured& row, const Measured& other) {
+  const auto ratio = [](double of, double whole) { return short_number(of / whole, 3); };
+  return concat(how, " the activations take ", ratio(row.figures.activations, other.figures.activations),
+                " times the bytes of those ", than, ", and the peak is ",
+                ratio(row.figures.peak, other.figures.peak), " times as large.");
 }
 
-/// How the groups compare with FP32, those of which the same holds together.
-std::string beside_fp32(const std::vector<Measured>& rows) {
+std::string beside_fp32(const Measured& row, const Measured& wide) {
+  const double state = row.figures.state() / wide.figures.state();
+  return concat("the model's state (weights, masters, moments) takes ", times(state),
+                state >= 1 ? ", so it does not shrink" : "", "; the activations take ",
+                times(row.figures.activations / wide.figures.activations), ", and the peak is ",
+                short_number(row.figures.peak / wide.figures.peak, 3), " times FP32's.");
+}
+
+/// One sentence of a row beside another, where the two differ in one thing alone; else empty.
+std::string beside(const Measured& row, const Measured& other) {
+  const train::RunHeader &a = header_of(row), &b = header_of(other);
+  if (!is_same_training(row, other)) return "";
+  if (other.figures.state() == 0 || other.figures.activations == 0) return "";  // a log of another program
+  const bool same_recipe = is_same_recipe(row, other), same_parts = a.micro_batches == b.micro_batches,
+             same_blocks = a.recompute == b.recompute;
+  if (same_parts && same_blocks && is_fp32(other) && !is_fp32(row)) return beside_fp32(row, other);
+  if (same_recipe && same_parts && b.recompute.empty() && !a.recompute.empty())
+    return beside("recomputed,", "without", row, other);
+  if (same_recipe && same_blocks && b.micro_batches == 1 && a.micro_batches > 1)
+    return beside(concat("in ", a.micro_batches, " micro-batches"), "in one batch", row, other);
+  return "";
+}
+
+/// How the groups compare with one another, those of which the same holds together.
+std::string beside_each_other(const std::vector<Measured>& rows) {
   std::vector<std::pair<std::string, std::string>> said;  // sentences, each with the names that it holds for
   for (const Measured& row : rows) {
-    const auto wide = std::ranges::find_if(
-        rows, [&](const Measured& other) { return is_fp32(other) && is_same_training(other, row); });
-    if (is_fp32(row) || wide == rows.end()) continue;
-    if (wide->figures.state() == 0 || wide->figures.activations == 0) continue;  // a log of another program
-    const std::string sentence = beside(wide->figures, row.figures);
-    const auto same = std::ranges::find(
-        said, sentence, [](const auto& one) -> const auto& { return one.first; });
-    if (same == said.end())
-      said.emplace_back(sentence, row.group->name);
-    else
-      same->second += "; " + row.group->name;
+    for (const Measured& other : rows) {
+      const std::string sentence = beside(row, other);
+      if (sentence.empty()) continue;
+      const auto same = std::ranges::find(
+          said, sentence, [](const auto& one) -> const auto& { return one.first; });
+      if (same == said.end())
+        said.emplace_back(sentence, row.group->name);
+      else if (!same->second.ends_with(row.group->name))
+        same->second += "; " + row.group->name;
+    }
   }
   std::string text;
   for (const auto& [sentence, names] : said) text += concat(" ", names, ": ", sentence);
@@ -147,7 +174,7 @@ std::string memory_note(std::span<const Group> groups) {
       ", measured in the steps: the most of each kind, and of their sum (peak). Moments: all that the "
       "optimizer keeps. Activations: what forward leaves for backward, autocast's copies of weights "
       "among it. Other: the batch, temporaries of an op, and what kernels took while they ran.",
-      beside_fp32(rows));
+      beside_each_other(rows));
 }
 
 std::string memory_line(const train::RunResult& result) {

@@ -22,8 +22,8 @@ std::optional<MemoryFigures> memory_of(const Group& group);
 
 /// One row for each group that measured it, in the unit that fits the largest peak; 80 columns hold it.
 Table memory_table(std::span<const Group> groups);
-/// What the table's words mean and, where there is an FP32 group of the same model, how its state and its activations
-/// compare with the others'. Empty for an empty table.
+/// What the table's words mean. Groups of the same model, optimizer and samples a step are compared: with FP32, of a
+/// recomputation with the run without, of micro-batches with the whole batch. Empty for an empty table.
 std::string memory_note(std::span<const Group> groups);
 
 /// "at most 1.53 MB: weights 203 kB, masters 407 kB, ..."; empty when it was not measured.

@@ -42,7 +42,8 @@ Named settings_of(const Run& run) {
       }
     });
   }
-  for (const char* const field : {"model", "data", "optimizer", "lr", "batch", "steps", "seed", "pieces"})
+  for (const char* const field :
+       {"model", "data", "optimizer", "lr", "batch", "micro_batches", "recompute", "steps", "seed", "pieces"})
     named.emplace_back(field, run_field(run, field));
   return named;
 }
