@@ -237,6 +237,45 @@ TEST_CASE("dry run: a framework that saves all, and recomputes, saves what a seg
   }
 }
 
+/// Blocks that begin with attention: what it makes inside is given back before the second run has told of an op.
+class Attending : public nn::Model {
+ public:
+  Attending(const Recipe& recipe, Rng& rng) : first_(16, 16, recipe, rng), last_(784, 10, recipe, rng) {}
+  Tensor operator()(const Tensor& images) const override {
+    const std::int64_t rows = images.shape()[0] * 49;
+    const Tensor x = reshape(first_(reshape(images, {rows, 16})), {images.shape()[0], 49, 16});
+    const Tensor y =
+        nn::run_blocks(blocks(), x, [](std::int64_t, const Tensor& t) { return attention(t, t, t, {}); });
+    return last_(reshape(y, {images.shape()[0], 784}));
+  }
+  std::int64_t blocks() const override { return 2; }
+  std::vector<nn::Parameter> parameters() const override {
+    std::vector<nn::Parameter> list;
+    append(list, {first_.parameters("layer 1"), last_.parameters("layer 2")});
+    return list;
+  }
+  std::string name() const override { return "attending"; }
+
+ private:
+  nn::Linear first_, last_;
+};
+
+TEST_CASE("dry run: of a framework that saves all, the first op of a segment saves what it makes, too") {
+  const Planned of{"attending",
+                   [](const Recipe& r, Rng& rng) { return std::make_unique<Attending>(r, rng); },
+                   {.pixels = 784}};
+  Plan plan = plan_of(of, recipes::fp32, 3);
+  plan.recompute = nn::Segments::one_a_block();
+  const train::BatchMaker batches = train::blank(of.batch);
+  const MemoryUse again = dry_run(plan, batches, Saved::all);
+  plan.recompute = {};
+  const MemoryUse whole = dry_run(plan, batches, Saved::all);
+  INFO("again: " << text_of(again) << "\nwhole: " << text_of(whole));
+  constexpr std::int64_t scores = 3 * 49 * 49 * 4, results = 3 * 784 * 4;
+  CHECK(kept_by(again, "attention, again") == 2 * scores + results);  // before the softmax, and behind it
+  CHECK(kept_by(whole, "attention") == 2 * (2 * scores + results));
+}
+
 TEST_CASE("dry run: what a framework keeps that saves all, of an LSTM and of micro-batches") {
   for (const char* const name : {"lstm", "lenet", "decoder"}) {
     const Planned& of = model_named(name);

@@ -245,6 +245,54 @@ TEST_CASE(
       log, [](const std::string& line) { return line.find("\"first bad\"") != std::string::npos; }));
 }
 
+/// Counts how often its block runs in FP32.
+class Counting : public nn::Model {
+ public:
+  Counting(const Recipe& recipe, Rng& rng) : layer_(784, 10, recipe, rng) {}
+  Tensor operator()(const Tensor& images) const override {
+    return nn::run_blocks(1, images, [this](std::int64_t, const Tensor& x) {
+      if (layer_.weight.dtype() == DType::f32) ++of_shadow;
+      return layer_(cast(x, layer_.weight.dtype()));
+    });
+  }
+  std::int64_t blocks() const override { return 1; }
+  std::vector<nn::Parameter> parameters() const override { return layer_.parameters("layer 1"); }
+  std::string name() const override { return "counting"; }
+  static inline int of_shadow = 0;
+
+ private:
+  nn::Linear layer_;
+};
+
+TEST_CASE("recomputation: the FP32 shadow recomputes, too, and drops what the run drops") {
+  const data::Split data = made_up_split();
+  Plan plan = small_plan(data, recipes::fp16_master, 1);
+  plan.model = [](const Recipe& r, Rng& rng) { return std::make_unique<Counting>(r, rng); };
+  plan.validate_every = 0;
+  plan.micro_batches = 3;
+  for (const auto& [shadow, histogram] : {std::pair{1, 0}, {0, 1}}) {
+    plan.shadow_every = shadow;
+    plan.histogram_every = histogram;
+    for (const bool again : {false, true}) {
+      INFO("shadow " << shadow << ", histogram " << histogram << ", recomputed " << again);
+      plan.recompute = again ? Segments::one_a_block() : Segments();
+      Counting::of_shadow = 0;
+      const OwnRun own;
+      static_cast<void>(train::run(plan, own.log()));
+      CHECK(Counting::of_shadow == (again ? 6 : 3));
+    }
+  }
+  for (const int histogram : {0, 1}) {
+    Plan dropping =
+        transformer_plan(Kind::decoder, recipes::fp32, 0.2f);  // of FP32 nothing is lost beside FP32
+    dropping.recompute = Segments::one_a_block();
+    dropping.shadow_every = 1;
+    dropping.histogram_every = histogram;
+    const OwnRun own;
+    for (const train::LogRecord& step : train::run(dropping, own.log()).steps) CHECK(step.flushed == 0);
+  }
+}
+
 TEST_CASE("recomputation: a run that has nothing to recompute is refused before its log begins") {
   const data::Split data = made_up_split();
   const OwnRun own;

@@ -92,6 +92,7 @@ bool NonfiniteTracer::is_known(const Made& made) const {
 void NonfiniteTracer::forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) {
   const Uncounted apart;
   ++ops_;
+  if (std::exchange(has_gone_back_, false)) layer_.clear();
   const std::string& place = follow(op.name, inputs, output);
   last_is_finite_ = all_finite(output);
   if (last_is_finite_) return;
@@ -120,6 +121,7 @@ void NonfiniteTracer::forward(const Op& op, const std::vector<Tensor>& inputs, c
 void NonfiniteTracer::backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
                                const Tensor& dy, const std::vector<Tensor>& gradients) {
   const Uncounted apart;
+  has_gone_back_ = true;
   if (!first_ && !last_is_finite_) first_ = first_known_;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].requires_grad()) continue;

@@ -94,8 +94,9 @@ class NonfiniteTracer final : public Observer {
   Name name_;
   std::vector<Made> known_, origins_;
   std::size_t ops_ = 0;
-  bool last_is_finite_ = true;                 ///< true when the last result was finite
-  std::string layer_;                          ///< the last layer whose parameters an op used
+  bool last_is_finite_ = true;  ///< true when the last result was finite
+  std::string layer_;           ///< the last layer whose parameters an op used
+  bool has_gone_back_ = false;  ///< the next op that runs forwards is the first of another micro-batch
   std::map<const void*, std::string> places_;  ///< the place of each result
   std::map<const void*, std::string> copies_;  ///< the name of each cast copy: that of its original
   std::optional<BadTensor> first_, first_known_;

@@ -37,6 +37,8 @@ class Replay {
     return found;
   }
   double scale() const { return static_cast<double>(scaler_.factor()); }
+  /// The micro-batch in which the tracer found its first tensor, counted from 0; where it found none, the last one.
+  std::int64_t micro_batch() const { return micro_batch_; }
 
   /// Takes a step of the run. Returns the first tensor that its update made infinite or NaN.
   std::optional<BadUpdate> step(std::int64_t number, NonfiniteTracer* tracer) {
@@ -44,8 +46,12 @@ class Replay {
     const StepMeters meters{.tracer = tracer, .updated = [&](const Gradients& g) { bad = bad_update(g); }};
     optimizer_->set_learning_rate(schedule_.at(number));
     products_.set_step(number - 1);
-    start_step(plan_, number, *model_, *optimizer_, scaler_, products_, meters, next_of(loader_, plan_),
-               records_);
+    MicroBatches batches = next_of(loader_, plan_);
+    batches.get = [this, tracer, get = batches.get](std::int64_t i) {
+      if (tracer == nullptr || !tracer->first()) micro_batch_ = i;
+      return get(i);
+    };
+    start_step(plan_, number, *model_, *optimizer_, scaler_, products_, meters, batches, records_);
     loader_.skip();
     return bad;
   }
@@ -113,11 +119,17 @@ class Replay {
   data::Loader loader_;
   Schedule schedule_;
   StepRecords records_{plan_.device, kernels::StepRecords()};
+  std::int64_t micro_batch_ = 0;
   std::set<const void*> bad_before_;  ///< moments that were infinite at the start
 };
 
 bool is_passing(const std::optional<BadTensor>& bad) {
   return bad && bad->origin == BadTensor::Origin::forward;
+}
+
+/// "Step 12, backward: ..." becomes "Step 12, micro-batch 3 of 8, backward: ..."
+void name_micro_batch(Finding& found, std::int64_t number, std::int64_t of) {
+  found.sentence.insert(found.sentence.find(','), concat(", micro-batch ", number + 1, " of ", of));
 }
 
 /// The finding for a step that could not be traced.
@@ -241,7 +253,9 @@ Finding FaultFinder::replay_steps(std::int64_t until, Seek seek) {
     if (seek == Seek::passing ? is_passing(tracer.first()) : tracer.first().has_value()) {
       if (seek == Seek::passing) memory_.known = tracer.origins();
       const data::ImageShape none{.rows = 0, .cols = 0, .channels = 0};
-      return describe(tracer, t, scale, before, plan_.text ? none : plan_.data->train.shape);
+      Finding found = describe(tracer, t, scale, before, plan_.text ? none : plan_.data->train.shape);
+      if (plan_.micro_batches > 1) name_micro_batch(found, run.micro_batch(), plan_.micro_batches);
+      return found;
     }
     if (update && seek != Seek::scale) return describe(*update, t);
     before = std::move(now);
