@@ -138,6 +138,10 @@ plans_memory() {
   if [ -n "$(find refused -name '*.jsonl' 2>/dev/null)" ]; then fail 'a refused run leaves a log'; fi
   learn 1 train --resume limited/train-001 --memory-limit 1kB && complains 'and its limit is 1000'
   learn 0 train --resume limited/train-001 --memory-limit 3MB
+  learn 0 train --data cut --steps 2 --recompute --out limited && prints '^Runs 1 block again in backward'
+  learn 0 train --resume limited/train-002 && prints '^Runs 1 block again in backward'
+  learn 0 train --resume limited/train-002 --recompute none
+  if grep -q 'again in backward' out; then fail 'recomputes'; fi
   rm -rf limited refused
   learn 0 memory --model bert-base --optimizer adam --budget 1GB && prints '^largest batch 0$'
 

@@ -49,7 +49,7 @@ use() {
     learn 0 $h100 <<<"7F800000 $one FF800000 7fc00000" && last '0 mismatches of 1' # any NaN will do
     learn 0 $h100 <<<"$one $tiny $one $tiny $one" && prints "$two"
     learn 0 $h100 <<<"$one $tiny $one $one 34000000" && prints 3f800001              # 1 + 2^-23 + 2^-24, cut off
-    learn 0 $h100 --accumulate f16 <<<"$one 3a000000 $one $one 00000000" && prints $one # 1 + 2^-11: a tie
+    learn 0 $h100 --accumulator f16 <<<"$one 3a000000 $one $one 00000000" && prints $one # 1 + 2^-11: a tie
 
     learn 2 $h100 </dev/null && complains 'no vectors'
     learn 2 $h100 <<<"# nothing" && complains 'no vectors'
@@ -60,7 +60,8 @@ use() {
     learn 2 $h100 <<<"$one $one $one"$'\n'"$one $one $one $two" && complains 'line 2: 4 numbers, but 3 before it'
     learn 2 $h100 <<<"$one $one $one $one $one"$'\n'"$one 3f800001 $one" && complains 'line 2: b\[0\] = 3f800001'
     learn 2 $h100 extra <<<"$one" && complains 'one argument too many'
-    learn 2 $h100 --accumulate f64 <<<"$one" && complains 'f64'
+    learn 2 $h100 --accumulator f64 <<<"$one" && complains 'f64'
+    learn 2 $h100 --accumulate f16 <<<"$one" && complains "did you mean '--accumulator'"
     learn 2 $h100 --prnt <<<"$one" && complains "did you mean '--print'"
   }
   learn 2 --gpu h100 <<<"$one" && complains '--format is required'
@@ -68,7 +69,7 @@ use() {
   learn 2 --gpu h100 --format fp64 <<<"$one" && complains 'choose one of fp16, bf16, e4m3, e5m2'
   learn 2 --gpu v100 --format bf16 <<<"$one" && complains 'v100 do not take bf16; they take fp16'
   learn 2 --gpu a100 --format e5m2 <<<"$one" && complains 'they take fp16, bf16'
-  learn 2 --gpu b200 --format bf16 --accumulate f16 <<<"$one" && complains 'FP32 only'
+  learn 2 --gpu b200 --format bf16 --accumulator f16 <<<"$one" && complains 'FP32 only'
   learn 2 --gpu h100 --format e4m3 <<<"43f00000 $one $one" && complains 'a\[0\] = 43f00000 (480) is not a number of e4m3'
 
   # FP8 of Hopper: c is left out unless asked for; mma.sync keeps more bits.

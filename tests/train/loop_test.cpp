@@ -353,6 +353,18 @@ TEST_CASE("a plan that makes no run is refused before anything is written") {
           own_loss(p);
           p.shadow_every = 1;
         }).find("a loss of its own") != std::string::npos);
+  const auto on_cuda = [](Plan& p) { p.device = Device::cuda; };
+  for (const Recipe& recipe : {recipes::bf16, Recipe{.autocast = DType::bf16}})
+    CHECK(refused([&](Plan& p) {
+            on_cuda(p);
+            p.recipe = recipe;
+            p.recipe.accumulate = DType::f16;
+          }).find("multiplies BF16 and keeps the sums in f16") != std::string::npos);
+  CHECK(refused([&](Plan& p) {
+          on_cuda(p);
+          p.graph = true;
+          p.micro_batches = 1025;
+        }).find("the kernels of all its 1025 micro-batches; take at most 1024") != std::string::npos);
   CHECK(refused([](Plan& p) { p.batch = 97; }).find("a batch of 97 images") != std::string::npos);
   CHECK(refused([](Plan& p) { p.optimizer = sgd(std::nanf("")); }).find("learning rate") !=
         std::string::npos);

@@ -11,6 +11,13 @@ namespace {
 /// Independent random streams of one seed: the weights do not change when the data are drawn differently.
 constexpr std::uint64_t weights_stream = 0, order_stream = 1, rounding_stream = 2, products_stream = 3;
 
+/// Each takes as long to record as the others, and the graph grows by its kernels.
+constexpr std::int64_t most_micro_batches_of_a_graph = 1024;
+
+bool sums_bf16_in_f16(const Recipe& recipe) {
+  return recipe.accumulate == DType::f16 && (recipe.compute == DType::bf16 || recipe.autocast == DType::bf16);
+}
+
 void expect_complete(const Plan& plan) {
   const bool has_text = plan.text.has_value();
   expect((has_text ? plan.text->text != nullptr : plan.data != nullptr) && plan.model && plan.optimizer,
@@ -42,6 +49,13 @@ void expect_complete(const Plan& plan) {
          "' has a limit of memory and asks for a graph, which keeps the data set and the blocks of a step on "
          "the device; "
          "leave out one of the two");
+  expect(!plan.graph || plan.micro_batches <= most_micro_batches_of_a_graph, "train::run: the plan '",
+         plan.name, "' asks for a graph, which would hold the kernels of all its ", plan.micro_batches,
+         " micro-batches; take at most ", most_micro_batches_of_a_graph, ", or leave out the graph");
+  expect(plan.device != Device::cuda || !sums_bf16_in_f16(plan.recipe), "train::run: the plan '", plan.name,
+         "' multiplies BF16 and keeps the sums in f16; a GPU keeps those in f32 alone. Take f32 for the "
+         "accumulator, or "
+         "the device cpu");
   expect(plan.device != Device::meta, "train::run: the plan '", plan.name,
          "' trains on meta, where nothing has values; train::dry_run takes its steps there");
   expect(plan.memory_limit >= 0, "train::run: a limit of ", plan.memory_limit, " bytes leaves no memory");

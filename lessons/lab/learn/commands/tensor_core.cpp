@@ -16,7 +16,7 @@ namespace tinymp::lab {
 namespace {
 
 struct TensorCoreFlags {
-  std::string gpu, format, accumulate = "f32", instruction, c;
+  std::string gpu, format, accumulator = "f32", instruction, c;
   bool print = false;
 };
 
@@ -85,7 +85,7 @@ std::vector<CoreWay> ways(const TensorCoreFlags& flags, kernels::Gpu gpu, kernel
   using namespace kernels;
   const bool float8 = operand == Operand::e4m3 || operand == Operand::e5m2;
   const bool hopper = gpu == Gpu::h100 || gpu == Gpu::h200;
-  const Accumulator accumulator = flags.accumulate == "f16" ? Accumulator::f16 : Accumulator::f32;
+  const Accumulator accumulator = flags.accumulator == "f16" ? Accumulator::f16 : Accumulator::f32;
   const TensorCore native = tensor_core(gpu, operand, accumulator);
   const TensorCore mma = tensor_core(gpu, operand, accumulator, Instruction::mma_sync);
   std::vector<CoreWay> found;
@@ -150,7 +150,8 @@ void add_flags(CLI::App& app, TensorCoreFlags& flags) {
   app.add_option("--format", flags.format, "Of a and b: fp16, bf16, e4m3 or e5m2")
       ->type_name("NAME")
       ->required();
-  app.add_option("--accumulate", flags.accumulate, "Format of c and d: f32 or f16 (c is rounded to it first)")
+  app.add_option("--accumulator", flags.accumulator,
+                 "Format of c and d: f32 or f16 (c is rounded to it first)")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"f32", "f16"}).description(""))
       ->capture_default_str();

@@ -48,6 +48,11 @@ void add_optimizer_flags(CLI::App& app, TrainFlags& flags) {
       ->group(group);
 }
 
+/// "none" is for a run that goes on without the segments that it began with.
+nn::Segments segments_named(const std::string& text) {
+  return text == "none" ? nn::Segments() : nn::Segments::from(text.empty() ? "blocks" : text);
+}
+
 /// --accumulate was the name of another flag once, and is so in other programs.
 CLI::Validator no_format() {
   return CLI::Validator(
@@ -169,13 +174,13 @@ void add_recompute_flag(CLI::App& app, std::string& segments) {
   app.add_option(
          "--recompute", segments,
          "Keep the inputs of blocks alone, and run each again in backward: one segment a block, or so "
-         "many segments, or sqrt of the blocks. No bit changes")
+         "many segments, or sqrt of the blocks. No bit changes; --resume with none keeps all")
       ->type_name("[SEGMENTS]")
       ->expected(0, 1)
       ->check(CLI::Validator(
           [](const std::string& text) {
             try {
-              static_cast<void>(nn::Segments::from(text.empty() ? "blocks" : text));
+              static_cast<void>(segments_named(text));
               return std::string();
             } catch (const Error& error) {
               return std::string(error.what());
@@ -185,8 +190,7 @@ void add_recompute_flag(CLI::App& app, std::string& segments) {
 }
 
 nn::Segments segments_from(const CLI::App& app, const std::string& segments) {
-  if (app.count("--recompute") == 0) return {};
-  return nn::Segments::from(segments.empty() ? "blocks" : segments);
+  return app.count("--recompute") == 0 ? nn::Segments() : segments_named(segments);
 }
 
 train::OptimizerMaker optimizer_named(const std::string& name, float lr, float momentum, float weight_decay) {
