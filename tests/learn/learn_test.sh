@@ -153,6 +153,7 @@ plans_memory() {
   learn 0 memory --model lstm --width 16 --vocabulary 100 --sequence 9 --batch 3 && prints 'texts of 9 tokens, the next'
   learn 0 memory --model transformer --words --vocabulary 90 --sequence 16 --batch 3 && prints 'decoder of 90 words'
   learn 0 memory --model resnet20 --data cifar10 --batch 3 --ops 2 && prints 'images of 3072 values' && prints '^all others '
+  [ "$(grep -c '  f32  ' out)" = 2 ] || fail 'wanted two ops'
 }
 
 use() {
