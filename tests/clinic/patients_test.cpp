@@ -45,9 +45,9 @@ bool is_finite(const train::Run& run) {
 
 }  // namespace
 
-TEST_CASE("clinic: fourteen patients, each with config, log, hints, cause, cure, and a link") {
+TEST_CASE("clinic: fifteen patients, each with config, log, hints, cause, cure, and a link") {
   const std::vector<Patient> all = patients();
-  REQUIRE(all.size() == 14);
+  REQUIRE(all.size() == 15);
   const std::vector<Cause> known = causes();
   CHECK(known.size() >= 15);
   std::set<std::string> seen;
@@ -213,6 +213,18 @@ TEST_CASE("clinic: each patient is ill as it says") {
     CHECK(flushed_at_worst(other) > 0.9);  // the body's, in a step of the second head
     CHECK(at(other, 1).flushed < 0.1);
     CHECK(other.result->value < 25);
+  }
+  {
+    const train::Run restless = recorded(15);
+    CHECK(is_finite(restless));
+    CHECK(restless.result->skipped == 0);
+    CHECK(restless.findings.empty());
+    CHECK(flushed_at_worst(restless) < 0.01);
+    double climbs = 0;
+    for (std::size_t i = 1; i < restless.steps.size(); ++i)
+      climbs = std::max(climbs, restless.steps[i].loss - restless.steps[i - 1].loss);
+    CHECK(climbs > 0.3);
+    CHECK(restless.result->value < 100 * 2.0 / 3);  // "more than a third of the test images are wrong"
   }
 }
 

@@ -50,6 +50,8 @@ struct Program {
   std::int64_t second_head_every =
       0;                             ///< each so many steps the second of two heads runs, and the first rests
   bool rolls_all_histories = false;  ///< own_scales.h
+  std::vector<std::int64_t> micro_batches{};  ///< their samples; empty: a step is one batch
+  bool mean_of_means = false;                 ///< each micro-batch counts alike
   bool is_the_library_s = true;
 };
 Program program_of(const Json& config);

@@ -5,6 +5,7 @@
 #include <lessons/lab/clinic/facts.cpp>
 #include <lessons/lab/clinic/hand_loop.cpp>
 #include <lessons/lab/clinic/masked_mlp.cpp>
+#include <lessons/lab/clinic/micro_batches.cpp>
 #include <lessons/lab/clinic/own_scales.cpp>
 #include <lessons/lab/clinic/plan.cpp>
 #include <lessons/lab/clinic/print.cpp>

@@ -1,4 +1,5 @@
 #include <lessons/lab/clinic/facts.h>
+#include <lessons/lab/clinic/micro_batches.h>
 #include <lessons/lab/report/number.h>
 #include <algorithm>
 #include <cmath>
@@ -65,6 +66,7 @@ void add_step(const std::vector<std::string>& step, Facts& facts) {
   const auto clips = at("clip"), divides = at("divide"), leaves = at("if one is not finite"),
              zero = at("zero_grad");
   facts["clips"] = clips != step.end();
+  facts["mean of means"] = at(means_line) != step.end();
   facts["divisions"] = static_cast<double>(
       std::ranges::count_if(step, [](const std::string& line) { return line.starts_with("divide"); }));
   facts["clips before the division"] = clips < divides;
@@ -100,6 +102,11 @@ void add_config(const Json& config, Facts& facts) {
   facts["separate softmax"] = config.contains("loss");
   facts["loss in FP16"] = 0;  // S multiplies in FP32 in all of these programs
   facts["schedule"] = config.contains("schedule");
+  const auto parts = config.value("micro-batches", std::vector<double>{});
+  facts["micro-batches"] = static_cast<double>(parts.size());
+  facts["smallest micro-batch"] = parts.empty() ? 0 : *std::ranges::min_element(parts);
+  facts["largest micro-batch"] = parts.empty() ? 0 : *std::ranges::max_element(parts);
+  facts["unequal micro-batches"] = facts["smallest micro-batch"] < facts["largest micro-batch"];
   add_step(config.at("step").get<std::vector<std::string>>(), facts);
 }
 

@@ -1,5 +1,6 @@
 #include <kernels/kernels.h>
 #include <lessons/lab/clinic/hand_loop.h>
+#include <lessons/lab/clinic/micro_batches.h>
 #include <lessons/lab/clinic/own_scales.h>
 #include <lessons/lab/clinic/separate_softmax.h>
 #include <lessons/lab/clinic/two_heads.h>
@@ -70,9 +71,11 @@ class Hand {
       const char* line;
       void (Hand::*does)();
     };
-    static constexpr std::array<Call, 9> calls{{
+    static constexpr std::array<Call, 11> calls{{
         {"backward of loss", &Hand::backward_without_s},
         {"backward of S x loss", &Hand::backward},
+        {means_line, &Hand::backward},
+        {shares_line, &Hand::backward},
         {"divide gradients by S", &Hand::divide},
         {"clip to norm 1", &Hand::clip},
         {"step if all gradients are finite", &Hand::step_if_finite},
@@ -95,12 +98,8 @@ class Hand {
       if (program_.rolls_all_histories) places_ = products_.state().next.to_doubles();
       products_.begin_step();
       const Float8Products::Region in_eight_bits(products_);
-      Tape tape(finding_ ? nullptr : &*tracer_);
-      const Tensor loss = program_.separate_softmax
-                              ? separate_softmax_loss((*model_)(batch_.images), batch_.labels)
-                              : train::loss_of(plan_.task, *model_, batch_);
-      tape.backward(scale(loss, s_.scale));
-      record_.loss = loss.item();
+      record_.loss = 0;
+      for (const MicroBatch& part : parts_of(batch_, program_)) backward_of(part);
     }
     products_.end_step();
     if (program_.rolls_all_histories) roll_all_histories(products_, places_, plan_.recipe.eight_bits);
@@ -108,6 +107,15 @@ class Hand {
     gradients_.emplace(optimizer_->gradients());
     if (kept_) kernels::accumulate(kept_.view(), gradients_->view());
     if (!std::isfinite(record_.loss)) find("first bad");
+  }
+
+  void backward_of(const MicroBatch& part) {
+    Tape tape(finding_ ? nullptr : &*tracer_);
+    const Tensor loss = program_.separate_softmax
+                            ? separate_softmax_loss((*model_)(part.batch.images), part.batch.labels)
+                            : train::loss_of(plan_.task, *model_, part.batch);
+    tape.backward(scale(loss, s_.scale * part.weight));
+    record_.loss += static_cast<double>(part.weight) * loss.item();
   }
 
   /// S is 1: a division by it changes nothing.

@@ -1,4 +1,4 @@
-// The clinic: eleven training runs that went wrong, each by a mistake that people really make. The patients
+// The clinic: fifteen training runs that went wrong, each by a mistake that people really make. The patients
 // stand in lessons/clinic/README.md.
 //
 //   ./learn clinic              lists the patients and the causes

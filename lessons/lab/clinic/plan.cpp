@@ -1,5 +1,6 @@
 #include <lessons/lab/clinic/case.h>
 #include <lessons/lab/clinic/masked_mlp.h>
+#include <lessons/lab/clinic/micro_batches.h>
 #include <lessons/lab/clinic/two_heads.h>
 #include <tinymp/nn/deep_mlp.h>
 #include <tinymp/optim/optimizers.h>
@@ -139,9 +140,12 @@ Program program_of(const Json& config) {
   }
   program.second_head_every = value<std::int64_t>(config.at("model"), "second head every", 0);
   program.rolls_all_histories = rolls_all_histories(config);
+  program.micro_batches = value(config, "micro-batches", program.micro_batches);
+  program.mean_of_means = std::ranges::find(program.step, means_line) != program.step.end();
   program.is_the_library_s = program.step == usual && !program.separate_softmax &&
                              !program.averages_move_in_forward && program.damaged_step == 0 &&
-                             program.second_head_every == 0 && !program.rolls_all_histories;
+                             program.second_head_every == 0 && !program.rolls_all_histories &&
+                             program.micro_batches.empty();
   return program;
 }
 

@@ -10,7 +10,7 @@ namespace tinymp::clinic {
 int show(int argc, const char* const* argv) {
   std::string number;
   CLI::App app(
-      "Fourteen training runs that went wrong: find the cause of each. lessons/clinic/README.md tells how.",
+      "Fifteen training runs that went wrong: find the cause of each. lessons/clinic/README.md tells how.",
       "./learn clinic");
   app.add_option("N", number, "One patient (all of them)");
   app.footer(
