@@ -51,10 +51,11 @@ double gb(std::int64_t bytes) { return 1e-9 * static_cast<double>(bytes); }
 
 void show_kinds(Lab& lab) {
   constexpr std::int64_t batch = 32, T = 128;
+  const Recipe fp16 =
+      lab.sabotaged("fp16") ? recipes::fp32 : recipes::fp16_dynamic;  // a model that is not cast
   const MemoryUse uses[] = {use_of(base, recipes::fp32, batch, T),
-                            use_of(base, recipes::fp32, batch, T, Saved::all),
-                            use_of(base, recipes::fp16_dynamic, batch, T),
-                            use_of(base, recipes::fp16_dynamic, batch, T, Saved::all)};
+                            use_of(base, recipes::fp32, batch, T, Saved::all), use_of(base, fp16, batch, T),
+                            use_of(base, fp16, batch, T, Saved::all)};
   lab.say(fmt::format("\n{}, fine-tuning with Adam, {} texts of {} tokens: GB (10^9 bytes)", base.name, batch,
                       T));
   lab.say("                      FP32             FP16");

@@ -41,6 +41,12 @@ train::Plan decoder_plan(const Lab& lab, const data::Text& text, const std::stri
           .batch = 8};
 }
 
+std::vector<Contender> contenders() {
+  Recipe cast = recipes::o1;
+  cast.scaling = moving_scale;
+  return {{in_fp32, recipes::fp32}, {fp16, fp16_moving()}, {autocast, cast}, {eight, recipes::fp8_hybrid}};
+}
+
 struct Written {
   std::string name;
   Recipe recipe;
@@ -102,20 +108,22 @@ std::unique_ptr<data::Text> characters(Lab& lab) {
 }
 
 void ask_parity(Lab& lab, const data::Text& text) {
-  Recipe cast = recipes::o1;
-  cast.scaling = moving_scale;
-  const std::vector<Contender> contenders{
-      {in_fp32, recipes::fp32}, {fp16, fp16_moving()}, {autocast, cast}, {eight, recipes::fp8_hybrid}};
+  const bool full = lab.options().full;
+  const std::string& question = full ? long_parity : parity;
   for (const std::uint64_t seed : lab.seeds())
-    for (const Contender& contender : contenders) lab.train(decoder_plan(lab, text, parity, contender, seed));
-  lab.verdict(parity,
+    for (const Contender& contender : contenders()) {
+      train::Plan plan = decoder_plan(lab, text, question, contender, seed);
+      if (full) plan.steps = lab.steps(3000, 8), plan.warmup = lab.steps(100, 2);
+      lab.train(std::move(plan));
+    }
+  lab.verdict(question,
               fmt::format("FP16 ends within {} % of FP32's loss, autocast within {} %, FP8 within {} %.",
-                          fixed(percent_apart(lab, parity, fp16, in_fp32), 2),
-                          fixed(percent_apart(lab, parity, autocast, in_fp32), 2),
-                          fixed(percent_apart(lab, parity, eight, in_fp32), 2)));
-  claim_ends_as(lab, parity, fp16, in_fp32, 1);
-  claim_ends_as(lab, parity, autocast, in_fp32, 1);
-  claim_ends_as(lab, parity, eight, in_fp32, 3);
+                          fixed(percent_apart(lab, question, fp16, in_fp32), 2),
+                          fixed(percent_apart(lab, question, autocast, in_fp32), 2),
+                          fixed(percent_apart(lab, question, eight, in_fp32), 2)));
+  claim_ends_as(lab, question, fp16, in_fp32, 1);
+  claim_ends_as(lab, question, autocast, in_fp32, 1);
+  claim_ends_as(lab, question, eight, in_fp32, 3);
 }
 
 void ask_by_hand(Lab& lab, const data::Text& text) {

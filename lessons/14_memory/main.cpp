@@ -16,6 +16,10 @@ namespace {
 
 void experiment(Lab& lab) {
   const std::unique_ptr<data::Text> text = characters(lab);
+  if (lab.options().full) {
+    if (text) ask_parity(lab, *text);
+    return;
+  }
   show_bytes(lab);
   show_attention(lab);
   show_sums(lab, text.get());

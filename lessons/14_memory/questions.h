@@ -8,6 +8,7 @@
 namespace tinymp::lab {
 
 inline const std::string parity = "A decoder: do sixteen and eight bits end as FP32 does?",
+                         long_parity = "A decoder for 3,000 steps: do they still end together?",
                          by_hand = "Attention by hand: what breaks it in FP16?",
                          small_batch = "A batch of 2: do accumulated gradients help?",
                          norms = "Batch norm: is 2 x 16 a batch of 32?";
@@ -27,7 +28,7 @@ void show_overflow(Lab& lab);
 void show_recomputation(Lab& lab);
 
 // Questions, with training.
-void ask_parity(Lab& lab, const data::Text& text);   ///< decoder.cpp
+void ask_parity(Lab& lab, const data::Text& text);   ///< decoder.cpp; with --full ten times as long
 void ask_by_hand(Lab& lab, const data::Text& text);  ///< decoder.cpp
 void ask_small_batch(Lab& lab);                      ///< small_batch.cpp
 void ask_norms(Lab& lab);                            ///< small_batch.cpp

@@ -120,11 +120,18 @@ struct FirstStep {
   bool is_finite = false;
 };
 
-double apart_from_256(train::Plan plan) {
+train::Loss scaled_loss(float factor) {
+  return [factor](const Tensor& y, std::span<const std::int32_t> labels) {
+    return scale(cross_entropy(y, labels), factor);
+  };
+}
+
+double apart_from_256(const Lab& lab, train::Plan plan) {
   plan.batch = 256;
   const FirstStep whole(plan);
   plan.batch = 8;
   plan.micro_batches = 32;
+  if (lab.sabotaged("divide")) plan.loss = scaled_loss(32);  // a sum that nothing divides
   return apart(whole.gradient, FirstStep(plan).gradient);
 }
 
@@ -154,7 +161,7 @@ void show_8_x_32(Lab& lab, const data::Text* text) {
   lab.say("largest difference, in multiples of the largest gradient of its tensor");
   double most = 0;
   const auto show = [&](const char* name, const train::Plan& plan) {
-    const double found = apart_from_256(plan);
+    const double found = apart_from_256(lab, plan);
     lab.say(fmt::format("  {:<24} {:>8.1e}", name, found));
     return found;
   };
@@ -202,9 +209,7 @@ void show_overflow(Lab& lab) {
     plan.recipe = recipes::fp16_static;
     undivided = largest_power(plan);
     train::Plan of_means = plan, wide = plan;
-    of_means.loss = [K](const Tensor& y, std::span<const std::int32_t> labels) {
-      return scale(cross_entropy(y, labels), 1 / static_cast<float>(K));
-    };
+    if (!lab.sabotaged("divide")) of_means.loss = scaled_loss(1 / static_cast<float>(K));
     divided = largest_power(of_means);
     wide.recipe.gradient = DType::f32;
     const auto power = [](int of) { return fmt::format("2^{}", of); };

@@ -35,7 +35,8 @@ TEST_CASE("course: a lesson is found by its number or name") {
   CHECK(std::string(lab::lesson_of("06_loss_scaling").sabotage) == "unscale");
   CHECK(lab::sabotages_of(lab::lesson_of("06")) == std::vector<std::string>{"unscale"});
   CHECK(lab::sabotages_of(lab::lesson_of("0")).empty());
-  CHECK(lab::sabotages_of(lab::lesson_of("14")) == std::vector<std::string>{"mask", "mean", "again"});
+  CHECK(lab::sabotages_of(lab::lesson_of("14")) ==
+        std::vector<std::string>{"mask", "mean", "again", "divide", "softmax", "fp16"});
   CHECK_THROWS_AS(lab::lesson_of("77"), Error);
   CHECK_THROWS_AS(lab::lesson_of("six"), Error);
 }

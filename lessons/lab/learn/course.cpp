@@ -74,7 +74,8 @@ constexpr Lesson lessons[] = {
      .title = "When it does not fit: what takes the memory, and what saves it?",
      .question =
          "Counts a step's bytes, breaks attention in FP16, adds up small batches, computes blocks twice",
-     .sabotage = "mask mean again"}};
+     .sabotage = "mask mean again divide softmax fp16",
+     .full = "The decoder in four formats for 3,000 steps: with --seeds 3 ten minutes"}};
 
 }  // namespace
 
