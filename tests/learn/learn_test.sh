@@ -192,7 +192,7 @@ use() {
   [ "${TINYMP_LEAVE_OUT:-}" = exercises ] || exercises
   export TINYMP_PROGRESS=$work/progress.txt
   learn 0 clinic && prints '^  Patient 3: crawls  *-' && prints '^  .*  clip-before-division'
-  learn 2 clinic 15 && complains "no patient '15'; there are 1 to 14"
+  learn 2 clinic 16 && complains "no patient '16'; there are 1 to 15"
   learn 2 clinic run && complains 'N is required'
   learn 2 check clinic 3 clip && complains "did you mean 'clip-before-division'"
   learn 1 check clinic 3 no-master && prints '^No: it is not no-master'
