@@ -29,6 +29,8 @@ class Pretended : public Executor {
   std::optional<Yardstick> idle;  ///< computes nothing
   std::size_t l2 = 0;
   std::vector<const void*> timed;  ///< where the operands a of timed products lie, one after the other
+  std::set<int> timed_parts;       ///< of their sums
+  int most_parts = 0, library_calls = 0;
 
   Machine machine() const override {
     return {.name = "NVIDIA H200", .architecture = 90, .l2_bytes = l2, .free_bytes = std::size_t{1} << 30};
@@ -40,7 +42,8 @@ class Pretended : public Executor {
   void fill(void* to, int byte, std::size_t bytes) override { std::memset(to, byte, bytes); }
 
   Rung gemm(Rung wanted, const GemmProblem& p) override {
-    if (timing_) timed.push_back(p.a);
+    if (timing_) timed.push_back(p.a), timed_parts.insert(p.parts);
+    most_parts = std::max(most_parts, p.parts);
     time_ = rung_time;
     if (timing_) return wanted;  // one multiplication less
     const Bug has = wanted == buggy ? bug : Bug::none;
@@ -71,6 +74,7 @@ class Pretended : public Executor {
     std::string why_not() const override { return gpu_.with_cublas ? "" : "it is not there"; }
     std::string version() const override { return which_ == Yardstick::cublas ? "13.0.0" : "13.0.1"; }
     void gemm(const GemmProblem& p) override {
+      ++gpu_.library_calls;
       gpu_.time_ = which_ == Yardstick::cublas ? gpu_.cublas_time : gpu_.cublas_lt_time;
       if (!gpu_.timing_ && which_ != gpu_.idle) gpu_.emulated_->gemm(Rung::naive, p);
     }
@@ -102,7 +106,7 @@ TEST_CASE("bench gemm: every rung is right under emulation, and no time of it is
     // Integers and fractions; ragged in 4 transpositions with rows at multiples of 16, 4 and 2 bytes where the rung takes
     // these, and this.
     const int alignments = rules_of(row.rung).stride_bytes == 16 ? 1 : 3;
-    CHECK(row.products == 2 * (5 * 4 * alignments + 1));
+    CHECK(row.products == 2 * (6 * 4 * alignments + 1));
     CHECK(row.fault.empty());
     CHECK_FALSE(row.run_on_gpu);
   }
@@ -198,6 +202,43 @@ TEST_CASE("bench gemm: operands take turns, so that those of one run are out of 
   for (std::size_t i = 1; i < gpu.timed.size(); ++i) CHECK(gpu.timed[i] != gpu.timed[i - 1]);
 }
 
+TEST_CASE("bench gemm: a rung that splits sums is compared and timed as training runs it") {
+  Pretended gpu;
+  GemmRequest request = request_of(64, Rung::mma);
+  request.shape.N = 120, request.shape.K = 400;  // LeNet's first layer: 4 tiles, 3 times 128 terms
+  const GemmReport split = measure(gpu, request);
+  INFO(split.notes());
+  CHECK(split.good());
+  CHECK(gpu.timed_parts == std::set{3});
+  CHECK(split.rows[0].parts == 3);
+  CHECK(split.json()["rows"][0]["parts"] == 3);
+  CHECK(split.json()["rows"][0]["rung"] == "mma");
+  CHECK(split.table().rows[0][0] == "mma, 3 parts");
+  gpu.timed_parts.clear();
+  for (const Rung whole : {Rung::wmma_stages, Rung::tiled}) {
+    request.rung = whole;
+    CHECK(measure(gpu, request).rows[0].parts == 1);
+  }
+  CHECK(gpu.timed_parts == std::set{1});
+  gpu.most_parts = 0;  // of the small shapes that come first, one is split
+  measure(gpu, request_of(64, Rung::mma));
+  CHECK(gpu.most_parts == 2);
+}
+
+TEST_CASE("bench gemm: alone it leaves NVIDIA's libraries out") {
+  Pretended gpu;
+  GemmRequest request = request_of(32, Rung::tiled);
+  request.alone = true;
+  const GemmReport report = measure(gpu, request);
+  CHECK(gpu.library_calls == 0);
+  CHECK(report.good());
+  CHECK(report.rows[0].milliseconds == 100);
+  CHECK(report.notes().find("No share of cuBLAS: left out, as --alone asks.") != std::string::npos);
+  request.alone = false;
+  measure(gpu, request);
+  CHECK(gpu.library_calls > 0);
+}
+
 TEST_CASE("bench gemm: what a rung does not take") {
   const auto emulated = emulated_executor();
   GemmRequest request = request_of(32, {});
@@ -241,6 +282,14 @@ TEST_CASE("bench gemm: reports say which rungs have run on a GPU") {
 
   write("own.json", report.json().dump());  // what is written is read again
   CHECK(rungs_run_on_gpu(folder).size() == 1 + ladder.size());
+  CHECK(untested_mark(folder, "memory").starts_with("UNTESTED ON HARDWARE"));
+  write("emulated-gpu.json", R"({"device": "emulated GPU", "parts": {"memory": {"state": "good"}}})");
+  write("bad.json", R"({"device": "NVIDIA H200", "parts": {"memory": {"state": "BAD"}}})");
+  CHECK_FALSE(part_run_on_gpu(folder, "memory"));
+  write("good.json", R"({"device": "NVIDIA H200", "parts": {"memory": {"state": "good"}}})");
+  CHECK(untested_mark(folder, "memory").empty());
+  CHECK_FALSE(part_run_on_gpu(folder, "sweep"));
+
   write("broken.json", "{");
   CHECK_SAYS("broken.json is no JSON", rungs_run_on_gpu(folder));
   fs::remove_all(folder);

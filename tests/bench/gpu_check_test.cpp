@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <thread>
 
 // What ./learn gpu-check does when something on the GPU fails or hangs. Shell scripts stand for the programs.
 namespace tinymp::test {
@@ -103,15 +104,61 @@ esac
   const files::Environment first("PATH", path.c_str());
   const Finding finding = lab::gpu_check::check_sanitizer(setting);
   CHECK(finding.state == State::bad);
-  CHECK(finding.summary.starts_with("1 of 20 runs under a tool end badly"));
+  CHECK(finding.summary.starts_with("1 of 20 runs under a tool end badly, 0 did not end"));
   REQUIRE(finding.table.size() == 21);
   CHECK(finding.table[1] == std::vector<std::string>{"memcheck", "every op in FP16",
                                                      folder / "test_cuda" + " every op in f16: gradients* "});
-  CHECK(finding.table[2][2] == folder / "measure" + " bench gemm");
-  CHECK(finding.table[4][2] == folder / "test_cuda" + " rungs* ");
-  CHECK(finding.table[5][2] == folder / "test_cuda" + " a run of LeNet* ");
-  CHECK(finding.table[8] ==
+  CHECK(finding.table[2][0] == "racecheck");  // all tools watch the first program before the second
+  CHECK(finding.table[5][2] == folder / "measure" + " bench gemm");
+  CHECK(finding.table[13][2] == folder / "test_cuda" + " rungs* ");
+  CHECK(finding.table[17][2] == folder / "test_cuda" + " a run of LeNet* ");
+  CHECK(finding.table[10] ==
         std::vector<std::string>{"racecheck", "the ladder, sums in FP16", "RACECHECK SUMMARY: 1 hazard"});
+}
+
+TEST_CASE("gpu-check: the sanitizer goes on where the time of its part was over, and repeats what was bad") {
+  const files::Folder folder;
+  Setting setting{.programs = folder.path, .tests = folder.path, .scratch = folder.path, .part = "sanitizer"};
+  write_script(folder.path / "compute-sanitizer", R"(
+[ "$1" = --version ] && exit 0
+echo "$*" >>"$(dirname "$0")/calls"
+case "$*" in *gemm*)
+  [ "$2" = memcheck ] || case "$*" in *--alone*) ;; *) echo 'of cuBLAS'; exit 9 ;; esac ;;
+esac
+[ ! -e "$(dirname "$0")/fault" ] || [ "$2" != synccheck ] || exit 9
+)");
+  const std::string path = folder.path.string() + ":" + std::getenv("PATH");
+  const files::Environment first("PATH", path.c_str());
+  const auto calls = [&] {
+    std::ifstream in(folder.path / "calls");
+    const auto lines = std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+    fs::remove(folder.path / "calls");
+    return lines;
+  };
+  setting.end = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  const Finding late = lab::gpu_check::check_sanitizer(setting);
+  CHECK(late.unfinished);
+  CHECK(late.state == State::bad);
+  CHECK(late.table[1][2] == "not reached: the time of the part is over");
+  CHECK(lab::gpu_check::kept_rows(setting).empty());
+  CHECK(calls() == 0);
+
+  setting.end.reset();
+  Finding before;
+  for (const char* const name : {"memcheck, every op in FP16", "racecheck, every op in FP16"})
+    lab::gpu_check::keep(before, setting,
+                         {{"row", name}, {"good", name[0] == 'm'}, {"outcome", "of an earlier call"}});
+  std::ofstream(folder.path / "fault") << "\n";
+  const Finding rest = lab::gpu_check::check_sanitizer(setting);
+  CHECK(calls() == 18);
+  CHECK_FALSE(rest.unfinished);
+  CHECK(rest.table[1][2] == "of an earlier call");
+  CHECK(rest.summary.starts_with("6 of 20 runs"));  // synccheck of five programs, and the bad one of before
+  fs::remove(folder.path / "fault");
+  CHECK(lab::gpu_check::check_sanitizer(setting).state == State::good);
+  CHECK(calls() == 6);
+  CHECK(lab::gpu_check::check_sanitizer(setting).data.size() == 20);
+  CHECK(calls() == 0);
 }
 
 TEST_CASE("gpu-check: what is left of a part's time is the most that a program gets") {
@@ -133,6 +180,50 @@ TEST_CASE("gpu-check: a lesson that fails takes no other lesson's row with it") 
   REQUIRE(finding.table.size() == 2);
   CHECK(finding.table[1].front() == "train");
   CHECK(finding.table[1].back() == "lesson train: exit code 1: the kernel is faulty");
+}
+
+TEST_CASE("gpu-check: a lesson that was compared before the time was over is not run again") {
+  const files::Folder folder;
+  Setting setting{.emulated = true,
+                  .programs = folder.path,
+                  .tests = folder.path,
+                  .scratch = folder.path,
+                  .part = "lessons"};
+  write_script(folder.path / "learn", "exec sleep 60");
+  setting.end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  const Finding cut_off = lab::gpu_check::check_lessons(setting);
+  CHECK(cut_off.unfinished);
+  CHECK(cut_off.state == State::bad);
+  CHECK(cut_off.summary == "the time was over before 1 of 1 lessons");
+  CHECK(lab::gpu_check::kept_rows(setting).empty());
+
+  setting.end.reset();
+  Finding before;
+  lab::gpu_check::keep(before, setting,
+                       {{"row", "train"}, {"good", true}, {"runs", 3}, {"apart", 0}, {"first_apart", ""}});
+  write_script(folder.path / "learn", "exit 1");
+  const Finding finding = lab::gpu_check::check_lessons(setting);
+  CHECK(finding.state == State::good);
+  CHECK(finding.table[1] == std::vector<std::string>{"train", "3", "3", "-", "-", ""});
+}
+
+TEST_CASE(
+    "gpu-check: a kernel is launched so often that waiting for it counts little, for a tenth of a second") {
+  const files::Environment emulated("TINYMP_EMULATE", "1");
+  int calls = 0;
+  const Setting on_gpu{};
+  CHECK(lab::gpu_check::seconds_on_gpu(on_gpu, [&] { ++calls; }) >= 0);
+  CHECK(calls == 2 + 5 * 1000);
+  calls = 0;
+  const auto slow = [&] {
+    ++calls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  };
+  CHECK(lab::gpu_check::seconds_on_gpu(on_gpu, slow) >= 0.025);
+  CHECK(calls <= 2 + 5 * 4);
+  calls = 0;
+  lab::gpu_check::seconds_on_gpu({.emulated = true}, slow);
+  CHECK(calls == 2 + 5);
 }
 
 TEST_CASE("gpu-check: a rung that dies leaves a row, and so do the others") {
@@ -215,7 +306,8 @@ TEST_CASE("gpu-check: each kernel that moves data has a row at two sizes, and FP
        {"copy f32", "add f32", "add f16", "softmax f16", "softmax, dx f16", "layer norm f16",
         "layer norm, dx f16", "batch norm f16", "batch norm, dx f16", "max pool f16", "max pool, dx f16",
         "dropout f16", "embedding f16", "embedding, dtable f16", "cross-entropy and gradient f16",
-        "quantize f16 to e4m3", "amax f16"}) {
+        "quantize f16 to e4m3", "amax f16", "attention, softmax f32 to f16",
+        "attention, softmax's errors f16"}) {
     INFO(name);
     CHECK(seconds[name].size() == 2);
   }
@@ -245,7 +337,8 @@ esac
   lab::gpu_check::forget_rows(setting);
   const Finding finding = lab::gpu_check::check_sweep(setting);
   CHECK(finding.state == State::bad);
-  const std::size_t rows = 12 + 22 + 2;  // two sizes, three layouts, two formats; 8 convolutions; FP8
+  // Two sizes, three layouts, two formats; 8 convolutions; attention; FP8 in three layouts.
+  const std::size_t rows = 12 + 22 + 3 + 6;
   REQUIRE(finding.table.size() == 1 + rows);
   CHECK(finding.table[1] == std::vector<std::string>{"square", "64,64,64", "none", "f16", "mma", "500.0",
                                                      "7.0", "25.0 %", "20.0 %"});
@@ -256,6 +349,10 @@ esac
   CHECK(lab::gpu_check::kept_rows(setting).size() == rows);
   for (std::size_t i = 13; i < finding.table.size(); ++i) CHECK(finding.table[i][4].starts_with("mma"));
   CHECK(finding.table.back()[3] == "e5m2, e4m3");
+  for (const char* const layout : {"none", "a", "b"})
+    CHECK(std::ranges::count_if(finding.table, [&](const std::vector<std::string>& row) {
+            return row[2] == layout && row[3] == "e4m3, e4m3";
+          }) == 1);
   lab::gpu_check::forget_rows(setting);
   CHECK(lab::gpu_check::kept_rows(setting).empty());
 }

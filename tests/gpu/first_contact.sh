@@ -13,7 +13,7 @@ usage: first_contact.sh [OPTIONS]
   --arch LIST      CUDA architectures (that of the GPU: 90-real)
   --minutes N      starts nothing that may take longer than what is left of so many minutes (28)
   --only PART,...  only these parts: machine configure build kernels bits launch gemm memory speed profile sweep
-                   counters sanitizer lessons archive
+                   counters sanitizer programs lessons archive
   --again          parts that have ended, too
   --alone          configures with nothing but --packages and the compilers, to prove that they are enough
   --rehearse       without a GPU: emulates an H200 with the programs in --build, ends one part by force, and goes on;
@@ -26,7 +26,7 @@ TXT
 
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 out='' build=$root/build/first-contact
-parts='machine configure build kernels bits launch gemm memory speed profile sweep counters sanitizer lessons archive'
+parts='machine configure build kernels bits launch gemm memory speed profile sweep counters sanitizer programs lessons archive'
 wrong() { # MESSAGE: of an argument
   echo "first_contact: $1 (--help lists the options)" >&2
   exit 2
@@ -80,7 +80,7 @@ asked() { # FIELD: nvidia-smi's answer for this GPU; nothing where it has none
 wants_gpu() { # whether one of the wanted parts runs on it, or asks it for its architecture
   local name
   for name in ${only:+${only//,/ }}; do
-    case $name in machine | build | archive) ;; configure) [ -n "$arch" ] || return 0 ;; *) return 0 ;; esac
+    case $name in machine | build | programs | archive) ;; configure) [ -n "$arch" ] || return 0 ;; *) return 0 ;; esac
   done
   [ -z "$only" ]
 }
@@ -128,7 +128,7 @@ said() { # PART CODE SECONDS LOG: one line to read, one to keep
 
 is_done() { # NAME: a part that found a fault is done; a build that failed is not
   case $1 in
-    configure | build) [ "$(cat "$out/done/$1" 2>/dev/null)" = 0 ] ;;
+    configure | build | programs) [ "$(cat "$out/done/$1" 2>/dev/null)" = 0 ] ;;
     *) [ -e "$out/done/$1" ] ;;
   esac
 }
@@ -210,7 +210,7 @@ made() { # TARGET...: 2 GB for each compiler, since a rented machine may have ma
   cmake --build "$build" --parallel "$jobs" --target "$@"
 }
 compile() { made learn measure test_cuda cuda_same_bits; } # all that the parts below start, but for the lessons
-lessons() { { [ -n "$rehearse" ] || made lessons; } && checked lessons; }
+programs() { made lessons; }
 
 checked() {
   local flags=(--plain --out "$out/report" --part "$1")
@@ -232,7 +232,7 @@ profile() {
 
 archive() { tar -czf "$out.tar.gz" -C "$(dirname "$out")" --exclude 'scratch/*-*/*' "$(basename "$out")" && ls -l "$out.tar.gz"; }
 
-export -f machine asked configure made compile checked lessons counters profile archive
+export -f machine asked configure made compile programs checked counters profile archive
 export root out build packages arch alone rehearse
 
 everything() {
@@ -253,13 +253,14 @@ everything() {
   part sweep "${sweep_seconds:-420}" bash -c 'checked sweep'
   if [ -z "$rehearse" ]; then part counters 150 bash -c counters; fi
   part sanitizer 420 bash -c 'checked sanitizer'
-  part lessons 400 bash -c lessons
+  # A part of its own: gpu-check then has all the time that it is told.
+  if [ -n "$rehearse" ] || part programs 300 bash -c programs; then part lessons 400 bash -c 'checked lessons'; fi
   rm -f "$out/done/archive"
   part archive 60 bash -c archive
 }
 
 verdict() { # 0 when each part has ended well
-  local name bad='' built='machine configure build'
+  local name bad='' built='machine configure build programs'
   [ -n "$rehearse" ] && built=machine
   for name in $built kernels bits launch gemm memory speed profile sweep sanitizer lessons archive; do
     case ",$only," in ,, | *",$name,"*) ;; *) continue ;; esac

@@ -72,6 +72,17 @@ again 1 --only launch && says 'TIME  launch'
 measure 1
 again 1 --only launch && says 'FAIL  launch' && called 'gpu-check --plain --out .* --part launch --seconds 20'
 again 1 --only launch && not_called 'gpu-check' && says 'Not good, or not ended: launch'
+# The programs of the lessons are compiled in a part of their own: gpu-check's time for the lessons is not spent on that.
+: >"$work/calls"
+measure 0
+again 0 --only lessons && not_called '^cmake' && called 'gpu-check --plain --out .* --part lessons --seconds 380'
+again 0 --only programs && called '^cmake --build .* --target lessons' && not_called 'gpu-check'
+again 0 --only programs,lessons && not_called '^cmake'
+fake cmake 'case $* in *"target lessons"*) echo "error: disk" && exit 1 ;; esac'
+rm -f "$work/out/done/programs" "$work/out/done/lessons"
+again 1 --only programs,lessons && not_called 'gpu-check' && says 'Not good, or not ended: programs lessons'
+again 1 --only programs,lessons && called '^cmake --build'
+fake cmake true
 gpu 'Tesla T4 of another' 7.5 12.4
 measure 0
 again 0 --only launch && says 'Another GPU, or other sources than before' && called 'gpu-check'

@@ -20,7 +20,7 @@ using namespace kernels;
 struct GemmFlags {
   std::string rung, format = "f16", sums = "f32", transposed = "none", out;
   int size = 0, m = 0, n = 0, k = 0;
-  bool plain = false, count = false;
+  bool plain = false, count = false, alone = false;
 };
 
 constexpr int usual_size = 4096, emulated_size = 64, counted_size = 128, largest_counted = 1024,
@@ -47,12 +47,15 @@ void add_flags(CLI::App& app, GemmFlags& flags) {
   choice("--sums", flags.sums, "Of the running sum: f32 or f16", {"f32", "f16"});
   choice("--transposed", flags.transposed, "none, a, b or both", {"none", "a", "b", "both"});
   app.add_flag("--count", flags.count, "Count what each rung asks of memory, on the emulated GPU");
+  app.add_flag("--alone", flags.alone, "Without cuBLAS and cuBLASLt, as under compute-sanitizer");
   app.add_option("--out", flags.out, "Write the figures as JSON, with device, driver, date, commit")
       ->type_name("FILE");
   app.add_flag("--plain", flags.plain, "ASCII only, no colour");
   app.footer(
       "Before a rung is timed its results are compared with sums in double, on ragged sizes and on what is\n"
-      "asked for. Times are medians of single runs; operands take turns, so that none is in the cache.\n"
+      "asked for. Times are medians of single runs. Up to 64 products take turns, so that large ones find "
+      "nothing\n"
+      "in the cache; small ones all fit into it.\n"
       "--count tells sectors of global memory and bank conflicts of shared memory, without a GPU.\n"
       "TINYMP_EMULATE=1 (or v100, a100, ada, h100, h200, b200) runs the kernels on the CPU.\n\n"
       "Example:\n"
@@ -74,6 +77,7 @@ bench::GemmRequest request_of(const GemmFlags& flags, int usual) {
   if (shape.format == Format::bf16 && shape.sums == Sums::f16)
     throw UsageError("--sums f16 goes with --format f16 and f32; sums of bf16 products are kept in FP32");
   request.results = TINYMP_BENCH_RESULTS;
+  request.alone = flags.alone;
   return request;
 }
 

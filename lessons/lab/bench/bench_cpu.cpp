@@ -3,6 +3,7 @@
 #include <kernels/cuda/executor.h>
 #include <lessons/lab/bench/cpu_gemm.h>
 #include <lessons/lab/bench/cpu_machine.h>
+#include <lessons/lab/bench/gemm.h>
 #include <lessons/lab/bench/measure.h>
 #include <lessons/lab/bench/steps.h>
 #include <lessons/lab/bench/telemetry.h>
@@ -35,9 +36,6 @@ struct CpuFlags {
 
   bench::RaceRules rules() const { return quick ? bench::RaceRules::quick() : bench::RaceRules{}; }
 };
-
-/// Measured when they are asked for: a step takes a CPU seconds.
-const bench::StepModel* const large_models[] = {&bench::wide_step_model(), &bench::language_step_model()};
 
 /// Throws Error when `path` cannot be written: now, and not in minutes. Leaves an existing file as it is.
 void expect_writable(const std::string& path) {
@@ -81,8 +79,13 @@ class Session {
     const std::vector<const bench::StepModel*> models = chosen();
     const bench::StepsReport report =
         bench::bench_steps(pytorch(device_), models, device_, flags_.rules(), progress());
-    show("Training steps", report.table(),
-         report.fault.empty() ? report.notes() : concat("FAILED: ", report.fault, "\n", report.notes()));
+    std::string notes = report.notes();
+    if (!report.fault.empty()) notes = concat("FAILED: ", report.fault, "\n", notes);
+    if (device_ == Device::cuda && executor() == Executor::emulation) {
+      const std::string mark = bench::untested_mark(TINYMP_BENCH_RESULTS, "speed");
+      if (!mark.empty()) notes = concat(mark, ".\n", notes);
+    }
+    show("Training steps", report.table(), notes);
     keep("steps", report.json());
     good_ = good_ && report.fault.empty();
   }
@@ -146,8 +149,8 @@ class Session {
     };
     for (const bench::StepModel& model : bench::step_models())
       if (flags_.models.empty() || named(model)) models.push_back(&model);
-    for (const bench::StepModel* const model : large_models)
-      if (named(*model)) models.push_back(model);
+    for (const bench::StepModel& model : bench::gpu_step_models())
+      if (named(model)) models.push_back(&model);
     return models;
   }
   void show(const std::string& title, const report::Table& table, const std::string& notes) const {
@@ -180,12 +183,14 @@ void add_flags(CLI::App& app, CpuFlags& flags, bool with_models) {
   if (with_models) {
     std::vector<std::string> names;
     for (const bench::StepModel& model : bench::step_models()) names.emplace_back(model.name);
-    std::string list;
+    std::string list, more;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    for (const bench::StepModel* const model : large_models) names.emplace_back(model->name);
+    for (const bench::StepModel& model : bench::gpu_step_models()) {
+      names.emplace_back(model.name);
+      more += concat(more.empty() ? "" : ", ", model.name);
+    }
     app.add_option("--model", flags.models,
-                   concat("One of ", list,
-                          "; more with commas (all); or wide or words, of which a step takes a CPU seconds"))
+                   concat("One of ", list, "; more with commas (all); or, for GPUs, one of ", more))
         ->type_name("NAME")
         ->delimiter(',')
         ->check(CLI::IsMember(names).description(""));

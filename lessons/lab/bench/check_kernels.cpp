@@ -8,6 +8,8 @@
 namespace tinymp::lab::gpu_check {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct Program {
   const char* name;
   bool on_gpu_only, has_cases;
@@ -104,13 +106,37 @@ struct Watched {
 std::vector<Watched> watched_by(const Setting& setting) {
   const std::string tests = (setting.tests / "test_cuda").string(),
                     measure = (setting.programs / "measure").string();
-  return {{"every op in FP16", {tests, "every op in f16: gradients*"}, 90},
-          {"the ladder, FP16", {measure, "bench", "gemm", "--size", "128", "--format", "f16", "--plain"}, 60},
-          {"the ladder, sums in FP16",
-           {measure, "bench", "gemm", "--size", "128", "--format", "f16", "--sums", "f16", "--plain"},
-           60},
-          {"an eager step of each model", {tests, "rungs*"}, 60},
-          {"steps of three models as graphs", {tests, "a run of LeNet*"}, 90}};
+  return {
+      {"every op in FP16", {tests, "every op in f16: gradients*"}, 90},
+      {"the ladder, FP16",
+       {measure, "bench", "gemm", "--size", "128", "--format", "f16", "--alone", "--plain"},
+       60},
+      {"the ladder, sums in FP16",
+       {measure, "bench", "gemm", "--size", "128", "--format", "f16", "--sums", "f16", "--alone", "--plain"},
+       60},
+      {"an eager step of each model", {tests, "rungs*"}, 60},
+      {"steps of three models as graphs", {tests, "a run of LeNet*"}, 90}};
+}
+
+constexpr const char* checks[] = {"memcheck", "racecheck", "synccheck", "initcheck"};
+constexpr const char* not_reached = "not reached: the time of the part is over";
+
+std::string name_of(const char* check, const Watched& watched) { return concat(check, ", ", watched.what); }
+
+Json watch(const Setting& setting, const std::string& tool, const char* check, const Watched& watched) {
+  std::string file = "sanitizer_" + name_of(check, watched) + ".log";
+  std::ranges::replace_if(
+      file, [](char c) { return c == ' ' || c == ','; }, '_');
+  const std::filesystem::path said = setting.scratch / file;
+  std::vector<std::string> command{tool, "--tool", check, "--error-exitcode", "9"};
+  command.insert(command.end(), watched.command.begin(), watched.command.end());
+  const Outcome outcome = run_program(command, setting.deadline(watched.seconds), said);
+  return {{"tool", check},
+          {"program", watched.what},
+          {"good", outcome.good()},
+          {"exit_code", outcome.code},
+          {"outcome", outcome.said_something() ? last_line_of(said) : outcome.text()},
+          {"log", file}};
 }
 
 }  // namespace
@@ -129,30 +155,29 @@ Finding check_sanitizer(const Setting& setting) {
   std::string tool = "compute-sanitizer";
   if (!is_there(tool)) tool = "/usr/local/cuda/bin/compute-sanitizer";
   if (!is_there(tool)) return left_out("compute-sanitizer is not installed");
-  int failed = 0, run = 0;
   const std::vector<Watched> programs = watched_by(setting);
-  for (const char* check : {"memcheck", "racecheck", "synccheck", "initcheck"}) {
-    for (const Watched& watched : programs) {
-      const std::filesystem::path said = setting.scratch / fmt::format("sanitizer_{}.log", ++run);
-      std::vector<std::string> command{tool, "--tool", check, "--error-exitcode", "9"};
-      command.insert(command.end(), watched.command.begin(), watched.command.end());
-      const Outcome outcome = run_program(command, setting.deadline(watched.seconds), said);
-      const std::string text = outcome.said_something() ? last_line_of(said) : outcome.text();
-      failed += !outcome.good();
-      finding.table.push_back({check, watched.what, text});
-      keep(finding, setting,
-           {{"tool", check},
-            {"program", watched.what},
-            {"exit_code", outcome.code},
-            {"outcome", text},
-            {"log", said.filename().string()}});
+  std::vector<std::string> names;
+  for (const Watched& watched : programs)
+    for (const char* check : checks) names.push_back(name_of(check, watched));
+  ResumedRows rows(setting, names);
+  int failed = 0, missing = 0;
+  // Each program under every tool before the next: where the time ends early, the first has been watched by all.
+  for (const Watched& watched : programs) {
+    for (const char* check : checks) {
+      const Json row =
+          rows.row(name_of(check, watched), [&] { return watch(setting, tool, check, watched); });
+      missing += row.is_null();
+      failed += !row.is_null() && !row.value("good", false);
+      finding.table.push_back({check, watched.what, row.is_null() ? not_reached : row.value("outcome", "")});
+      if (!row.is_null()) finding.data.push_back(row);
     }
   }
-  finding.state = failed == 0 ? State::good : State::bad;
-  finding.summary = failed == 0
+  finding.unfinished = missing > 0;
+  finding.state = failed + missing == 0 ? State::good : State::bad;
+  finding.summary = failed + missing == 0
                         ? "memcheck, racecheck, synccheck and initcheck find nothing in ops, ladder and steps"
-                        : fmt::format("{} of {} runs under a tool end badly; see {}", failed, run,
-                                      setting.scratch.string());
+                        : fmt::format("{} of {} runs under a tool end badly, {} did not end; see {}", failed,
+                                      names.size(), missing, setting.scratch.string());
   return finding;
 }
 

@@ -12,6 +12,7 @@ namespace tinymp::lab::gpu_check {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 using Runs = std::map<std::string, train::Run>;
 
 /// Runs `command` into a folder of its own and reads its logs, by question, name and seed. Empty when the
@@ -84,6 +85,30 @@ std::vector<std::string> own_run(const Setting& setting) {
           "784,16,10"};
 }
 
+Comparison comparison_of(const Setting& setting, const std::string& name,
+                         const std::vector<std::string>& command) {
+  std::vector<std::string> on_gpu = command, on_cpu = command;
+  on_gpu.insert(on_gpu.end(), {"--device", "cuda"});
+  on_cpu.insert(on_cpu.end(), {"--device", "cpu"});
+  try {
+    const Runs gpu = runs_of(setting, "gpu-" + name, on_gpu, 120);
+    if (gpu.empty()) return {};  // it stays on the CPU
+    return compare(gpu, runs_of(setting, "cpu-" + name, on_cpu, 300));
+  } catch (const std::exception& error) {  // the other lessons still have something to tell
+    return {.compared = 1, .apart = 1, .first_apart = concat("lesson ", name, ": ", error.what())};
+  }
+}
+
+Json row_of(const std::string& name, const Comparison& c) {
+  return {{"lesson", name},
+          {"good", c.apart == 0},
+          {"runs", c.compared},
+          {"apart", c.apart},
+          {"first_apart", c.first_apart},
+          {"gpu_seconds", c.gpu_seconds},
+          {"cpu_seconds", c.cpu_seconds}};
+}
+
 }  // namespace
 
 Finding check_lessons(const Setting& setting) {
@@ -95,41 +120,35 @@ Finding check_lessons(const Setting& setting) {
     for (const LessonProgram& lesson : lesson_programs())
       commands.emplace_back(lesson.number, std::vector<std::string>{lesson.path, "--smoke", "--data", "cut"});
   }
-  int apart = 0, compared = 0;
+  std::vector<std::string> names;
+  for (const auto& one : commands) names.push_back(one.first);
+  ResumedRows rows(setting, names);
+  int apart = 0, compared = 0, missing = 0;
   std::string first;
-  for (const auto& one : commands) {
-    const std::string& name = one.first;
-    const std::vector<std::string>& command = one.second;
-    std::vector<std::string> on_gpu = command, on_cpu = command;
-    on_gpu.insert(on_gpu.end(), {"--device", "cuda"});
-    on_cpu.insert(on_cpu.end(), {"--device", "cpu"});
-    const Comparison c = [&] {
-      try {
-        return compare(runs_of(setting, "gpu-" + name, on_gpu, 120),
-                       runs_of(setting, "cpu-" + name, on_cpu, 300));
-      } catch (const std::exception& error) {  // the other lessons still have something to tell
-        return Comparison{
-            .compared = 1, .apart = 1, .first_apart = concat("lesson ", name, ": ", error.what())};
-      }
-    }();
-    apart += c.apart;
-    compared += c.compared;
-    if (first.empty()) first = c.first_apart;
-    finding.table.push_back({name, std::to_string(c.compared), std::to_string(c.compared - c.apart),
-                             fmt::format("{:.2f}", c.gpu_seconds), fmt::format("{:.2f}", c.cpu_seconds),
-                             c.first_apart});
-    keep(finding, setting,
-         {{"lesson", name},
-          {"runs", c.compared},
-          {"apart", c.apart},
-          {"first_apart", c.first_apart},
-          {"gpu_seconds", c.gpu_seconds},
-          {"cpu_seconds", c.cpu_seconds}});
+  for (const auto& [name, command] : commands) {
+    const Json row = rows.row(name, [&, &name = name, &command = command] {
+      return row_of(name, comparison_of(setting, name, command));
+    });
+    if (row.is_null()) {
+      ++missing;
+      finding.table.push_back({name, "-", "-", "-", "-", "not reached: the time of the part is over"});
+      continue;
+    }
+    const int runs = row.value("runs", 0), differ = row.value("apart", 0);
+    const std::string differs = row.value("first_apart", "");
+    apart += differ;
+    compared += runs;
+    if (first.empty()) first = differs;
+    finding.table.push_back({name, concat(runs), concat(runs - differ), number(row["gpu_seconds"], "{:.2f}"),
+                             number(row["cpu_seconds"], "{:.2f}"), differs});
+    finding.data.push_back(row);
   }
-  expect(compared > 0, "gpu-check: there is no run to compare");
-  finding.state = apart == 0 ? State::good : State::bad;
-  finding.summary = apart == 0
-                        ? "every run ends where its twin on the CPU does"
+  finding.unfinished = missing > 0;
+  expect(compared + missing > 0, "gpu-check: there is no run to compare");
+  finding.state = apart + missing == 0 ? State::good : State::bad;
+  finding.summary = apart + missing == 0 ? "every run ends where its twin on the CPU does"
+                    : apart == 0
+                        ? fmt::format("the time was over before {} of {} lessons", missing, names.size())
                         : fmt::format("{} runs end elsewhere than on the CPU, the first: {}", apart, first);
   return finding;
 }

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 class Measured {
  public:
   Measured(Finding& finding, const Setting& setting, std::int64_t values)
-      : finding_(&finding), setting_(&setting), values_(values), most_(setting.emulated ? 1 : 20) {}
+      : finding_(&finding), setting_(&setting), values_(values) {}
 
   void run() {
     {
@@ -45,7 +45,7 @@ class Measured {
  private:
   /// A kernel that fails leaves a row, and so do the others.
   void add(const MovingKernel& kernel) try {
-    const double seconds = seconds_on_gpu(kernel.run, most_), rate = kernel.bytes / seconds;
+    const double seconds = seconds_on_gpu(*setting_, kernel.run), rate = kernel.bytes / seconds;
     if (copied_ == 0) copied_ = rate;
     lowest_ = std::min(lowest_, rate / copied_);
     if (kernel.name == "add f32") of_f32_ = seconds;
@@ -77,7 +77,6 @@ class Measured {
   Finding* finding_;
   const Setting* setting_;
   std::int64_t values_;
-  int most_;
   double copied_ = 0, lowest_ = 1, gain_ = 0, of_f32_ = 0, of_f16_ = 0;
 };
 

@@ -4,6 +4,8 @@
 #include <lessons/lab/bench/steps.h>
 #include <tinymp/base/parallel_for.h>
 #include <algorithm>
+#include <span>
+#include <tuple>
 
 // Training steps a second of each model, with the start of the program and its first steps left out.
 namespace tinymp::lab::gpu_check {
@@ -13,20 +15,25 @@ namespace bench = kernels::bench;
 
 constexpr double least_seconds = 120;  ///< for a model: torch.compile takes its time
 
-/// Under emulation an MLP and a language model in small, and one sample each.
+/// Under emulation an MLP and two language models in small, and one sample each.
 std::vector<bench::StepModel> models_of(const Setting& setting) {
   std::vector<bench::StepModel> models(bench::step_models().begin(), bench::step_models().end());
-  if (setting.emulated) {
-    models.resize(1);
-    models[0].batch = 2;
-    models.push_back(bench::language_step_model());
-    models[1].batch = models[1].values = 2;
-    models[1].words = 64;
-    models[1].width = 8;
-    models[1].what = "LSTM of 64 words, 8 wide";
-  } else {
-    models.insert(models.begin() + 1, bench::wide_step_model());  // where the multiplications count
-    models.push_back(bench::language_step_model());
+  const std::span<const bench::StepModel> of_gpus = bench::gpu_step_models();
+  if (!setting.emulated) {
+    models.insert(models.begin() + 1, of_gpus[0]);  // where the multiplications count
+    models.insert(models.end(), of_gpus.begin() + 1, of_gpus.end());
+    return models;
+  }
+  models.resize(1);
+  models[0].batch = 2;
+  for (const auto& [i, width, what] :
+       {std::tuple{1, 8, "LSTM of 64 words, 8 wide"}, {2, 16, "decoder of 64 words, 4 layers of 16"}}) {
+    models.push_back(of_gpus[static_cast<std::size_t>(i)]);
+    bench::StepModel& model = models.back();
+    model.batch = model.values = 2;
+    model.words = 64;
+    model.width = width;
+    model.what = what;
   }
   return models;
 }

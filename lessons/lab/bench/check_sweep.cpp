@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <kernels/cuda/gemm/ladder.h>
 #include <kernels/profile.h>
+#include <lessons/lab/bench/gemm.h>
 #include <lessons/lab/bench/gpu_check.h>
 #include <lessons/lab/bench/sweep_kernels.h>
 #include <tinymp/base/error.h>
@@ -45,7 +46,11 @@ std::vector<Product> products_of(bool emulated) {
                                {"word model, gates of a step", 512, 128, 32, "none"},
                                {"word model, logits", 8192, 8192, 32, "none"},
                                {"word model, gradient", 8192, 32, 8192, "b"},
-                               {"word model, weight gradient", 32, 8192, 8192, "a"}};
+                               {"word model, weight gradient", 32, 8192, 8192, "a"},
+                               {"decoder, query", 4096, 256, 256, "none"},
+                               {"decoder, wide layer", 4096, 1024, 256, "none"},
+                               {"decoder, narrow layer", 4096, 256, 1024, "none"},
+                               {"decoder, logits", 4096, 4096, 256, "b"}};
   products.insert(products.end(), std::begin(of_models), std::end(of_models));
   return products;
 }
@@ -73,7 +78,7 @@ class Rows {
   Rows(Finding& finding, const Setting& setting)
       : finding_(&finding), setting_(&setting), before_(kept_rows(setting)) {}
 
-  /// `measure` returns {"right": ..., "rung": ..., "milliseconds": ..., "tflops": ..., "share_of_cublas": ...,
+  /// `measure` returns {"right": ..., "rung": ..., "parts": ..., "milliseconds": ..., "tflops": ..., "share_of_cublas": ...,
   /// "share_of_cublaslt": ...}, or {"fault": ...}; null where it is not known.
   void add(const std::string& what, const std::string& sizes, const std::string& transposed,
            const std::string& format, const std::function<Json()>& measure) {
@@ -87,7 +92,8 @@ class Rows {
     } else {
       finding_->data.push_back(row);
     }
-    std::vector<std::string> cells{what, sizes, transposed, format, row.value("rung", "-")};
+    std::vector<std::string> cells{what, sizes, transposed, format,
+                                   kernels::bench::with_parts(row.value("rung", "-"), row.value("parts", 1))};
     const bool right = row.value("right", false);
     wrong += !right;
     if (row.contains("fault")) {
@@ -121,7 +127,7 @@ Json by_bench_gemm(const Setting& setting, const Product& product, const char* f
   const Json report = of_best_rung(setting, product, format, rung, fault);
   if (report.is_null()) return {{"rung", rung}, {"fault", fault}};
   const Json& figures = report["rows"][0];
-  Json row{{"rung", rung}, {"right", figures.value("right", false)}};
+  Json row{{"rung", rung}, {"right", figures.value("right", false)}, {"parts", figures.value("parts", 1)}};
   for (const char* const name : {"milliseconds", "tflops", "share_of_cublas", "share_of_cublaslt"})
     row[name] = figures.value(name, Json(nullptr));
   row["report"] = report;
@@ -139,7 +145,7 @@ Json timed(const Setting& setting, const SweepKernel& kernel) {
       for (const kernels::ProfileLine& line : profile.lines())
         if (!line.way.empty()) rung = line.way;
     }
-    const double seconds = seconds_on_gpu(run, setting.emulated ? 1 : 20);
+    const double seconds = seconds_on_gpu(setting, run);
     return {{"rung", rung.empty() ? "by definition" : rung},
             {"right", true},
             {"milliseconds", 1e3 * seconds},
@@ -164,7 +170,7 @@ Finding check_sweep(const Setting& setting) {
   }
   // In this process, so last: after a fault a process has lost its GPU.
   for (const SweepKernel& kernel : sweep_kernels(setting.emulated))
-    rows.add(kernel.what, kernel.sizes, kernel.format == "f16" ? "-" : "b", kernel.format,
+    rows.add(kernel.what, kernel.sizes, kernel.transposed, kernel.format,
              [&] { return timed(setting, kernel); });
   finding.state = rows.wrong == 0 ? State::good : State::bad;
   finding.summary =

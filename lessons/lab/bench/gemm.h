@@ -19,6 +19,7 @@ struct GemmRequest {
   GemmShape shape;           ///< the product that is timed
   std::optional<Rung> rung;  ///< one rung; empty: all
   std::string results;       ///< a folder of reports that name the rungs run on a GPU
+  bool alone = false;  ///< without NVIDIA's libraries: under a tool that watches every kernel, theirs too
 };
 
 struct GemmRow {
@@ -26,6 +27,7 @@ struct GemmRow {
   std::string left_out{};   ///< why the rung does not take the request; empty when it does
   int products = 0;         ///< number of products compared with sums in double
   std::string fault{};      ///< the first wrong product; empty when all are right
+  int parts = 1;            ///< of each sum of the product that is timed: as many as in training
   double milliseconds = 0;  ///< median of single runs; 0 when it was wrong or left out
   int runs = 0;             ///< number of runs behind the median
   double tflops = 0;        ///< 2 M N K / time
@@ -60,13 +62,20 @@ struct GemmReport {
 };
 
 /// Compares every rung with the oracle before it is timed: small ragged products in all four transpositions,
-/// and the requested one. c is poisoned first. A wrong rung is not timed. `progress` gets the name of each
+/// and the requested one. c is poisoned first. A rung that splits sums does so where training would. A wrong rung is not timed. `progress` gets the name of each
 /// next step. @throws UsageError when the requested rung does not take the request.
 GemmReport bench_gemm(Executor& executor, const GemmRequest& request,
                       const std::function<void(const std::string&)>& progress);
 
+/// "mma, 6 parts": the name of a rung that shares each sum among so many blocks.
+std::string with_parts(const std::string& rung, int parts);
+
 /// The rungs that a report (*.json) in the folder, or in a folder below, calls right on a real GPU. A missing
 /// folder has none. Throws Error when a report cannot be read.
 std::vector<Rung> rungs_run_on_gpu(const std::string& folder);
+/// The same of a part of ./learn gpu-check ("memory"): whether a report has a good finding of a real GPU.
+bool part_run_on_gpu(const std::string& folder, const std::string& part);
+/// What is said of such a part, emulated, until there is one; then "".
+std::string untested_mark(const std::string& folder, const std::string& part);
 
 }  // namespace tinymp::kernels::bench

@@ -69,6 +69,7 @@ Json GemmReport::json() const {
     // Times of an emulation say nothing about a GPU, so the report leaves them out.
     const bool timed = row.milliseconds > 0 && !machine.emulated;
     all["rows"].push_back({{"rung", rules_of(row.rung).name},
+                           {"parts", row.parts},
                            {"right", row.products > 0 && row.fault.empty()},
                            {"products", row.products},
                            {"fault", row.fault},
@@ -103,7 +104,8 @@ report::Table GemmReport::table() const {
   };
   for (const GemmRow& row : rows) {
     const char* const oracle = !row.left_out.empty() ? "-" : row.fault.empty() ? "right" : "WRONG";
-    add(std::string(rules_of(row.rung).name), row, oracle, row.run_on_gpu ? "" : "UNTESTED ON HARDWARE");
+    add(with_parts(std::string(rules_of(row.rung).name), row.parts), row, oracle,
+        row.run_on_gpu ? "" : "UNTESTED ON HARDWARE");
   }
   for (std::size_t i = 0; i < yardsticks.size(); ++i) {
     if (beside[i].milliseconds <= 0) continue;
@@ -135,22 +137,50 @@ std::string GemmReport::notes() const {
   return text;
 }
 
+std::string with_parts(const std::string& rung, int parts) {
+  return parts > 1 ? concat(rung, ", ", parts, " parts") : rung;
+}
+
 double GemmReport::rate(double milliseconds) const {
   return 2e-9 * shape.M * shape.N * shape.K / milliseconds;
 }
 
-std::vector<Rung> rungs_run_on_gpu(const std::string& folder) {
+namespace {
+
+void for_each_report(const std::string& folder, const std::function<void(const Json&)>& use) {
   namespace fs = std::filesystem;
-  std::vector<Rung> rungs;
   std::error_code missing;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, missing)) {
     if (entry.path().extension() != ".json") continue;
     std::ifstream in(entry.path());
     const Json json = Json::parse(in, nullptr, false);
     expect(!json.is_discarded(), entry.path().string(), " is no JSON: delete it, or restore it");
-    collect(json, rungs);
+    use(json);
   }
+}
+
+}  // namespace
+
+std::vector<Rung> rungs_run_on_gpu(const std::string& folder) {
+  std::vector<Rung> rungs;
+  for_each_report(folder, [&](const Json& json) { collect(json, rungs); });
   return rungs;
+}
+
+bool part_run_on_gpu(const std::string& folder, const std::string& part) {
+  const std::string state = concat("/parts/", part, "/state");
+  bool found = false;
+  for_each_report(folder, [&](const Json& json) {
+    if (!json.is_object() || !json.contains("device") || !json["device"].is_string())
+      return;  // none of gpu-check
+    const bool emulated = json["device"].get<std::string>().starts_with("emulated");
+    found = found || (!emulated && json.value(Json::json_pointer(state), "") == "good");
+  });
+  return found;
+}
+
+std::string untested_mark(const std::string& folder, const std::string& part) {
+  return part_run_on_gpu(folder, part) ? "" : "UNTESTED ON HARDWARE: no report of a GPU has these figures";
 }
 
 }  // namespace tinymp::kernels::bench

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <lessons/lab/bench/executor.h>
+#include <lessons/lab/bench/gemm.h>
 #include <lessons/lab/bench/gpu_check.h>
 #include <lessons/lab/bench/gpu_check_report.h>
 #include <lessons/lab/bench/measure.h>
@@ -26,13 +27,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<Part, 9> parts = {{
     {"kernels", "Every kernel against its oracle", gpu_check::check_kernels, 600},
-    {"sanitizer", "Ops, ladder and steps under compute-sanitizer", gpu_check::check_sanitizer, 900},
+    {"sanitizer", "Ops, ladder and steps under compute-sanitizer", gpu_check::check_sanitizer, 900, true},
     {"bits", "Tensor cores against the simulator, bit for bit", gpu_check::check_bits, 120},
     {"gemm", "The GEMM ladder beside cuBLAS", gpu_check::check_gemm, 600},
     {"sweep", "The best rung beside cuBLAS, by size, layout and model", gpu_check::check_sweep, 900, true},
     {"launch", "Launches, nodes of a graph, values read back", gpu_check::check_launch, 60},
     {"memory", "Kernels that only move data, beside a copy", gpu_check::check_memory, 180},
-    {"lessons", "Each lesson on the GPU and on the CPU", gpu_check::check_lessons, 1800},
+    {"lessons", "Each lesson on the GPU and on the CPU", gpu_check::check_lessons, 1800, true},
     {"speed", "FP16 beside FP32, in training steps a second", gpu_check::check_speed, 900, true},
 }};
 
@@ -115,7 +116,12 @@ int run_part(const Part& part, const Session& session, const Flags& flags,
     if (flags.again || !part.resumes) gpu_check::forget_rows(setting);
     gpu_check::forget_rows_of_others(
         setting, concat(session.head.value("device", ""), " ", session.head.value("sources", "")));
-    const Finding finding = finding_of(part, setting);
+    Finding finding = finding_of(part, setting);
+    const std::string_view name = part.name;
+    if (setting.emulated && (name == "memory" || name == "sweep" || name == "speed")) {
+      const std::string mark = kernels::bench::untested_mark(TINYMP_BENCH_RESULTS, part.name);
+      finding.summary += concat(mark.empty() ? "" : ". ", mark);
+    }
     over = finding.unfinished || setting.deadline(1) < 1;
     done = gpu_check::record(session.json, session.head, parts, part, finding,
                              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct Setting {
 
   /// So many seconds on a GPU, at most what is left of the part.
   double deadline(double seconds) const;
+  bool is_over() const { return deadline(1) <= 0; }
 };
 
 enum class State { good, bad, left_out };
@@ -44,6 +46,21 @@ struct Finding {
 void keep(Finding& finding, const Setting& setting, nlohmann::ordered_json row);
 /// The rows that keep() has written for this part since forget_rows(), oldest first.
 nlohmann::ordered_json kept_rows(const Setting& setting);
+/// The rows of a part that goes on where an earlier call was ended. First it takes the names that have no row; a call that
+/// finds a row for each name repeats those that are not good.
+class ResumedRows {
+ public:
+  using Json = nlohmann::ordered_json;
+  ResumedRows(const Setting& setting, const std::vector<std::string>& names);
+  /// The row of this name: the one before, or what `measure` returns, which is kept. `measure` adds "good": true or false.
+  /// Null when the time of the part is over before there is one.
+  Json row(const std::string& name, const std::function<Json()>& measure);
+
+ private:
+  const Setting* setting_;
+  std::map<std::string, Json> before_;
+  bool complete_;
+};
 void forget_rows(const Setting& setting);
 /// Forgets them when they belong to another `key` than that of the last call: another device, or other kernels.
 void forget_rows_of_others(const Setting& setting, const std::string& key);
@@ -89,9 +106,9 @@ std::string last_line_of(const std::filesystem::path& log);
 /// take the request; null with the fault when the process ends without a report.
 nlohmann::ordered_json bench_gemm(const Setting& setting, const std::vector<std::string>& flags,
                                   std::string& fault);
-/// Seconds of one call of a kernel on Device::cuda: the median of five rounds of launches, at most `most` and a tenth of a
-/// second each. Each round is waited for once.
-double seconds_on_gpu(const std::function<void()>& run, int most);
+/// Seconds of one call of a kernel on Device::cuda: the median of five rounds of launches, at most 1000 and a tenth of a
+/// second each. Each round is waited for once, which takes as long as some launches: among 20 of them it would count.
+double seconds_on_gpu(const Setting& setting, const std::function<void()>& run);
 /// A figure of such a report: "12.3 %"; "-" when it is null.
 std::string number(const nlohmann::ordered_json& value, const char* format, double unit = 1);
 

@@ -1,5 +1,6 @@
 #include <lessons/lab/bench/gpu_check.h>
 #include <tinymp/base/error.h>
+#include <algorithm>
 #include <fstream>
 #include <system_error>
 
@@ -27,6 +28,25 @@ Json kept_rows(const Setting& setting) {
     if (row.is_object()) rows.push_back(std::move(row));  // the last line may have been cut off
   }
   return rows;
+}
+
+ResumedRows::ResumedRows(const Setting& setting, const std::vector<std::string>& names) : setting_(&setting) {
+  for (const Json& row : kept_rows(setting)) before_[row.value("row", "")] = row;
+  complete_ = std::ranges::all_of(names, [this](const std::string& name) { return before_.contains(name); });
+}
+
+Json ResumedRows::row(const std::string& name, const std::function<Json()>& measure) {
+  const auto found = before_.find(name);
+  const Json before = found == before_.end() ? Json(nullptr) : found->second;
+  if (!before.is_null() && (!complete_ || before.value("good", false))) return before;
+  if (setting_->is_over()) return before;
+  Json row{{"row", name}};
+  row.update(measure());
+  // What the end of the part has cut off says nothing of what it was.
+  if (setting_->is_over() && !row.value("good", false)) return before;
+  Finding not_yet;
+  keep(not_yet, *setting_, row);
+  return row;
 }
 
 void forget_rows(const Setting& setting) {

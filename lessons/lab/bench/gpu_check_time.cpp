@@ -6,7 +6,8 @@
 // The time of a kernel that is called as the library calls it.
 namespace tinymp::lab::gpu_check {
 
-double seconds_on_gpu(const std::function<void()>& run, int most) {
+double seconds_on_gpu(const Setting& setting, const std::function<void()>& run) {
+  const double most = setting.emulated ? 1 : 1000;
   const DeviceValue<float> barrier(Device::cuda, 0);
   using clock = std::chrono::steady_clock;
   run();
@@ -15,8 +16,7 @@ double seconds_on_gpu(const std::function<void()>& run, int most) {
   run();
   static_cast<void>(barrier.read());
   const double first = std::chrono::duration<double>(clock::now() - once).count();
-  const int launches =
-      static_cast<int>(std::clamp(0.1 / std::max(first, 1e-9), 1.0, static_cast<double>(most)));
+  const int launches = static_cast<int>(std::clamp(0.1 / std::max(first, 1e-9), 1.0, most));
   std::vector<double> rounds;
   for (int round = 0; round < 5; ++round) {
     const clock::time_point start = clock::now();

@@ -93,6 +93,22 @@ void add_pools(std::vector<MovingKernel>& list, double n) {
                   [=] { kernels::max_pool2d_backward(x.view(), y.view(), window, dx.view()); }});
 }
 
+/// The softmax of attention, without a mask, so that every value is read: 32 tokens a text see 128.
+void add_attention(std::vector<MovingKernel>& list, double n) {
+  constexpr std::int64_t steps = 32, seen = 128;
+  const std::int64_t texts = static_cast<std::int64_t>(n) / (steps * seen);
+  const Shape shape{texts, 1, steps, seen};
+  const Tensor scores = filled(shape, DType::f32), p = filled(shape, DType::f16, 1.0 / seen),
+               errors = filled(shape, DType::f16);
+  const kernels::AttentionMask mask{.steps = steps, .rows_of_text = steps};
+  const double scale = 0.125;
+  list.push_back({"attention, softmax f32 to f16", 6 * n,
+                  [=] { kernels::attention_softmax(scores.view(), mask, scale, p.view()); }});
+  list.push_back({"attention, softmax's errors f16", 8 * n, [=] {
+                    kernels::attention_softmax_backward(p.view(), scores.view(), mask, scale, errors.view());
+                  }});
+}
+
 /// Labels, or tokens, from 0 to classes - 1.
 Indices labels(std::int64_t count, std::int64_t classes) {
   std::vector<std::int32_t> values;
@@ -173,6 +189,7 @@ std::vector<MovingKernel> row_kernels(std::int64_t values) {
   };
   add_norms(list, t, n);
   add_pools(list, n);
+  add_attention(list, n);
   add_by_index(list, t, n);
   return list;
 }

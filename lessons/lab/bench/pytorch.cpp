@@ -52,9 +52,12 @@ pid_t spawn(const std::string& python, int& channel) {
   }
 }
 
-constexpr const char* how_to_get_it =
-    "in a folder of your own: python3 -m venv torch && torch/bin/pip install torch --index-url "
-    "https://download.pytorch.org/whl/cpu, then TINYMP_PYTHON=torch/bin/python before the command";
+/// The wheel of PyPI is for CUDA, and is larger by gigabytes.
+std::string how_to_get_it(Device device) {
+  return concat("in a folder of your own: python3 -m venv torch && torch/bin/pip install torch",
+                device == Device::cpu ? " --index-url https://download.pytorch.org/whl/cpu" : "",
+                ", then TINYMP_PYTHON=torch/bin/python before the command");
+}
 
 }  // namespace
 
@@ -69,7 +72,7 @@ PyTorch::PyTorch(int threads, Device device) {
     if (start(python, hello)) return;
     reasons += concat(reasons.empty() ? "" : "; ", python, ": ", why_not_);
   }
-  why_not_ = concat("no Python here has it (", reasons, "); ", how_to_get_it);
+  why_not_ = concat("no Python here has it (", reasons, "); ", how_to_get_it(device));
 }
 
 PyTorch::~PyTorch() { stop(); }

@@ -144,6 +144,58 @@ class Words(nn.Module):
         return self.out(self.lstm(self.embedding(texts))[0]).flatten(0, 1)
 
 
+class DecoderBlock(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.parts = nn.Linear(width, 3 * width)  # query, key and value in one product: as many parameters as ours
+        self.out = nn.Linear(width, width)
+        self.first, self.second = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        B, T, W = x.shape
+        q, k, v = self.parts(self.norm1(x)).view(B, T, 3, self.heads, W // self.heads).permute(2, 0, 3, 1, 4)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)  # PyTorch 2.0 and newer
+        x = x + self.out(y.transpose(1, 2).reshape(B, T, W))
+        return x + self.second(nn.functional.gelu(self.first(self.norm2(x))))
+
+
+class Decoder(nn.Module):
+    """GPT-2's shape (Radford et al. 2019): the output is the embedding table once more."""
+
+    def __init__(self, words, context, layers, width, heads):
+        super().__init__()
+        self.embedding, self.positions = nn.Embedding(words, width), nn.Embedding(context, width)
+        self.blocks = nn.ModuleList(DecoderBlock(width, heads) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, texts):
+        x = self.embedding(texts) + self.positions.weight[: texts.shape[1]]
+        for block in self.blocks:
+            x = block(x)
+        return nn.functional.linear(self.norm(x), self.embedding.weight).flatten(0, 1)
+
+
+def batch_norm_mlp():
+    return nn.Sequential(nn.Linear(784, 128), nn.BatchNorm1d(128), nn.ReLU(), nn.Linear(128, 10))
+
+
+class Residual(nn.Module):
+    def __init__(self, width, blocks):
+        super().__init__()
+        self.first = nn.Linear(784, width)
+        self.blocks = nn.ModuleList(
+            nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)) for _ in range(blocks))
+        self.out = nn.Linear(width, 10)
+
+    def forward(self, x):
+        x = self.first(x)
+        for block in self.blocks:
+            x = x + block(x)
+        return self.out(torch.relu(x))
+
+
 # A fused optimizer takes the scale of the GradScaler on the device; a graph cannot hold the question to the CPU.
 def sgd(parameters, fused):
     return torch.optim.SGD(parameters, lr=0.01, momentum=0.9, **({"fused": True} if fused else {}))
@@ -153,7 +205,7 @@ def adam(parameters, fused):
     return torch.optim.Adam(parameters, lr=1e-3, **({"fused": True, "capturable": True} if fused else {}))
 
 
-WORDS = 8192
+TOKENS = {"words": 8192, "decoder": 4096}  # of models that read texts
 
 MODELS = {  # model, batch, shape of an image, optimizer; without labels the image is the target
     "mlp": (lambda: nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10)), 64, (784,), sgd),
@@ -162,7 +214,10 @@ MODELS = {  # model, batch, shape of an image, optimizer; without labels the ima
     "autoencoder": (lambda: autoencoder((784, 64, 32, 64, 784)), 1024, (784,), adam),
     "lenet": (lenet, 64, (1, 28, 28), sgd),
     "resnet20": (resnet20, 128, (3, 32, 32), sgd),
-    "words": (lambda: Words(WORDS, 32), 512, (16,), adam),  # texts of 16 words
+    "words": (lambda: Words(TOKENS["words"], 32), 512, (16,), adam),  # texts of 16 words
+    "decoder": (lambda: Decoder(TOKENS["decoder"], 128, layers=4, width=256, heads=8), 32, (128,), adam),
+    "batchnorm": (batch_norm_mlp, 64, (784,), sgd),
+    "residual": (lambda: Residual(64, 4), 64, (784,), adam),
 }
 
 
@@ -180,12 +235,12 @@ class Training:
         make, batch, shape, optimizer = MODELS[name]
         self.model = make().to(device)
         self.optimizer = optimizer(self.model.parameters(), fused=way == "graph")
-        if name == "words":
-            self.batches = [torch.randint(WORDS, (batch, *shape)).to(device) for _ in range(BATCHES)]
+        if name in TOKENS:
+            self.batches = [torch.randint(TOKENS[name], (batch, *shape)).to(device) for _ in range(BATCHES)]
         else:
             self.batches = [torch.rand(batch, *shape).to(device) for _ in range(BATCHES)]
         self.taken = 0
-        labels = torch.randint(WORDS, (batch * shape[0],)) if name == "words" else torch.arange(batch) % 10
+        labels = torch.randint(TOKENS[name], (batch * shape[0],)) if name in TOKENS else torch.arange(batch) % 10
         self.labels = None if name == "autoencoder" else labels.to(device)
         self.cast = contextlib.nullcontext
         if mode != "f32":
@@ -237,20 +292,24 @@ class Training:
 
 # ---- requests ----
 
-kept = {}  # what was asked for once is asked for again
+kept = {}  # what was asked for once is asked for again, until the race is over
+kept_for = None
 
 
-def keep(key, make):
+def keep(race, key, make):
+    """A race is that of one model or of one shape. What takes part in it is made once, however many they are."""
+    global kept_for
+    if race != kept_for:
+        kept.clear()
+        kept_for = race
     if key not in kept:
-        if len(kept) >= 16:
-            kept.clear()
         kept[key] = make()
     return kept[key]
 
 
 def product_of(words):
     M, N, K, ta, tb = map(int, words[:5])
-    return keep(tuple(words[:6]), lambda: Product(M, N, K, ta, tb, FORMATS[words[5]]))
+    return keep(words[:5], words[5], lambda: Product(M, N, K, ta, tb, FORMATS[words[5]]))
 
 
 def built_with():
@@ -277,7 +336,7 @@ def answer(request, *words):
     if request == "model":
         return {"parameters": sum(p.numel() for p in MODELS[words[0]][0]().parameters() if p.requires_grad)}
     if request == "step":
-        training = keep(words[:2], lambda: Training(*words[:2]))
+        training = keep(words[0], words[1], lambda: Training(*words[:2]))
         return {"seconds": seconds_of(training.step, int(words[2]))}
     raise ValueError("unknown request")
 

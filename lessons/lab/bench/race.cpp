@@ -16,13 +16,13 @@ constexpr int most_runs = 100'000;
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }  // of all threads
 
-/// How often one contender runs. A first run shows how long it takes.
+/// How often one contender runs. Its second run shows how long it takes: the first may load a library, compile or record.
 struct Share {
   int runs = 1, samples = 0;
 };
 Share share_of(const Contender& contender, const RaceRules& rules) {
-  double once = contender.seconds(1);
-  if (once < rules.sample_seconds) once = contender.seconds(1);  // warm by now
+  contender.seconds(1);
+  const double once = contender.seconds(1);
   const double wanted = std::ceil(rules.sample_seconds / std::max(once, 1e-9));
   const int runs = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(most_runs)));
   const double affordable = std::floor(rules.patience / std::max(once * runs, 1e-9));

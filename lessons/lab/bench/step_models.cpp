@@ -1,8 +1,10 @@
 #include <lessons/lab/bench/step_models.h>
+#include <tinymp/nn/deep_mlp.h>
 #include <tinymp/nn/language_model.h>
 #include <tinymp/nn/lenet.h>
 #include <tinymp/nn/mlp.h>
 #include <tinymp/nn/resnet.h>
+#include <tinymp/nn/transformer.h>
 #include <tinymp/ops/ops.h>
 #include <tinymp/optim/optimizers.h>
 #include <array>
@@ -20,21 +22,37 @@ std::unique_ptr<Optimizer> adam(std::vector<Tensor> parameters, const Recipe& re
   return std::make_unique<Adam>(std::move(parameters), Adam::Options{.lr = 1e-3f}, recipe);
 }
 
-std::unique_ptr<nn::Model> mlp(const Recipe& recipe, Rng& rng) {
+std::unique_ptr<nn::Model> mlp(const StepModel&, const Recipe& recipe, Rng& rng) {
   return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 128, 10}, recipe, rng);
 }
-std::unique_ptr<nn::Model> wide_mlp(const Recipe& recipe, Rng& rng) {
+std::unique_ptr<nn::Model> wide_mlp(const StepModel&, const Recipe& recipe, Rng& rng) {
   return std::make_unique<nn::Mlp>(std::vector<std::int64_t>{784, 4096, 4096, 10}, recipe, rng);
 }
-std::unique_ptr<nn::Model> autoencoder(const Recipe& recipe, Rng& rng) {
+std::unique_ptr<nn::Model> autoencoder(const StepModel&, const Recipe& recipe, Rng& rng) {
   return std::make_unique<nn::Autoencoder>(std::vector<std::int64_t>{784, 64, 32, 64, 784}, recipe, rng);
 }
 
-std::unique_ptr<nn::Model> lenet(const Recipe& recipe, Rng& rng) {
+std::unique_ptr<nn::Model> lenet(const StepModel&, const Recipe& recipe, Rng& rng) {
   return std::make_unique<nn::LeNet>(recipe, rng);
 }
-std::unique_ptr<nn::Model> resnet20(const Recipe& recipe, Rng& rng) {
+std::unique_ptr<nn::Model> resnet20(const StepModel&, const Recipe& recipe, Rng& rng) {
   return std::make_unique<nn::ResNet>(3, nn::ResNet::Images{.size = 32, .channels = 3}, recipe, rng);
+}
+std::unique_ptr<nn::Model> batch_norm_mlp(const StepModel&, const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::BatchNormMlp>(std::vector<std::int64_t>{784, 128, 10}, recipe, rng);
+}
+std::unique_ptr<nn::Model> residual_mlp(const StepModel&, const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::ResidualMlp>(64, 4, recipe, rng);
+}
+std::unique_ptr<nn::Model> lstm(const StepModel& model, const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::LanguageModel>(model.words, model.width, recipe, rng);
+}
+std::unique_ptr<nn::Model> decoder(const StepModel& model, const Recipe& recipe, Rng& rng) {
+  return std::make_unique<nn::Transformer>(
+      nn::Transformer::Kind::decoder,
+      nn::TransformerSizes{
+          .words = model.words, .context = model.values, .layers = 4, .width = model.width, .heads = 8},
+      recipe, rng);
 }
 
 constexpr std::array models = {
@@ -44,10 +62,14 @@ constexpr std::array models = {
     StepModel{"resnet20", "ResNet-20, 32x32x3", 128, 32 * 32 * 3, Task::classify, resnet20, sgd},
 };
 
-constexpr StepModel wide{"wide", "MLP 784-4096-4096-10", 2048, 784, Task::classify, wide_mlp, sgd};
-
-constexpr StepModel language{
-    "words", "LSTM of 8192 words, 32 wide", 512, 16, Task::classify, nullptr, adam, 8192, 32};
+constexpr std::array gpu_models = {
+    StepModel{"wide", "MLP 784-4096-4096-10", 2048, 784, Task::classify, wide_mlp, sgd},
+    StepModel{"words", "LSTM of 8192 words, 32 wide", 512, 16, Task::classify, lstm, adam, 8192, 32},
+    StepModel{"decoder", "decoder of 4096 words, 4 layers of 256", 32, 128, Task::classify, decoder, adam,
+              4096, 256},
+    StepModel{"batchnorm", "batch norm MLP 784-128-10", 64, 784, Task::classify, batch_norm_mlp, sgd},
+    StepModel{"residual", "residual MLP, 4 blocks of 64", 64, 784, Task::classify, residual_mlp, adam},
+};
 
 /// The recipe fp8_e5m2, but all products are in FP8: those of the first and the last layer, too.
 constexpr Recipe all_in_fp8(Rounding rounding) {
@@ -65,14 +87,9 @@ constexpr std::array recipes = {
     StepRecipe{"fp8 sr", all_in_fp8(Rounding::stochastic)},
 };
 
-std::unique_ptr<nn::Module> made(const StepModel& model, const Recipe& recipe, Device device) {
+std::unique_ptr<nn::Model> made(const StepModel& model, const Recipe& recipe, Device device) {
   Rng rng(0);
-  std::unique_ptr<nn::Module> made;
-  if (model.words > 0) {
-    made = std::make_unique<nn::LanguageModel>(model.words, model.width, recipe, rng);
-  } else {
-    made = model.model(recipe, rng);
-  }
+  std::unique_ptr<nn::Model> made = model.model(model, recipe, rng);
   nn::move_to(*made, device);
   return made;
 }
@@ -80,8 +97,7 @@ std::unique_ptr<nn::Module> made(const StepModel& model, const Recipe& recipe, D
 }  // namespace
 
 std::span<const StepModel> step_models() { return models; }
-const StepModel& wide_step_model() { return wide; }
-const StepModel& language_step_model() { return language; }
+std::span<const StepModel> gpu_step_models() { return gpu_models; }
 std::span<const StepRecipe> step_recipes() { return recipes; }
 
 /// Makes 16 batches that take turns. A model learns a single batch by heart. Units that this batch then never
@@ -131,8 +147,8 @@ Training::Training(const StepModel& model, const Recipe& recipe, Device device)
 void Training::step() { step_on(batches_[taken_++ % batches_.size()]); }
 
 Tensor Training::loss_of(const Shown& shown) const {
-  if (!shown.words) return train::loss_of(task_, static_cast<const nn::Model&>(*model_), shown.batch);
-  return resident::cross_entropy(static_cast<const nn::LanguageModel&>(*model_)(*shown.words, length_),
+  if (!shown.words) return train::loss_of(task_, *model_, shown.batch);
+  return resident::cross_entropy(model_->read({.tokens = *shown.words, .steps = length_}),
                                  *shown.batch.there);
 }
 

@@ -16,7 +16,8 @@
 /// Whole training steps of the models that are measured.
 namespace tinymp::kernels::bench {
 
-using ModelMaker = std::unique_ptr<nn::Model> (*)(const Recipe&, Rng&);
+struct StepModel;
+using ModelMaker = std::unique_ptr<nn::Model> (*)(const StepModel&, const Recipe&, Rng&);
 using OptimizerMaker = std::unique_ptr<Optimizer> (*)(std::vector<Tensor>, const Recipe&);
 
 /// pytorch.py has the same model under the same name.
@@ -27,12 +28,13 @@ struct StepModel {
   train::Task task;
   ModelMaker model;
   OptimizerMaker optimizer;
-  /// Above 0: no images. A language model of so many words, `width` wide, reads `batch` texts of `values` words.
+  /// Above 0: no images. A model of so many words, `width` wide, reads `batch` texts of `values` words.
   std::int64_t words = 0, width = 0;
 };
 std::span<const StepModel> step_models();
-const StepModel& wide_step_model();      ///< for GPUs: large products, which a CPU takes seconds for
-const StepModel& language_step_model();  ///< for GPUs: that of lesson 11
+/// For GPUs; a step of the first three takes a CPU seconds: an MLP with large products, the LSTM of lesson 11, a decoder;
+/// an MLP with batch norm, and a deep one of residual blocks.
+std::span<const StepModel> gpu_step_models();
 
 struct StepRecipe {
   const char* name;  ///< "f16", as pytorch.py calls it; it has no FP8
@@ -69,7 +71,7 @@ class Training {
   train::Task task_;
   std::int64_t length_;  ///< words a text
   Device device_;
-  std::unique_ptr<nn::Module> model_;
+  std::unique_ptr<nn::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;
   Float8Products products_;

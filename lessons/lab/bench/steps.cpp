@@ -65,6 +65,15 @@ void enter_pytorch(Entrants& entrants, StepRow& row, PyTorch& pytorch) {
     add(row.ways[i].timing, gpu_ways[i].first, gpu_ways[i].second);
 }
 
+/// What went wrong with our step, or with its graph; empty when nothing did.
+std::string fault_of(const StepRow& row) {
+  const auto told = [&](const char* as, const std::string& fault) {
+    return concat(row.model->what, ", ", row.recipe->name, as, ": ", fault);
+  };
+  if (!row.ours.fault.empty()) return told("", row.ours.fault);
+  return row.graph.fault.empty() ? "" : told(", as a graph", row.graph.fault);
+}
+
 /// Adds the rows of a model to the report.
 void race_of(PyTorch& pytorch, const StepModel& model, Device device, const RaceRules& rules,
              StepsReport& report) {
@@ -95,8 +104,7 @@ void race_of(PyTorch& pytorch, const StepModel& model, Device device, const Race
   const std::vector<Timing> timings = race(entrants.contenders, rules);
   for (std::size_t i = 0; i < timings.size(); ++i) *entrants.results[i] = timings[i];
   for (StepRow& row : rows) {
-    if (!row.ours.fault.empty() && report.fault.empty())
-      report.fault = concat(model.what, ", ", row.recipe->name, ": ", row.ours.fault);
+    if (report.fault.empty()) report.fault = fault_of(row);
     if (!row.pytorch.fault.empty()) row.no_pytorch = row.pytorch.fault;
     for (PyTorchWay& way : row.ways)
       way.why_not = way.timing.median > 0       ? ""

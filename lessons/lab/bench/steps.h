@@ -33,7 +33,7 @@ struct StepsReport {
   Device device = Device::cpu;
   nlohmann::ordered_json pytorch{};
   std::vector<StepRow> rows{};
-  std::string fault{};  ///< of the first of our steps that failed; the other rows stand
+  std::string fault{};  ///< of the first of our steps, or their graphs, that failed; the other rows stand
 
   nlohmann::ordered_json json() const;
   report::Table table() const;

@@ -71,8 +71,9 @@ report::Table StepsReport::gpu_table() const {
   table.header.emplace_back("ours to best");
   table.align.resize(table.header.size(), Align::right);
   for (const StepRow& row : rows) {
+    const auto cell = [](const Timing& step) { return step.fault.empty() ? digits(rate(step)) : "FAILED"; };
     std::vector<std::string> cells{row.recipe == step_recipes().data() ? row.model->what : "",
-                                   row.recipe->name, digits(rate(row.ours)), digits(rate(row.graph)),
+                                   row.recipe->name, cell(row.ours), cell(row.graph),
                                    digits(rate(row.pytorch))};
     double best = row.pytorch.median;
     for (const PyTorchWay& way : row.ways) {
