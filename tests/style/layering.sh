@@ -10,7 +10,7 @@ root=${1:?usage: layering.sh ROOT}
 
 found=$(sources "$root" tinymp kernels lessons | tr '\n' '\0' | xargs -0 awk -v root="$root/" '
   BEGIN {
-    count = split("base numeric tensor kernels autograd ops nn optim amp data train report learn words clinic classroom bench chapters quickstart", order, " ")
+    count = split("base numeric tensor kernels autograd ops nn optim amp data dist train report learn words clinic classroom bench chapters quickstart", order, " ")
     for (i = 1; i <= count; i++) rank[order[i]] = i
   }
   # tinymp/amp/x.h: amp; kernels/cpu/x.h: kernels; lessons/lab/learn/x.h: learn;
