@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# usage: ranks_test.sh PROGRAM MPIEXEC CASE
-# ./learn train with several processes. CASE: agree (the bits of one process), lost (ranks that end, hang or are interrupted)
+# usage: ranks_test.sh PROGRAM MPIEXEC CASE [COUNT [SEED]]
+# ./learn train with several processes. CASE: agree (the bits of one process), lost (ranks that end, hang or are interrupted),
+# many (COUNT random ranks are killed or stopped at random moments; no part of the suite, since 50 take a quarter of an hour)
 set -u
-program=${1:?usage: ranks_test.sh PROGRAM MPIEXEC CASE} mpiexec=${2-} case=${3-agree}
+program=${1:?usage: ranks_test.sh PROGRAM MPIEXEC CASE} mpiexec=${2-} case=${3-agree} count=${4-50} seed=${5-1}
 unset TINYMP_EMULATE
 export LC_ALL=C.UTF-8 TINYMP_THREADS=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-failures=0
+failures=0 alone='' took=0
 bad() {
   printf 'FAILED: %s\n' "$*"
   tail -n 20 out err
@@ -65,7 +66,7 @@ agree() {
 }
 
 
-broken() { # WHAT RANK: begins a run with 4 ranks, and does something to it after its first checkpoint
+broken() { # WHAT RANK [SECONDS]: begins a run with 4 ranks, and does something to it after its first checkpoint, and SECONDS
   local what=$1 rank=$2 job run i
   rm -rf runs
   "$program" train "${run_of[@]}" --ranks 4 --hash >out 2>err </dev/null &
@@ -75,24 +76,26 @@ broken() { # WHAT RANK: begins a run with 4 ranks, and does something to it afte
     [ -e $run/checkpoint.safetensors ] && break
     sleep 0.1
   done
+  sleep "${3-0}"
   if [ "$what" = INT ]; then kill -INT $job; else kill -"$what" "$(pgrep -P "$(pgrep -P $job)" | sort -n | sed -n "$((rank + 1))p")"; fi
   SECONDS=0
   wait $job
-  code=$?
-  [ "$SECONDS" -le 30 ] || bad "$what of rank $rank: the others took $SECONDS s to end"
+  code=$? took=$SECONDS
+  [ "$took" -le 30 ] || bad "$what of rank $rank: the others took $took s to end"
   pgrep -f "^$program train ${run_of[*]}" >/dev/null && bad "$what of rank $rank: a process is left"
   ls $run/*.finished >/dev/null 2>&1 && bad "the run was over before"
 }
 
+resumes() { # RANKS
+  learn 0 --resume runs/train-001 --ranks "$1" --hash
+  grep -Eq '^Goes on after step [1-9]' out || bad 'it began anew'
+  [ "$(hash_of)" = "$alone" ] || bad "resumed with $1 ranks: $(hash_of), $alone without an interruption"
+}
+
 lost() {
-  local alone ranks=2 rank
+  local ranks=2 rank
   run_of=(--data cut --steps 600 --batch 8 --save-every 10 --shadow-every 0)
   learn 0 "${run_of[@]}" --accumulate 4 --hash && alone=$(hash_of)
-  resumes() { # RANKS
-    learn 0 --resume runs/train-001 --ranks "$1" --hash
-    grep -Eq '^Goes on after step [1-9]' out || bad 'it began anew'
-    [ "$(hash_of)" = "$alone" ] || bad "resumed with $1 ranks: $(hash_of), $alone without an interruption"
-  }
   broken INT 0
   [ $code = 130 ] || bad "Ctrl-C: exit code $code"
   grep -q 'Interrupted after step' err || bad 'it does not say where it stopped'
@@ -106,6 +109,21 @@ lost() {
     broken STOP $rank
     complains "rank $rank of 4 has not answered for 10 s: it has ended, or it hangs"
     resumes 4
+  done
+}
+
+many() {
+  local i what rank
+  RANDOM=$seed
+  run_of=(--data cut --steps 1200 --batch 8 --save-every 5 --shadow-every 0 --recipe fp16_dynamic)
+  learn 0 "${run_of[@]}" --accumulate 4 --hash && alone=$(hash_of)
+  for ((i = 0; i < count; i++)); do
+    what=KILL rank=$((RANDOM % 4))
+    if [ $((i % 2)) = 1 ]; then what=STOP; fi
+    broken $what $rank 0.$((RANDOM % 900 + 100))
+    complains "^learn: rank $rank "
+    resumes $((1 << RANDOM % 3))
+    echo "$what of rank $rank: $(grep -o 'after step.*' out), ended after $took s, $failures failures so far"
   done
 }
 
