@@ -22,6 +22,7 @@ endfunction()
 take(stubs "^tinymp/(data/no_pictures|train/no_checkpoints)/")  # they stand for the next group
 take(files "^tinymp/(data/(picture|resize|digit)|train/(checkpoint|safetensors|load_weights|run_state|predict)|nn/torch_layout)")
 take(models "^tinymp/(nn/(language_model|lenet|resnet|layers|norm|deep_mlp|transformer)|amp/explain|autograd/finite_differences)")
+take(mpi "^tinymp/dist/(no_)?mpi/")             # of programs that may run as one of several processes
 take(simulator "^kernels/numerics/")             # tensor cores, bit for bit
 take(machine "^kernels/emu/")                    # that emulated kernels run on
 
@@ -142,6 +143,12 @@ add_custom_target(tinymp_commit BYPRODUCTS ${commit_source} COMMENT "" VERBATIM
           -P ${PROJECT_SOURCE_DIR}/cmake/Commit.cmake)
 list(APPEND core ${commit_source})
 
+if(TINYMP_HAS_MPI)
+  list(FILTER mpi EXCLUDE REGEX "/no_mpi/")
+else()
+  list(FILTER mpi INCLUDE REGEX "/no_mpi/")
+endif()
+
 set(groups core stubs files models simulator machine ladder emulation)
 if(TINYMP_HAS_CUDA)  # compiled apart, so that programs go on being linked as C++
   file(GLOB memory RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/cuda/*.cu)
@@ -182,3 +189,11 @@ foreach(archive tinymp tinymp_course tinymp_small)
     target_link_libraries(${archive} PRIVATE CUDA::cudart_static)  # static: starts without a driver
   endif()
 endforeach()
+
+# MPI, for the programs that ask for it: every program that names its library loads it.
+add_library(tinymp_mpi STATIC EXCLUDE_FROM_ALL ${mpi})
+target_link_libraries(tinymp_mpi PUBLIC tinymp PRIVATE tinymp_build)
+if(TINYMP_HAS_MPI)
+  target_link_libraries(tinymp_mpi PRIVATE MPI::MPI_C)
+  target_compile_definitions(tinymp_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)  # the C interface alone
+endif()

@@ -30,6 +30,7 @@ __global__ void sum_chunks(Term term, std::int64_t n, C* partial) {
 template <class C, class Term, class Finish>
 __global__ void sum_last_chunk(Term term, std::int64_t n, Finish finish) {
   const C sum = sum_of_threads<C>(term, 0, n);
+  __syncwarp();  // a term may read what finish writes, as the factor of gradients that are clipped
   if (threadIdx.x == 0) finish(sum);
 }
 

@@ -10,7 +10,7 @@ root=${1:?usage: layering.sh ROOT}
 
 found=$(sources "$root" tinymp kernels lessons | tr '\n' '\0' | xargs -0 awk -v root="$root/" '
   BEGIN {
-    count = split("base numeric tensor kernels autograd ops nn optim amp data train report learn words clinic classroom bench chapters quickstart", order, " ")
+    count = split("base numeric tensor kernels autograd ops nn optim amp data dist train report learn words clinic classroom bench chapters quickstart", order, " ")
     for (i = 1; i <= count; i++) rank[order[i]] = i
   }
   # tinymp/amp/x.h: amp; kernels/cpu/x.h: kernels; lessons/lab/learn/x.h: learn;
@@ -27,6 +27,9 @@ found=$(sources "$root" tinymp kernels lessons | tr '\n' '\0' | xargs -0 awk -v 
     if (!(from in rank)) bad("the folder " from "/ has no place in the order of the layers (tests/style/layering.sh)")
   }
   /^[ \t]*#[ \t]*include[ \t]*"/ { bad("a quoted include; write <tinymp/...> or <kernels/...>") }
+  /^[ \t]*#[ \t]*include[ \t]*<mpi[.]h>/ && FILENAME !~ /tinymp\/dist\/mpi\/mpi[.]cpp$/ {
+    bad("includes <mpi.h>: tinymp/dist/mpi/mpi.cpp alone calls MPI, and all else is built without it")
+  }
   match($0, /^[ \t]*#[ \t]*include[ \t]*<(tinymp|kernels|lessons|tests)\//) {
     path = $0
     sub(/^[^<]*</, "", path)

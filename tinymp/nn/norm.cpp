@@ -1,26 +1,16 @@
 #include <kernels/kernels.h>
 #include <tinymp/autograd/recompute.h>
+#include <tinymp/nn/averages.h>
 #include <tinymp/nn/first_values.h>
 #include <tinymp/nn/norm.h>
 #include <tinymp/ops/check.h>
-#include <tinymp/tensor/device_value.h>
 
 namespace tinymp::nn {
 namespace {
 
-constexpr double momentum = 0.1;  // the weight of the newest batch in the averages; PyTorch's default
-
-/// Updates the running averages now, or when the optimizer takes its step.
-void stage(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t rows) {
+void follow(const BatchNorm& norm, const BatchStatistics& batch, std::int64_t rows) {
   const double of_population = static_cast<double>(rows) / static_cast<double>(rows - 1);
-  const OnStep move = [mean = norm.running_mean, variance = norm.running_variance, batch,
-                       of_population](Cell<const kernels::StepOutcome> step) {
-    kernels::follow(batch.mean.view(), 1, momentum, step, mean.view());
-    kernels::follow(batch.variance.view(), of_population, momentum, step, variance.view());
-  };
-  if (norm.gamma.bound_grad()) return norm.gamma.on_step(move);
-  const DeviceValue<kernels::StepOutcome> taken(norm.gamma.device(), {.taken = true, .updates = {}});
-  move(taken.cell());
+  move_averages({norm.gamma, norm.running_mean, norm.running_variance, batch, of_population});
 }
 
 }  // namespace
@@ -38,7 +28,7 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
   if (Tape::current() != nullptr) {
     BatchStatistics batch;
     const Tensor y = batch_norm(x, gamma, beta, options, &batch);
-    remembered([&] { stage(*this, batch, x.shape().rows()); });
+    remembered([&] { follow(*this, batch, x.shape().rows()); });
     return y;
   }
   expect_norm_parameters("BatchNorm", x, gamma);

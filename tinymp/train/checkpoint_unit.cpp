@@ -4,5 +4,6 @@
 #include <tinymp/train/checkpoint_tensors.cpp>
 #include <tinymp/train/load_weights.cpp>
 #include <tinymp/train/run_state.cpp>
+#include <tinymp/train/run_state_ranks.cpp>
 #include <tinymp/train/safetensors.cpp>
 #include <tinymp/train/safetensors_reader.cpp>

@@ -1,7 +1,9 @@
 #include <kernels/cuda/executor.h>
+#include <tinymp/dist/collectives.h>
 #include <tinymp/nn/first_values.h>
 #include <tinymp/train/dry_run.h>
 #include <tinymp/train/loop.h>
+#include <tinymp/train/other_rank.h>
 #include <tinymp/train/training.h>
 #include <utility>
 
@@ -61,6 +63,7 @@ void expect_complete(const Plan& plan) {
   expect(plan.memory_limit >= 0, "train::run: a limit of ", plan.memory_limit, " bytes leaves no memory");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
+  if (plan.ranks != nullptr) expect_shareable(plan);
 }
 
 }  // namespace
@@ -120,21 +123,47 @@ std::string describe(const TextPlan& text) {
                 text.context);
 }
 
-Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
-        std::unique_ptr<nn::Model>* keep) {
+namespace {
+
+/// The run as this process sees it, alone or as a rank.
+Run run_here(const Plan& plan, const std::string& path, const StepCallback& on_step,
+             std::unique_ptr<nn::Model>* keep) {
   expect_complete(plan);
   expect_fits(plan);
   TrainedParts parts(plan);
   if (plan.recompute.any()) static_cast<void>(plan.recompute.of(parts.model->blocks()));  // or it throws
-  RunStart begun =
-      begin_run(plan, path, *parts.model, *parts.optimizer, parts.scaler, parts.products, parts.loader);
-  if (begun.log) {  // else it was finished before
+  const bool writes = plan.ranks == nullptr || plan.ranks->rank() == 0;
+  RunStart begun;
+  if (writes)
+    begun = begin_run(plan, path, *parts.model, *parts.optimizer, parts.scaler, parts.products, parts.loader);
+  if (plan.ranks != nullptr)
+    begun.step = begin_alike(plan, begun.step, *parts.model, *parts.optimizer, parts.scaler, parts.products,
+                             parts.loader);
+  if (!writes) take_part(plan, parts, begun.step);
+  if (begun.log) {  // else it was finished before, or another rank writes it
     Training training(plan, path, on_step, parts, begun);
     if (!training.take_steps()) return std::move(begun.recorded);
     training.finish();
   }
   if (keep != nullptr) *keep = std::move(parts.model);
   return std::move(begun.recorded);
+}
+
+}  // namespace
+
+Run run(const Plan& plan, const std::string& path, const StepCallback& on_step,
+        std::unique_ptr<nn::Model>* keep) {
+  if (plan.ranks == nullptr) return run_here(plan, path, on_step, keep);
+  try {
+    Run run = run_here(plan, path, on_step, keep);
+    dist::barrier(*plan.ranks);  // rank 0 measures after the last step
+    return run;
+  } catch (const dist::LostRank&) {
+    throw;
+  } catch (const std::exception& error) {
+    plan.ranks->fail(concat("rank ", plan.ranks->rank(), ": ", error.what()));
+    throw;
+  }
 }
 
 }  // namespace tinymp::train

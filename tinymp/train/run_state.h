@@ -35,6 +35,11 @@ RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Mode
                    Optimizer& optimizer, LossScaler& scaler, const Float8Products& products,
                    data::Loader& loader);
 
+/// Gives all ranks of plan.ranks what begin_run() gave rank 0, where `step` steps are over. Returns that step. Throws
+/// Error naming the rank whose plan, data or first weights are others than those of rank 0.
+std::int64_t begin_alike(const Plan& plan, std::int64_t step, const nn::Model& model, Optimizer& optimizer,
+                         LossScaler& scaler, const Float8Products& products, data::Loader& loader);
+
 /// Saves the checkpoint of a run, and with plan.keep a copy that stays. Removes the oldest copies. `lr` is the rate
 /// that the schedule begins with.
 void save_run(const std::string& log_path, const CheckpointOwner& owner, const Checkpoint& checkpoint);

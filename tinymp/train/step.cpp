@@ -1,5 +1,6 @@
 #include <tinymp/amp/autocast.h>
 #include <tinymp/train/accumulate.h>
+#include <tinymp/train/rank_sum.h>
 #include <tinymp/train/step.h>
 #include <limits>
 #include <utility>
@@ -70,9 +71,12 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
            "start_step: an observer beside a tracer or a meter of 8 bits, which would see the ops alone");
     Observer* const traced = meters.tracer != nullptr ? meters.tracer : meters.observer;
     Observer* const observer = eight_bits ? static_cast<Observer*>(&*eight_bits) : traced;
-    return accumulate(batches.sizes, plan.device, scaler, [&](std::int64_t i, const Tensor& seed) {
-      return backward_of(plan, model, seed, observer, batches.get(i));
-    });
+    const auto backward = [&](std::int64_t i, const Tensor& seed, Observer* seen_by) {
+      return backward_of(plan, model, seed, seen_by, batches.get(i));
+    };
+    if (batches.ranks != nullptr) return batches.ranks->accumulate(number, scaler, observer, backward);
+    return accumulate(batches.sizes, plan.device, scaler,
+                      [&](std::int64_t i, const Tensor& seed) { return backward(i, seed, observer); });
   }();
   products.end_step();
   Gradients gradients = optimizer.gradients(sum.micro_batches);

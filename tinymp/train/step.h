@@ -38,11 +38,14 @@ struct PendingStep {
 
 using StepRecords = DeviceValue<kernels::StepRecords>;
 
+class RankSum;  // rank_sum.h
+
 /// The batches of a step, on the device of the plan: get(0), get(1), ... Each goes forward and backward before the next one
 /// is made, so that the activations of one take memory at a time.
 struct MicroBatches {
   std::vector<std::int64_t> sizes;  ///< the samples of each
   std::function<data::Batch(std::int64_t)> get;
+  RankSum* ranks = nullptr;  ///< the processes that share them; null: this one takes all
 };
 /// Those of the plan: they are equally large.
 std::vector<std::int64_t> equal_sizes(const Plan& plan);

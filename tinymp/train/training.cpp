@@ -81,6 +81,7 @@ Training::Training(const Plan& plan, const std::string& path, const StepCallback
   if (plan.graph)
     graph_.emplace(plan, *parts.model, *parts.optimizer, parts.scaler, parts.products, parts.loader,
                    pending_.records());
+  if (plan.ranks != nullptr) ranks_.emplace(plan, *parts.model, *parts.optimizer);
 }
 
 StepMeters Training::meters_of(std::int64_t t, bool logged) {
@@ -101,8 +102,10 @@ PendingStep Training::start(std::int64_t t, const StepMeters& meters) {
   const bool plain =
       meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms && !meters.eight_bits;
   if (graph_ && plain) return graph_->take(t, pending_.all());
+  MicroBatches batches = next_of(parts_.loader, plan_);
+  if (ranks_) batches.ranks = &*ranks_;
   PendingStep started = start_step(plan_, t, *parts_.model, optimizer, parts_.scaler, parts_.products, meters,
-                                   next_of(parts_.loader, plan_), pending_.records());
+                                   batches, pending_.records());
   parts_.loader.skip();
   return started;
 }
@@ -112,7 +115,8 @@ bool Training::take_steps() {
   for (std::int64_t t = begun_.step + 1; t <= plan_.steps; ++t) {
     const bool logged = is_logged(plan_, t);
     pending_.add(start(t, meters_of(t, logged)));
-    const bool stops = t < plan_.steps && plan_.stop && plan_.stop();
+    const bool asked = ranks_ ? ranks_->stops() : plan_.stop && plan_.stop();
+    const bool stops = t < plan_.steps && asked;
     const bool saves = stops || (t < plan_.steps && plan_.save_every > 0 && t % plan_.save_every == 0);
     unlogged = logged ? 0 : unlogged + 1;
     const bool checks =

@@ -4,6 +4,7 @@
 #include <tinymp/train/graph_step.h>
 #include <tinymp/train/memory.h>
 #include <tinymp/train/pending_steps.h>
+#include <tinymp/train/rank_sum.h>
 #include <tinymp/train/run_curves.h>
 #include <tinymp/train/run_state.h>
 #include <memory>
@@ -58,6 +59,7 @@ class Training {
   const MemoryMeter memory_;
   PendingSteps pending_;
   std::optional<GraphStep> graph_{};
+  std::optional<RankSum> ranks_{};
 };
 
 }  // namespace tinymp::train

@@ -10,6 +10,8 @@
 #include <tinymp/train/memory_ledger.cpp>
 #include <tinymp/train/meters.cpp>
 #include <tinymp/train/moment.cpp>
+#include <tinymp/train/other_rank.cpp>
+#include <tinymp/train/rank_sum.cpp>
 #include <tinymp/train/resident_data.cpp>
 #include <tinymp/train/resident_texts.cpp>
 #include <tinymp/train/run_curves.cpp>

@@ -92,7 +92,7 @@ optional_parts() { # what tinymp does without, and takes when it was installed s
     if [ -e "$file" ]; then echo "$file"; fi
   done
   if [ "$cuda" = AUTO ]; then gpu_parts; fi
-  echo "$(command -v nvcc) ${CUDACXX:-} ${CUDA_PATH:-}"
+  echo "$(command -v nvcc) ${CUDACXX:-} ${CUDA_PATH:-} $(command -v mpiexec)"
 }
 
 is_on() { grep -q "^$1:BOOL=ON" "$build/CMakeCache.txt" 2>/dev/null; } # OPTION, in this folder

@@ -9,6 +9,7 @@ volatile std::sig_atomic_t noted = 0;  // the signal
 void set_all(void (*handler)(int)) {
   std::signal(SIGINT, handler);
   std::signal(SIGTERM, handler);
+  std::signal(SIGUSR1, handler);  // which mpirun hands on to all ranks
   if (std::signal(SIGHUP, handler) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
 }
 

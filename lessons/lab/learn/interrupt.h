@@ -2,7 +2,7 @@
 
 namespace tinymp::lab {
 
-/// While it lives, the first Ctrl-C, SIGTERM or SIGHUP (the terminal is closed) is noted and the program goes
+/// While it lives, the first Ctrl-C, SIGTERM, SIGUSR1 or SIGHUP (the terminal is closed) is noted and the program goes
 /// on; a second one ends the program.
 class InterruptNote {
  public:

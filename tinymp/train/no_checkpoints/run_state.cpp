@@ -21,6 +21,12 @@ RunStart begin_run(const Plan& plan, const std::string& log_path, const nn::Mode
   return start;
 }
 
+std::int64_t begin_alike(const Plan&, std::int64_t, const nn::Model&, Optimizer&, LossScaler&,
+                         const Float8Products&, data::Loader&) {
+  refuse();
+  return 0;
+}
+
 void save_run(const std::string&, const CheckpointOwner&, const Checkpoint&) { refuse(); }
 
 std::string weights_hash(const nn::Model&, const Optimizer&) {

@@ -25,6 +25,7 @@ void refuse_what_is_for_one(const CLI::App& app, const TrainFlags& flags) {
     throw UsageError("--name names one curve; those of a sweep have the names of their recipes");
   if (flags.resume.hash)
     throw UsageError("--hash is for one run; the log of each cell of a sweep has its hash: weights");
+  if (flags.ranks > 0) throw UsageError("--ranks shares the steps of one run; a sweep has several");
   if (flags.resume.goes_on())
     throw UsageError("--resume goes on with one run; a sweep goes on when its own command is given again");
   check_resume_flags(app, flags.resume);

@@ -1,12 +1,14 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/byte_size.h>
 #include <lessons/lab/learn/commands/commands.h>
+#include <lessons/lab/learn/commands/ranks.h>
 #include <lessons/lab/learn/commands/sweep.h>
 #include <lessons/lab/learn/commands/train_flags.h>
 #include <lessons/lab/learn/interrupt.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/memory_table.h>
 #include <tinymp/data/picture_folder.h>
+#include <tinymp/dist/mpi.h>
 #include <tinymp/train/checkpoint.h>
 #include <tinymp/train/run_state.h>
 #include <CLI/CLI.hpp>
@@ -67,10 +69,12 @@ bool exempts_all(train::Plan plan) {
 }
 
 /// After Ctrl-C: what is kept, and the command that goes on.
-int tell_stopped(const train::Run& run, std::int64_t steps, bool hash) {
+int tell_stopped(const train::Run& run, std::int64_t steps, const TrainFlags& flags) {
   const std::string folder = std::filesystem::path(run.path).parent_path().string();
+  const std::string ranks = concat(flags.ranks);
   std::vector<const char*> words{"", "--resume", folder.c_str()};
-  if (hash) words.push_back("--hash");
+  if (flags.ranks > 1) words.insert(words.end(), {"--ranks", ranks.c_str()});
+  if (flags.resume.hash) words.push_back("--hash");
   const std::string checkpoint = train::checkpoint_in(folder);
   const std::string step = checkpoint.empty() ? "" : concat(train::step_of_checkpoint(checkpoint));
   std::cerr << "\n"
@@ -82,27 +86,10 @@ int tell_stopped(const train::Run& run, std::int64_t steps, bool hash) {
   return InterruptNote::exit_code();
 }
 
-}  // namespace
-
-int train_command(int argc, char** argv) {
-  TrainFlags flags;
-  CLI::App app(concat(train_lesson.title, ".\n", train_lesson.question), "./learn train");
-  add_train_flags(app, flags);
-  app.footer("Recipes:\n" + recipe_list() + "\n" + about_sweeps +
-             "Examples:\n"
-             "  ./learn train --recipe fp16_weights --optimizer adam --lr 1e-5\n"
-             "  ./learn train --model autoencoder --recipe fp16_static --loss-scale 8\n"
-             "  ./learn train --recipe fp32,fp16_static,fp16_dynamic --seeds 3 --lr 1e-3,1e-2\n"
-             "  ./learn train --save-every 100, Ctrl-C, ./learn train --resume runs/train-001\n"
-             "  ./learn compare runs/train-001 runs/train-002");
-  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
-  if (is_sweep(flags)) return sweep(app, flags, argc, argv);
-  check_resume_flags(app, flags.resume);
-  flags.options.command = typed(command_of(train_lesson), argc, argv);
-
-  Request request = flags.resume.goes_on() ? recorded_request(app, flags)
-                                           : Request{plan_from(app, flags), flags.options, flags.model};
+/// The run of one process, or of rank 0.
+int train_here(Request request, const TrainFlags& flags, dist::Transport* ranks) {
   train::Plan& plan = request.plan;
+  plan.ranks = ranks;
   Lab lab(train_lesson, request.options);
   give_text(lab, request.model, plan);
   plan.question = panel(plan, lab);
@@ -125,12 +112,66 @@ int train_command(int argc, char** argv) {
   const std::int64_t steps = plan.steps;
   const train::Run run =
       request.log.empty() ? lab.train(std::move(plan)) : lab.go_on(std::move(plan), request.log);
-  if (!run.result) return tell_stopped(run, steps, flags.resume.hash);
+  if (!run.result) return tell_stopped(run, steps, flags);
   if (const std::string memory = report::memory_line(*run.result); !memory.empty())
     lab.say("Memory: " + memory);
   const int code = lab.finish();
   if (flags.resume.hash) std::cout << "weights " << run.result->weights << "\n";
   return code;
+}
+
+/// What a rank besides the first does: it trains, and says nothing.
+int take_part(Request request, const TrainFlags& flags, dist::Transport& ranks) {
+  train::Plan& plan = request.plan;
+  plan.ranks = &ranks;
+  request.options.live = false;
+  Lab lab(train_lesson, request.options);
+  give_text(lab, request.model, plan);
+  StartingWeights start;
+  if (flags.resume.weights_only) {
+    start = starting_weights(plan, flags.resume.resume);
+    plan.start = start.model.get();
+  }
+  const InterruptNote interrupt;
+  plan.stop = InterruptNote::seen;
+  static_cast<void>(train::run(lab.complete(std::move(plan)), ""));
+  return InterruptNote::seen() ? InterruptNote::exit_code() : 0;
+}
+
+}  // namespace
+
+int train_command(int argc, char** argv) {
+  TrainFlags flags;
+  CLI::App app(concat(train_lesson.title, ".\n", train_lesson.question), "./learn train");
+  add_train_flags(app, flags);
+  app.footer("Recipes:\n" + recipe_list() + "\n" + about_sweeps +
+             "Examples:\n"
+             "  ./learn train --recipe fp16_weights --optimizer adam --lr 1e-5\n"
+             "  ./learn train --model autoencoder --recipe fp16_static --loss-scale 8\n"
+             "  ./learn train --recipe fp32,fp16_static,fp16_dynamic --seeds 3 --lr 1e-3,1e-2\n"
+             "  ./learn train --ranks 4 --batch 16\n"
+             "  ./learn train --save-every 100, Ctrl-C, ./learn train --resume runs/train-001\n"
+             "  ./learn compare runs/train-001 runs/train-002");
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
+  const bool says_ranks = app.count("--ranks") > 0;
+  flags.ranks = ranks_of(flags.ranks);
+  if (is_sweep(flags)) return sweep(app, flags, argc, argv);
+  check_resume_flags(app, flags.resume);
+  flags.options.command = typed(command_of(train_lesson), argc, argv);
+  // mpirun alone has told how many; the command in the log must tell it, too.
+  if (flags.ranks > 0 && !says_ranks) flags.options.command += concat(" --ranks ", flags.ranks);
+  const auto request = [&] {
+    return flags.resume.goes_on() ? recorded_request(app, flags)
+                                  : Request{plan_from(app, flags), flags.options, flags.model};
+  };
+  if (flags.ranks == 0) return train_here(request(), flags, nullptr);
+  if (!dist::ranks_started()) {
+    static_cast<void>(request());  // wrong flags are told once, before there are ranks
+    return start_ranks(flags.ranks, argc, argv);
+  }
+  return on_ranks([&](dist::Transport& ranks) {
+    return ranks.rank() == 0 ? train_here(request(), flags, &ranks) : take_part(request(), flags, ranks);
+  });
 }
 
 }  // namespace tinymp::lab

@@ -1,5 +1,6 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/byte_size.h>
+#include <lessons/lab/learn/commands/ranks.h>
 #include <lessons/lab/learn/commands/train_flags.h>
 #include <tinymp/nn/first_values.h>
 #include <tinymp/optim/optimizers.h>
@@ -74,6 +75,7 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
   count("--steps", flags.steps, 1, "How many");
   add_batch_flag(app, flags.batch);
   add_accumulate_flag(app, flags.micro_batches, 1'000'000);
+  add_ranks_flag(app, flags.ranks);
   add_recompute_flag(app, flags.recompute);
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
@@ -211,7 +213,7 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   choose_optimizer(app, flags, plan);
   plan.steps = flags.steps;
   plan.batch = flags.batch;
-  plan.micro_batches = flags.micro_batches;
+  plan.micro_batches = flags.micro_batches * std::max<std::int64_t>(1, flags.ranks);
   plan.recompute = segments_from(app, flags.recompute);
   if (!flags.memory_limit.empty()) plan.memory_limit = bytes_from(flags.memory_limit);
   plan.log_every = flags.log_every;

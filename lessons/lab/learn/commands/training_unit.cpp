@@ -3,6 +3,7 @@
 #include <lessons/lab/learn/commands/memory_models.cpp>
 #include <lessons/lab/learn/commands/model_flags.cpp>
 #include <lessons/lab/learn/commands/other_seeds.cpp>
+#include <lessons/lab/learn/commands/ranks.cpp>
 #include <lessons/lab/learn/commands/recipe_flags.cpp>
 #include <lessons/lab/learn/commands/resume_flags.cpp>
 #include <lessons/lab/learn/commands/sweep.cpp>

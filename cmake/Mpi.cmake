@@ -1,0 +1,26 @@
+# Many processes: -DTINYMP_MPI=AUTO (where there is one) | ON (it must be there) | OFF. Sets TINYMP_HAS_MPI and
+# MPIEXEC_EXECUTABLE, the program that starts the processes. Any MPI that CMake's FindMPI knows will do; its C interface is
+# all that is used, in one file: tinymp/dist/mpi/mpi.cpp.
+set(TINYMP_MPI AUTO CACHE STRING "Train with several processes, by MPI: AUTO, ON or OFF")
+set_property(CACHE TINYMP_MPI PROPERTY STRINGS AUTO ON OFF)
+if(NOT TINYMP_MPI MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "TINYMP_MPI is AUTO, ON or OFF, not ${TINYMP_MPI}")
+endif()
+set(TINYMP_HAS_MPI OFF)
+if(NOT TINYMP_MPI STREQUAL "OFF")
+  find_program(MPIEXEC_EXECUTABLE NAMES mpiexec mpirun)  # without it no C compiler is looked for
+  mark_as_advanced(MPIEXEC_EXECUTABLE)
+  if(MPIEXEC_EXECUTABLE OR TINYMP_MPI STREQUAL "ON")
+    include(CheckLanguage)
+    check_language(C)
+    if(CMAKE_C_COMPILER)
+      enable_language(C)
+      find_package(MPI QUIET COMPONENTS C)
+    endif()
+  endif()
+  if(MPI_C_FOUND)
+    set(TINYMP_HAS_MPI ON)
+  elseif(TINYMP_MPI STREQUAL "ON")
+    message(FATAL_ERROR "TINYMP_MPI=ON, and CMake finds no MPI; Debian: apt-get install libopenmpi-dev openmpi-bin")
+  endif()
+endif()

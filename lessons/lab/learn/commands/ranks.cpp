@@ -1,0 +1,136 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <lessons/lab/learn/command_line.h>
+#include <lessons/lab/learn/commands/ranks.h>
+#include <lessons/lab/learn/process.h>
+#include <tinymp/base/parallel_for.h>
+#include <tinymp/dist/mpi.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+namespace tinymp::lab {
+namespace {
+
+constexpr std::int64_t most_ranks = 1024;
+
+/// Settings for mpirun, unless the user has made them. MPICH knows none of these names.
+constexpr const char* settings[][2] = {
+    {"OMPI_ALLOW_RUN_AS_ROOT", "1"},  // in a container there is nobody else
+    {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+    {"OMPI_MCA_rmaps_base_oversubscribe", "1"},  // more ranks than cores
+    {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+    {"OMPI_MCA_hwloc_base_binding_policy", "none"},  // else all threads of a rank share a core
+    {"OMPI_MCA_btl_vader_single_copy_mechanism",
+     "none"},  // containers forbid a process to read another one's memory
+};
+
+volatile std::sig_atomic_t asked = 0;  // the signal that asked this process to end
+volatile pid_t mpirun = 0;
+
+/// mpirun hands SIGUSR1 on to all ranks, which stop after the same step; after Ctrl-C it would end them within a second.
+extern "C" void hand_on(int signal) {
+  kill(mpirun, asked == 0 ? SIGUSR1 : SIGTERM);
+  asked = signal;
+}
+
+/// Passes on what the ranks write to their standard error, and leaves out what Open MPI's mpirun explains, in frames
+/// of dashes. Returns the line there that tells which rank was killed; "" when none was.
+std::string pass_on(std::FILE* errors) {
+  std::string killed, line;
+  bool framed = false;
+  for (int c = 0; (c = std::getc(errors)) != EOF;) {
+    line += static_cast<char>(c);
+    if (c != '\n') continue;
+    if (line.starts_with("--------------------"))
+      framed = !framed;
+    else if (!framed && line.find(": Forwarding signal ") == std::string::npos)
+      std::fputs(line.c_str(), stderr);
+    else if (line.find(" exited on signal ") != std::string::npos)
+      killed = line;
+    line.clear();
+  }
+  std::fputs(line.c_str(), stderr);
+  return killed;
+}
+
+/// "mpirun noticed that process rank 2 with PID 0 on node a exited on signal 9 (Killed)." -> "rank 2 exited on signal 9 (Killed)"
+std::string about_killed(const std::string& line) {
+  const std::size_t rank = line.find("rank "), end = line.find(' ', rank + 5),
+                    exited = line.find("exited on"), dot = line.find(".\n");
+  if (rank == std::string::npos || end == std::string::npos || dot == std::string::npos) return line;
+  return line.substr(rank, end - rank) + " " + line.substr(exited, dot - exited);
+}
+
+}  // namespace
+
+void add_ranks_flag(CLI::App& app, std::int64_t& ranks) {
+  app.add_option("--ranks", ranks,
+                 "Train with N processes, by MPI: a step sees N x K batches, of which each process takes K "
+                 "(--accumulate)")
+      ->type_name("N")
+      ->check(whole(1, most_ranks));
+}
+
+std::int64_t ranks_of(std::int64_t named) {
+  const std::optional<int> started = dist::ranks_started();
+  if (!started) return named > 1 ? named : 0;
+  if (named > 0 && named != *started)
+    throw UsageError(concat("--ranks ", named, ", but mpirun has started ", *started, "; leave --ranks out"));
+  return *started > 1 ? *started : 0;
+}
+
+int start_ranks(std::int64_t ranks, int argc, char** argv) {
+  if (!dist::has_mpi()) static_cast<void>(dist::join_mpi());  // it says what is missing
+  for (const auto& [name, value] : settings) setenv(name, value, 0);
+  // Each rank takes its share of the cores.
+  const std::string share = concat(std::max<std::int64_t>(1, threads() / ranks));
+  setenv("TINYMP_THREADS", share.c_str(), 0);
+  std::vector<std::string> command{TINYMP_MPIEXEC, "-n", concat(ranks),
+                                   std::filesystem::read_symlink("/proc/self/exe").string(), "train"};
+  command.insert(command.end(), argv + 1, argv + argc);
+
+  Pipe errors;
+  const Descriptor nothing("/dev/null", O_RDONLY);
+  // In a session of its own Ctrl-C does not reach mpirun.
+  mpirun = start({.command = command, .files = {{0, nothing.file()}, {2, errors.ends[1]}}, .prepare = [] {
+                    return setsid() < 0 ? "make a session" : nullptr;
+                  }});
+  errors.close_end(1);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, hand_on);
+  std::FILE* const lines = fdopen(errors.ends[0], "r");
+  const std::string killed = lines == nullptr ? "" : pass_on(lines);
+  const int code = wait_for(mpirun);
+  if (!killed.empty() && asked == 0)
+    throw Error(concat(about_killed(killed),
+                       ", and mpirun has ended the others; --resume goes on from the last checkpoint"));
+  return asked == 0 ? code : 128 + asked;
+}
+
+int on_ranks(const std::function<int(dist::Transport&)>& work) {
+  const std::unique_ptr<dist::Transport> ranks = dist::join_mpi();
+  const int rank = ranks->rank();
+  if (rank > 0 && std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("cannot open /dev/null");
+  const auto give_way = [] {  // rank 0 speaks, and with it all end
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    dist::end_all(1);
+  };
+  try {
+    return work(*ranks);
+  } catch (const dist::LostRank& lost) {
+    if (rank > (lost.rank == 0 ? 1 : 0)) give_way();
+    throw;
+  } catch (const std::exception& error) {
+    ranks->fail(concat("rank ", rank, ": ", error.what()));
+    if (rank > 0) give_way();
+    throw;
+  }
+}
+
+}  // namespace tinymp::lab

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <tinymp/dist/transport.h>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace CLI {
+class App;
+}
+
+/// ./learn train with several processes: --ranks starts them, and mpirun may.
+namespace tinymp::lab {
+
+/// --ranks N.
+void add_ranks_flag(CLI::App& app, std::int64_t& ranks);
+
+/// The number of ranks of this process: those that mpirun has started, or that --ranks names; 0: it runs alone. Throws
+/// UsageError where the two differ.
+std::int64_t ranks_of(std::int64_t named);
+
+/// Starts this command again, on so many ranks of this machine, and waits: mpirun -n 4 learn train ... Returns its exit
+/// code. Throws MissingError in a build without MPI, and Error when there is no mpirun, or a rank was killed.
+int start_ranks(std::int64_t ranks, int argc, char** argv);
+
+/// Joins the ranks and runs `work`. Of several messages about one failure rank 0 alone gives one, or rank 1 where rank 0 is
+/// lost. Returns the exit code of `work`; of ranks that had to end, those that give no message do not return.
+int on_ranks(const std::function<int(dist::Transport&)>& work);
+
+}  // namespace tinymp::lab

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# usage: ranks_test.sh PROGRAM MPIEXEC CASE [COUNT [SEED]]
+# ./learn train with several processes. CASE: agree (the bits of one process), lost (ranks that end, hang or are interrupted),
+# many (COUNT random ranks are killed or stopped at random moments; no part of the suite, since 50 take a quarter of an hour)
+set -u
+program=${1:?usage: ranks_test.sh PROGRAM MPIEXEC CASE} mpiexec=${2-} case=${3-agree} count=${4-50} seed=${5-1}
+unset TINYMP_EMULATE
+export LC_ALL=C.UTF-8 TINYMP_THREADS=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+failures=0 alone='' took=0
+bad() {
+  printf 'FAILED: %s\n' "$*"
+  tail -n 20 out err
+  failures=$((failures + 1))
+}
+learn() { # CODE ARGUMENT...
+  local expected=$1 code
+  shift
+  timeout 120 "$program" train "$@" >out 2>err </dev/null
+  code=$?
+  [ "$code" = "$expected" ] || bad "learn train $*: exit code $code, expected $expected"
+}
+complains() { # PATTERN: in the one message there is
+  [ "$(grep -c '^learn: ' err)" = 1 ] || bad 'wanted one message'
+  grep -Eq -- "$1" err || bad "the message has no '$1'"
+}
+hash_of() { grep '^weights ' out; }
+
+if [ -z "$mpiexec" ]; then
+  learn 3 --data cut --ranks 2
+  complains 'this build has no MPI; install it'
+  [ "$failures" -eq 0 ] || exit 1
+  echo '[skipped] this build has no MPI'
+  exit 77
+fi
+
+same() { # ARGUMENT...: 4 ranks, and 2 of mpirun's, end in the hash of one process with 4 micro-batches
+  local alone
+  learn 0 "$@" --hash --accumulate 4 && alone=$(hash_of)
+  learn 0 "$@" --hash --ranks 4
+  [ "$(hash_of)" = "$alone" ] || bad "learn train $*: $(hash_of) with --ranks 4, $alone with --accumulate 4"
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+    "$mpiexec" -n 2 "$program" train "$@" --hash --accumulate 2 >out 2>err </dev/null || bad "mpirun -n 2 learn train $*"
+  [ "$(hash_of)" = "$alone" ] || bad "learn train $*: $(hash_of) with mpirun -n 2, $alone with --accumulate 4"
+}
+
+agree() {
+  local recipe
+  for recipe in fp32 fp16_static fp16_dynamic; do
+    same --data cut --steps 30 --batch 8 --recipe $recipe --clip 0.5
+    same --data cut --steps 4 --batch 4 --recipe $recipe --model lenet
+    same --data course --steps 6 --batch 4 --recipe $recipe --model transformer --layers 2 --width 16 --heads 2 \
+      --context 16 --dropout 0.1 --optimizer adamw --clip 1
+  done
+  same --data cut --steps 2 --batch 2 --model resnet20 --shadow-every 0 --recipe fp16_dynamic --recompute
+  # S begins so high that each first step overflows, on all ranks.
+  same --data cut --steps 30 --batch 8 --recipe fp16_dynamic --loss-scale 1e9
+  learn 2 --data cut --ranks 2 --lr 0.1,0.2 && complains '--ranks shares the steps of one run'
+  learn 2 --data cut --ranks 0 && complains 'whole number from 1'
+  learn 2 --data cut --ranks 2 --recipe fp8_hybrid && complains 'its products are in FP8'
+  learn 2 --resume runs/train-001 --ranks 3 # finished, with 4 micro-batches
+  complains 'which they cannot share equally'
+}
+
+
+broken() { # WHAT RANK [SECONDS]: begins a run with 4 ranks, and does something to it after its first checkpoint, and SECONDS
+  local what=$1 rank=$2 job run i
+  rm -rf runs
+  "$program" train "${run_of[@]}" --ranks 4 --hash >out 2>err </dev/null &
+  job=$!
+  run=runs/train-001
+  for ((i = 0; i < 600; i++)); do
+    [ -e $run/checkpoint.safetensors ] && break
+    sleep 0.1
+  done
+  sleep "${3-0}"
+  if [ "$what" = INT ]; then kill -INT $job; else kill -"$what" "$(pgrep -P "$(pgrep -P $job)" | sort -n | sed -n "$((rank + 1))p")"; fi
+  SECONDS=0
+  wait $job
+  code=$? took=$SECONDS
+  [ "$took" -le 30 ] || bad "$what of rank $rank: the others took $took s to end"
+  pgrep -f "^$program train ${run_of[*]}" >/dev/null && bad "$what of rank $rank: a process is left"
+  ls $run/*.finished >/dev/null 2>&1 && bad "the run was over before"
+}
+
+resumes() { # RANKS
+  learn 0 --resume runs/train-001 --ranks "$1" --hash
+  grep -Eq '^Goes on after step [1-9]' out || bad 'it began anew'
+  [ "$(hash_of)" = "$alone" ] || bad "resumed with $1 ranks: $(hash_of), $alone without an interruption"
+}
+
+lost() {
+  local ranks=2 rank
+  run_of=(--data cut --steps 600 --batch 8 --save-every 10 --shadow-every 0)
+  learn 0 "${run_of[@]}" --accumulate 4 --hash && alone=$(hash_of)
+  broken INT 0
+  [ $code = 130 ] || bad "Ctrl-C: exit code $code"
+  grep -q 'Interrupted after step' err || bad 'it does not say where it stopped'
+  grep -q -- '--ranks 4 --hash$' err || bad 'it does not say how to go on'
+  resumes 4
+  for rank in 0 2; do
+    broken KILL $rank
+    complains "rank $rank exited on signal 9 .*mpirun has ended the others"
+    resumes $ranks
+    ranks=1
+    broken STOP $rank
+    complains "rank $rank of 4 has not answered for 10 s: it has ended, or it hangs"
+    resumes 4
+  done
+}
+
+many() {
+  local i what rank
+  RANDOM=$seed
+  run_of=(--data cut --steps 1200 --batch 8 --save-every 5 --shadow-every 0 --recipe fp16_dynamic)
+  learn 0 "${run_of[@]}" --accumulate 4 --hash && alone=$(hash_of)
+  for ((i = 0; i < count; i++)); do
+    what=KILL rank=$((RANDOM % 4))
+    if [ $((i % 2)) = 1 ]; then what=STOP; fi
+    broken $what $rank 0.$((RANDOM % 900 + 100))
+    complains "^learn: rank $rank "
+    resumes $((1 << RANDOM % 3))
+    echo "$what of rank $rank: $(grep -o 'after step.*' out), ended after $took s, $failures failures so far"
+  done
+}
+
+"$case"
+[ "$failures" -eq 0 ] || exit 1
+echo "passed: $case"

@@ -1,0 +1,222 @@
+#include <kernels/kernels.h>
+#include <tinymp/optim/optimizer.h>
+#include <tinymp/train/rank_sum.h>
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace tinymp::train {
+namespace {
+
+/// Takes each gradient of a parameter as backward hands it over, before it is added to others.
+class PartsTaker final : public Observer {
+ public:
+  PartsTaker(const std::vector<Tensor>& parameters, Observer* other) : other_(other) {
+    std::int64_t first = 0;
+    for (const Tensor& p : parameters) {
+      first_of_[p.id()] = first;
+      first += p.size();
+    }
+  }
+
+  void forward(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override {
+    if (other_ != nullptr) other_->forward(op, inputs, output);
+  }
+  void backward(const std::string& op, const std::vector<Tensor>& inputs, const Tensor& output,
+                const Tensor& dy, const std::vector<Tensor>& gradients) override {
+    if (other_ != nullptr) other_->backward(op, inputs, output, dy, gradients);
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      const auto found = first_of_.find(inputs[i].id());
+      if (found == first_of_.end() || !inputs[i].requires_grad()) continue;
+      // A copy: the next gradient of this parameter may be computed in the same memory.
+      const Tensor values = Tensor::like(gradients[i]);
+      kernels::cast(gradients[i].view(), values.view());
+      parts_.push_back({found->second, values});
+      inputs[i].clear_grad();  // the next one is added by the ranks, not by the tape
+    }
+  }
+  void narrowed(const Narrowed& tensor) override {
+    if (other_ != nullptr) other_->narrowed(tensor);
+  }
+  void begin_again(const std::vector<Tensor>& inputs) override {
+    if (other_ != nullptr) other_->begin_again(inputs);
+  }
+  void again(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output) override {
+    if (other_ != nullptr) other_->again(op, inputs, output);
+  }
+
+  const std::vector<dist::Part>& parts() const { return parts_; }
+
+ private:
+  Observer* other_;
+  std::map<const void*, std::int64_t> first_of_;  ///< the place of each parameter in the arena
+  std::vector<dist::Part> parts_;
+};
+
+std::span<const std::byte> bytes_of(const Tensor& x) {
+  return {x.view().data<std::byte>(), static_cast<std::size_t>(x.size()) * size_of(x.dtype())};
+}
+
+/// Which elements the parts are of, and in which formats.
+std::uint64_t mark_of(std::span<const dist::Part> parts) {
+  std::vector<std::int64_t> numbers;
+  for (const dist::Part& part : parts)
+    numbers.insert(numbers.end(),
+                   {part.first, part.values.size(), static_cast<std::int64_t>(part.values.dtype())});
+  return train::mark_of(std::as_bytes(std::span(numbers)));
+}
+
+/// What a rank tells the others in each step, before the losses of its micro-batches.
+struct Word {
+  std::uint64_t parts = 0, weights = 0;  ///< their marks
+  std::uint64_t stops = 0;               ///< 1: it was asked to
+};
+
+/// The rank whose number is none that most ranks have; -1: all have the same. Of two, the second.
+int odd_one(const std::vector<std::uint64_t>& numbers) {
+  const auto count = [&](std::uint64_t number) { return std::ranges::count(numbers, number); };
+  const std::uint64_t usual = *std::ranges::max_element(numbers, {}, count);
+  const auto odd = std::ranges::find_if(numbers, [&](std::uint64_t number) { return number != usual; });
+  return odd == numbers.end() ? -1 : static_cast<int>(odd - numbers.begin());
+}
+
+}  // namespace
+
+std::uint64_t mark_of(std::span<const std::byte> bytes, std::uint64_t before) {
+  std::uint64_t mark = before;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof mark) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+    mark = (mark ^ word) * 0x100000001b3;
+    mark ^= mark >> 32;  // a multiplication alone moves no bit down
+  }
+  return mark;
+}
+
+void expect_shareable(const Plan& plan) {
+  const int ranks = plan.ranks->ranks();
+  const auto refuse = [&](const auto&... parts) {
+    throw UsageError(concat("the plan '", plan.name, "' cannot be shared by ", ranks, " ranks: ", parts...));
+  };
+  if (plan.micro_batches % ranks != 0)
+    refuse("a step has ", plan.micro_batches, " micro-batches, which they cannot share equally");
+  if (plan.device != Device::cpu)
+    refuse("it trains on ", plan.device, ", and ranks exchange what lies on the CPU");
+  if (plan.recipe.eight_bits.any())
+    refuse("its products are in FP8, whose scales each process would choose alone");
+}
+
+RankSum::RankSum(const Plan& plan, const nn::Model& model, const Optimizer& optimizer)
+    : plan_(plan), ranks_(*plan.ranks), optimizer_(optimizer), parameters_(tensors(model.parameters())) {
+  for (const Tensor& buffer : model.buffers())
+    if (buffer.shape() == Shape{} && buffer.dtype() == DType::f64) dropouts_.push_back(buffer);
+}
+
+Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer* observer,
+                                const BackwardOf& backward_of) {
+  const std::int64_t own = plan_.micro_batches / ranks_.ranks(), first = own * ranks_.rank();
+  PartsTaker taker(parameters_, observer);
+  std::vector<float> losses;
+  {
+    const nn::HeldMoves moves;
+    count_dropouts(first);
+    for (std::int64_t i = first; i < first + own; ++i) {
+      const Tensor loss = backward_of(i, scaler.seed(plan_.device, 1), &taker);
+      losses.push_back(static_cast<float>(loss.item()));
+    }
+    count_dropouts(plan_.micro_batches - first - own);
+    losses = agree(step, losses, taker.parts());
+    stage_moves(moves.all());
+  }
+  sum(taker.parts());
+  // All passes are over: this computes the mean of their losses, in the same way.
+  const std::vector<std::int64_t> sizes(losses.size(), plan_.batch);
+  return train::accumulate(sizes, plan_.device, scaler, [&](std::int64_t i, const Tensor&) {
+    return Tensor::from(Shape{}, std::span(&losses[static_cast<std::size_t>(i)], 1));
+  });
+}
+
+std::vector<float> RankSum::agree(std::int64_t step, const std::vector<float>& losses,
+                                  std::span<const dist::Part> parts) {
+  Word word{.parts = mark_of(parts), .stops = plan_.stop && plan_.stop() ? 1U : 0U};
+  if (step % compared_every == 0) word.weights = mark_of(bytes_of(optimizer_.master()));
+  std::vector<std::byte> message(sizeof word + losses.size() * sizeof(float));
+  std::memcpy(message.data(), &word, sizeof word);
+  std::memcpy(message.data() + sizeof word, losses.data(), losses.size() * sizeof(float));
+  std::vector<float> all;
+  std::vector<std::uint64_t> marks, weights;
+  stops_ = false;
+  for (const std::vector<std::byte>& told : dist::all_gather(ranks_, message)) {
+    std::memcpy(&word, told.data(), sizeof word);
+    marks.push_back(word.parts);
+    weights.push_back(word.weights);
+    stops_ = stops_ || word.stops != 0;
+    all.resize(all.size() + losses.size());
+    std::memcpy(all.data() + all.size() - losses.size(), told.data() + sizeof word,
+                losses.size() * sizeof(float));
+  }
+  if (const int odd = odd_one(weights); odd >= 0)
+    throw Error(concat("rank ", odd, " has other weights than the others before step ", step,
+                       ": the ranks have drifted apart, and no further step would be that of one model"));
+  if (const int odd = odd_one(marks); odd >= 0)
+    throw Error(concat("rank ", odd, " has gradients of other parameters than the others in step ", step,
+                       "; ranks can share a model that takes the same course with all data"));
+  return all;
+}
+
+void RankSum::sum(std::span<const dist::Part> parts) const {
+  std::int64_t size = 0;
+  for (const Tensor& p : parameters_) size += p.size();
+  View arena =
+      parameters_.front().bound_grad().view();  // the first of all gradients, which lie one after another
+  arena.shape = Shape{size};
+  dist::sum_in_rank_order(ranks_, parts, arena);
+  std::int64_t first = 0;
+  for (const Tensor& p : parameters_) {
+    const bool has_part =
+        std::ranges::any_of(parts, [&](const dist::Part& part) { return part.first == first; });
+    if (has_part) p.set_grad(p.bound_grad());
+    first += p.size();
+  }
+}
+
+/// Stages what the micro-batches of all ranks do to the averages. Each rank sends the statistics of its own.
+void RankSum::stage_moves(const std::vector<nn::AveragesMove>& own) const {
+  std::vector<std::byte> statistics;
+  const auto for_each = [&](const auto& take) {
+    for (const nn::AveragesMove& move : own) {
+      take(move.batch.mean);
+      take(move.batch.variance);
+    }
+  };
+  for_each([&](const Tensor& x) {
+    const std::span<const std::byte> bytes = bytes_of(x);
+    statistics.insert(statistics.end(), bytes.begin(), bytes.end());
+  });
+  if (statistics.empty()) return;  // on all ranks
+  for (const std::vector<std::byte>& of_rank : dist::all_gather(ranks_, statistics)) {
+    const std::byte* at = of_rank.data();
+    const auto next = [&](const Tensor& like) {
+      Tensor x = Tensor::like(like);
+      std::memcpy(x.view().memory, at, bytes_of(x).size());
+      at += bytes_of(x).size();
+      return x;
+    };
+    for (nn::AveragesMove move : own) {
+      move.batch.mean = next(move.batch.mean);
+      move.batch.variance = next(move.batch.variance);
+      move.stage();
+    }
+  }
+}
+
+/// Counts the forward passes of other ranks.
+void RankSum::count_dropouts(std::int64_t micro_batches) const {
+  for (const Tensor& count : dropouts_) {
+    const Tensor more = Tensor::like(count);
+    kernels::fill(more.view(), static_cast<double>(micro_batches));
+    kernels::accumulate(more.view(), count.view());
+  }
+}
+
+}  // namespace tinymp::train
