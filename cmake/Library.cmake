@@ -197,3 +197,4 @@ if(TINYMP_HAS_MPI)
   target_link_libraries(tinymp_mpi PRIVATE MPI::MPI_C)
   target_compile_definitions(tinymp_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)  # the C interface alone
 endif()
+tinymp_take_built(tinymp_mpi)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# usage: link_test.sh PROGRAM MPIEXEC
+# usage: link_test.sh PROGRAM MPIEXEC|none
 # Two ranks on two machines, which are network namespaces, and the link between them is cut: both ranks end, and say why.
 set -u
-program=${1:?usage: link_test.sh PROGRAM MPIEXEC} mpiexec=${2-}
+program=${1:?usage: link_test.sh PROGRAM MPIEXEC} mpiexec=${2:?}
 skip() {
   echo "[skipped] $*"
   exit 77
 }
-[ -n "$mpiexec" ] || skip 'this build has no MPI'
+[ "$mpiexec" != none ] || skip 'this build has no MPI'
 "$mpiexec" --version 2>&1 | grep -Eq 'Open MPI|OpenRTE' || skip 'this test gives Open MPI a remote shell'
 here=tinymp-here-$$ there=tinymp-there-$$ job=
 work=$(mktemp -d)
@@ -52,7 +52,7 @@ grep -q 'all of 2 ranks agree' "$work/out" || bad 'the two machines do not agree
 
 ranks meet -1 0 >"$work/out" 2>"$work/err" </dev/null &
 job=$!
-of_ranks() { pgrep -f "^$program meet" | wc -l; }
+of_ranks() { ps -eo args= | awk -v began="$program meet" 'index($0, began) == 1' | wc -l; }
 for ((i = 0; i < 100; i++)); do
   [ "$(of_ranks)" = 2 ] && break
   sleep 0.1

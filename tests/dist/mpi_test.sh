@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# usage: mpi_test.sh PROGRAM MPIEXEC CASE
+# usage: mpi_test.sh PROGRAM MPIEXEC|none CASE
 # Ranks that are processes: what they compute, and how they end when one of them is lost. CASE: agree, lost
 set -u
-program=${1:?usage: mpi_test.sh PROGRAM MPIEXEC CASE} mpiexec=${2-} case=${3-agree}
-if [ -z "$mpiexec" ]; then
+program=${1:?usage: mpi_test.sh PROGRAM MPIEXEC|none CASE} mpiexec=${2:?} case=${3-agree}
+if [ "$mpiexec" = none ]; then
   echo '[skipped] this build has no MPI'
   exit 77
 fi

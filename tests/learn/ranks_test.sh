@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# usage: ranks_test.sh PROGRAM MPIEXEC CASE [COUNT [SEED]]
+# usage: ranks_test.sh PROGRAM MPIEXEC|none CASE [COUNT [SEED]]
 # ./learn train with several processes. CASE: agree (the bits of one process), lost (ranks that end, hang or are interrupted),
 # many (COUNT random ranks are killed or stopped at random moments; no part of the suite, since 50 take a quarter of an hour)
 set -u
-program=${1:?usage: ranks_test.sh PROGRAM MPIEXEC CASE} mpiexec=${2-} case=${3-agree} count=${4-50} seed=${5-1}
+program=${1:?usage: ranks_test.sh PROGRAM MPIEXEC|none CASE} mpiexec=${2:?} case=${3-agree} count=${4-50} seed=${5-1}
 unset TINYMP_EMULATE
 export LC_ALL=C.UTF-8 TINYMP_THREADS=1
 work=$(mktemp -d)
@@ -29,7 +29,7 @@ complains() { # PATTERN: in the one message there is
 }
 hash_of() { grep '^weights ' out; }
 
-if [ -z "$mpiexec" ]; then
+if [ "$mpiexec" = none ]; then
   learn 3 --data cut --ranks 2
   complains 'this build has no MPI; install it'
   [ "$failures" -eq 0 ] || exit 1

@@ -40,7 +40,8 @@ void tell_apart(std::vector<Group>& groups) {
     std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> alike;
     for (std::size_t i = 0; i < groups.size(); ++i) alike[{groups[i].name, told[i]}].push_back(i);
     for (const auto& [name, members] : alike) {
-      const auto differs = [&](std::size_t i) { return all[i][trait] != all[members[0]][trait]; };
+      const std::string& first = all[members[0]][trait];
+      const auto differs = [&](std::size_t i) { return all[i][trait] != first; };
       if (std::ranges::none_of(members, differs)) continue;
       for (const std::size_t i : members)
         if (const std::string& what = all[i][trait]; !what.empty())
