@@ -63,7 +63,12 @@ void expect_complete(const Plan& plan) {
   expect(plan.memory_limit >= 0, "train::run: a limit of ", plan.memory_limit, " bytes leaves no memory");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
-  if (plan.ranks != nullptr) expect_shareable(plan);
+  expect(plan.compare_every >= 1, "train::run: weights that are compared every ", plan.compare_every,
+         " steps");
+  if (plan.ranks != nullptr) return expect_shareable(plan);
+  if (plan.wire.rounds())
+    throw UsageError(concat("the plan '", plan.name, "' adds up the gradients of several ranks in ",
+                            plan.wire.format, ", and this process trains alone; take several ranks"));
 }
 
 }  // namespace
@@ -84,6 +89,8 @@ RunHeader header_of(const Plan& plan, const nn::Module& model) {
   header.batch = plan.batch;
   header.micro_batches = plan.micro_batches;
   header.recompute = plan.recompute.text();
+  if (plan.ranks != nullptr) header.ranks = plan.ranks->ranks();
+  header.wire = dist::describe(plan.wire);
   header.metric = metric_name(plan.task);
   header.higher_is_better = higher_is_better(plan.task);
   if (plan.device == Device::cuda) header.device = kernels::executor_name();
