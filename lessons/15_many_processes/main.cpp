@@ -12,6 +12,7 @@ namespace {
 void experiment(Lab& lab) {
   show_order(lab);
   ask_same(lab);
+  ask_decision(lab);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <lessons/15_many_processes/on_threads.h>
 #include <tinymp/dist/threads.h>
+#include <algorithm>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -24,31 +25,46 @@ void rethrow(const std::vector<std::exception_ptr>& thrown) {
 
 }  // namespace
 
-train::Run train_on_ranks(Lab& lab, train::Plan plan, int ranks, std::unique_ptr<nn::Model>* keep) {
+train::Run train_on_ranks(Lab& lab, train::Plan plan, int ranks, Models* models) {
   const dist::ThreadRanks group(ranks);
+  Models own(static_cast<std::size_t>(ranks));
+  Models& kept = models == nullptr ? own : *models;
+  kept.resize(static_cast<std::size_t>(ranks));
   std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(ranks));
-  std::vector<std::thread> others;
   const train::Plan completed = lab.complete(plan);
-  for (int r = 1; r < ranks; ++r)
-    others.emplace_back([&, r] {
-      try {
-        train::Plan own = completed;
-        own.ranks = &group.at(r);
-        static_cast<void>(train::run(own, ""));
-      } catch (...) {
-        thrown[static_cast<std::size_t>(r)] = std::current_exception();
-      }
-    });
-  train::Run run;
-  try {
-    plan.ranks = &group.at(0);
-    run = lab.train(std::move(plan), keep);
-  } catch (...) {
-    thrown[0] = std::current_exception();
-  }
+  const auto take_part = [&](int rank) {
+    const auto place = static_cast<std::size_t>(rank);
+    try {
+      train::Plan of_rank = rank == 0 ? plan : completed;
+      of_rank.ranks = &group.at(rank);
+      return rank == 0 ? lab.train(std::move(of_rank), &kept[place])
+                       : train::run(of_rank, "", {}, &kept[place]);
+    } catch (...) {
+      thrown[place] = std::current_exception();
+      return train::Run();
+    }
+  };
+  std::vector<std::thread> others;
+  for (int r = 1; r < ranks; ++r) others.emplace_back(take_part, r);
+  train::Run run = take_part(0);
   for (std::thread& other : others) other.join();
   rethrow(thrown);
   return run;
+}
+
+std::vector<std::uint8_t> bits_of(const nn::Model& model) {
+  std::vector<std::uint8_t> bits;
+  for (const nn::Parameter& p : model.parameters()) {
+    const View view = p.value.view();
+    const auto* const begin = view.data<std::uint8_t>();
+    bits.insert(bits.end(), begin, begin + static_cast<std::size_t>(view.size()) * size_of(view.dtype));
+  }
+  return bits;
+}
+
+bool are_one(const Models& models) {
+  return std::ranges::all_of(models,
+                             [&](const auto& model) { return bits_of(*model) == bits_of(*models.front()); });
 }
 
 }  // namespace tinymp::lab

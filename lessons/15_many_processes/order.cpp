@@ -101,16 +101,6 @@ train::Plan plan_of(std::string name, std::uint64_t seed, const Lab& lab) {
           .micro_batches = 4};
 }
 
-std::vector<std::uint8_t> bits_of(const nn::Model& model) {
-  std::vector<std::uint8_t> bits;
-  for (const nn::Parameter& p : model.parameters()) {
-    const View view = p.value.view();
-    const auto* const begin = view.data<std::uint8_t>();
-    bits.insert(bits.end(), begin, begin + static_cast<std::size_t>(view.size()) * size_of(view.dtype));
-  }
-  return bits;
-}
-
 }  // namespace
 
 void show_order(Lab& lab) {
@@ -139,15 +129,14 @@ void show_order(Lab& lab) {
 }
 
 void ask_same(Lab& lab) {
-  const std::string one = "one process";
   bool alike = true;
   for (const std::uint64_t seed : lab.seeds()) {
     std::unique_ptr<nn::Model> alone;
-    lab.train(plan_of(one, seed, lab), &alone);
+    lab.train(plan_of("one process", seed, lab), &alone);
     for (const int ranks : {2, 4}) {
-      std::unique_ptr<nn::Model> shared;
-      train_on_ranks(lab, plan_of(fmt::format("{} ranks", ranks), seed, lab), ranks, &shared);
-      alike = alike && bits_of(*shared) == bits_of(*alone);
+      Models models;
+      train_on_ranks(lab, plan_of(fmt::format("{} ranks", ranks), seed, lab), ranks, &models);
+      alike = alike && are_one(models) && bits_of(*models[0]) == bits_of(*alone);
     }
   }
   lab.verdict(same, alike ? "Yes: every bit of every weight." : "No: their weights differ.");
