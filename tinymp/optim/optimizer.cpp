@@ -72,6 +72,8 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
   for (int m = 0; m < moments; ++m) moments_.emplace_back(Shape{total}, recipe.state, device);
   if (recipe.kahan) moments_.emplace_back(Shape{total}, recipe.master, device);
   for (const Tensor& moment : moments_) kernels::fill(moment.view(), 0);
+  // Parameters are not padded to 128 bytes: a norm sums chunks of the arena in their order, so padding would move its bits.
+  // Where one then begins at no multiple of 16 bytes, rung mma copies 4 bytes or 2 at a time instead, and stays the rung.
   std::int64_t offset = 0;
   for (const Tensor& p : parameters_) {
     kernels::cast(p.view(), master_.slice(offset, p.shape()).view());
