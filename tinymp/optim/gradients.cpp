@@ -30,7 +30,7 @@ Tensor clip_norm(Gradients& gradients, float max_norm) {
          "nothing; call LossScaler::unscale() first");
   const Gradients::Step& step = *gradients.step_;
   Tensor norm(Shape{}, DType::f32, step.arena.device());
-  kernels::clip(step.arena.view(), max_norm, step.factor.cell(), norm.view());
+  step.clip(max_norm, norm.view());
   return norm;
 }
 

@@ -63,6 +63,10 @@ void expect_complete(const Plan& plan) {
   expect(plan.memory_limit >= 0, "train::run: a limit of ", plan.memory_limit, " bytes leaves no memory");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
+  expect(plan.zero == 0 || plan.zero == 1, "train::run: the plan '", plan.name, "' asks for stage ",
+         plan.zero, " of ZeRO; there are 0 (none) and 1");
+  expect(plan.zero == 0 || plan.ranks != nullptr, "train::run: the plan '", plan.name,
+         "' shares its masters and moments, and has no ranks to share them");
   if (plan.ranks != nullptr) expect_shareable(plan);
 }
 
@@ -139,6 +143,7 @@ Run run_here(const Plan& plan, const std::string& path, const StepCallback& on_s
   if (plan.ranks != nullptr)
     begun.step = begin_alike(plan, begun.step, *parts.model, *parts.optimizer, parts.scaler, parts.products,
                              parts.loader);
+  if (plan.zero > 0 && begun.step < plan.steps) parts.share();
   if (!writes) take_part(plan, parts, begun.step);
   if (begun.log) {  // else it was finished before, or another rank writes it
     Training training(plan, path, on_step, parts, begun);

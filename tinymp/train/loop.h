@@ -89,6 +89,11 @@ struct Plan {
   /// The processes that share the micro-batches of a step: rank r takes the r-th of as many equal parts of them. No bit
   /// changes. Null: this process takes all. Rank 0 alone writes the log and the checkpoints.
   dist::Transport* ranks = nullptr;
+  /// 1: ZeRO stage 1: each rank keeps and updates its part of masters and moments (optim/shards.h). No bit changes; a run may
+  /// go on with or without. Checkpoints are whole: rank 0 collects them. In an FP32 recipe, whose masters are the weights
+  /// themselves, the moments alone are shared. While the run has found no fault, rank 0 keeps the whole copy that first_bad.h
+  /// searches from. 0: all ranks keep all.
+  int zero = 0;
   /// Bytes that a step may take, without the scratch of kernels; 0: no limit. Not with a graph.
   std::int64_t memory_limit = 0;
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping

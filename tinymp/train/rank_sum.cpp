@@ -106,14 +106,20 @@ void expect_shareable(const Plan& plan) {
     refuse("its products are in FP8, whose scales each process would choose alone");
 }
 
-RankSum::RankSum(const Plan& plan, const nn::Model& model, const Optimizer& optimizer)
-    : plan_(plan), ranks_(*plan.ranks), optimizer_(optimizer), parameters_(tensors(model.parameters())) {
+RankSum::RankSum(const Plan& plan, const nn::Model& model, const Optimizer& optimizer,
+                 const RankShards* shards)
+    : plan_(plan),
+      ranks_(*plan.ranks),
+      optimizer_(optimizer),
+      shards_(shards),
+      parameters_(tensors(model.parameters())) {
   for (const Tensor& buffer : model.buffers())
     if (buffer.shape() == Shape{} && buffer.dtype() == DType::f64) dropouts_.push_back(buffer);
 }
 
 Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer* observer,
                                 const BackwardOf& backward_of) {
+  if (shards_ != nullptr) shards_->tell(RankShards::Next::step);
   const std::int64_t own = plan_.micro_batches / ranks_.ranks(), first = own * ranks_.rank();
   PartsTaker taker(parameters_, observer);
   std::vector<float> losses;
@@ -128,7 +134,7 @@ Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer*
     losses = agree(step, losses, taker.parts());
     stage_moves(moves.all());
   }
-  sum(taker.parts());
+  sum(step, taker.parts());
   // All passes are over: this computes the mean of their losses, in the same way.
   const std::vector<std::int64_t> sizes(losses.size(), plan_.batch);
   return train::accumulate(sizes, plan_.device, scaler, [&](std::int64_t i, const Tensor&) {
@@ -139,7 +145,7 @@ Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer*
 std::vector<float> RankSum::agree(std::int64_t step, const std::vector<float>& losses,
                                   std::span<const dist::Part> parts) {
   Word word{.parts = mark_of(parts), .stops = plan_.stop && plan_.stop() ? 1U : 0U};
-  if (step % compared_every == 0) word.weights = mark_of(bytes_of(optimizer_.master()));
+  if (step % compared_every == 0) word.weights = mark_of_weights();
   std::vector<std::byte> message(sizeof word + losses.size() * sizeof(float));
   std::memcpy(message.data(), &word, sizeof word);
   std::memcpy(message.data() + sizeof word, losses.data(), losses.size() * sizeof(float));
@@ -164,13 +170,27 @@ std::vector<float> RankSum::agree(std::int64_t step, const std::vector<float>& l
   return all;
 }
 
-void RankSum::sum(std::span<const dist::Part> parts) const {
+/// Of what all ranks have: the masters, or the parameters where each rank has its own masters.
+std::uint64_t RankSum::mark_of_weights() const {
+  if (shards_ == nullptr) return train::mark_of(bytes_of(optimizer_.master()));
+  std::uint64_t mark = train::mark_of({});
+  for (const Tensor& p : parameters_) mark = train::mark_of(bytes_of(p), mark);
+  return mark;
+}
+
+void RankSum::sum(std::int64_t step, std::span<const dist::Part> parts) const {
   std::int64_t size = 0;
   for (const Tensor& p : parameters_) size += p.size();
   View arena =
       parameters_.front().bound_grad().view();  // the first of all gradients, which lie one after another
   arena.shape = Shape{size};
-  dist::sum_in_rank_order(ranks_, parts, arena);
+  if (shards_ == nullptr) {
+    dist::sum_in_rank_order(ranks_, parts, arena);
+  } else {
+    dist::reduce_scatter_in_rank_order(ranks_, parts, arena, shards_->owned());
+    if (is_due(step, plan_.shadow_every) || is_due(step, plan_.histogram_every))
+      dist::all_gather(ranks_, arena, shards_->owned());
+  }
   std::int64_t first = 0;
   for (const Tensor& p : parameters_) {
     const bool has_part =

@@ -4,13 +4,13 @@
 #include <utility>
 
 namespace tinymp::train {
-namespace {
 
-/// True at the steps that the log has.
 bool is_logged(const Plan& plan, std::int64_t t) {
   return t == plan.steps || is_due(t, plan.log_every) || is_due(t, plan.shadow_every) ||
          is_due(t, plan.histogram_every) || RunCurves::is_measured(plan, t);
 }
+
+namespace {
 
 /// The steps since the last one that the log has.
 std::int64_t unlogged_steps(const Plan& plan, std::int64_t t) {
@@ -45,8 +45,9 @@ void add_details(const DoneStep& done, LogRecord& record) {
 
 }  // namespace
 
-TrainedParts::TrainedParts(const Plan& plan)
-    : model(make_model(plan, plan.recipe)),
+TrainedParts::TrainedParts(const Plan& of)
+    : plan(of),
+      model(make_model(plan, plan.recipe)),
       optimizer(make_optimizer(plan, *model)),
       schedule(schedule_of(plan, optimizer->learning_rate())),
       scaler(plan.recipe.scaling),
@@ -54,6 +55,11 @@ TrainedParts::TrainedParts(const Plan& plan)
       loader(make_loader(plan)) {
   if (plan.shadow_every > 0 || (plan.histogram_every > 0 && has_narrow_gradients(plan.recipe)))
     shadow.emplace(make_model(plan, recipes::fp32));
+}
+
+void TrainedParts::share() {
+  shards = std::make_shared<const RankShards>(*plan.ranks, optimizer->weights().size());
+  optimizer->share(shards);
 }
 
 Training::Training(const Plan& plan, const std::string& path, const StepCallback& on_step,
@@ -81,7 +87,7 @@ Training::Training(const Plan& plan, const std::string& path, const StepCallback
   if (plan.graph)
     graph_.emplace(plan, *parts.model, *parts.optimizer, parts.scaler, parts.products, parts.loader,
                    pending_.records());
-  if (plan.ranks != nullptr) ranks_.emplace(plan, *parts.model, *parts.optimizer);
+  if (plan.ranks != nullptr) ranks_.emplace(plan, *parts.model, *parts.optimizer, parts.shards.get());
 }
 
 StepMeters Training::meters_of(std::int64_t t, bool logged) {
@@ -125,7 +131,7 @@ bool Training::take_steps() {
     for (const DoneStep& done : pending_.take()) enter(done, logged && done.step.number == t);
     if (checks) finder_.keep(t);
     if (saves) save(t);
-    if (stops) return false;
+    if (stops) return end_ranks(), false;
   }
   return true;
 }
@@ -158,6 +164,11 @@ void Training::save(std::int64_t t) {
            {result_, begun_.log->lines(), moment_of(running_, t), finder_.memory()});
 }
 
+/// Nothing more is wanted of the other ranks.
+void Training::end_ranks() {
+  if (parts_.shards) begun_.recorded.state_bytes = parts_.shards->end(memory_.state_bytes());
+}
+
 double Training::measured() const {
   const Autocast region(plan_.recipe);  // the model is measured in the formats it trained in
   const Float8Products::Region in_eight_bits(parts_.products);
@@ -174,6 +185,7 @@ void Training::finish() {
     save(plan_.steps);
     result_.weights = weights_hash(*parts_.model, *parts_.optimizer);
   }
+  end_ranks();
   result_.value = measured();
   begun_.log->finish(result_);
   begun_.recorded.result = result_;

@@ -19,3 +19,4 @@
 #include <tinymp/train/step_line.cpp>
 #include <tinymp/train/task.cpp>
 #include <tinymp/train/training.cpp>
+#include <tinymp/train/zero.cpp>

@@ -7,6 +7,7 @@
 #include <lessons/lab/learn/interrupt.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/memory_table.h>
+#include <lessons/lab/report/number.h>
 #include <tinymp/data/picture_folder.h>
 #include <tinymp/dist/mpi.h>
 #include <tinymp/train/checkpoint.h>
@@ -74,6 +75,7 @@ int tell_stopped(const train::Run& run, std::int64_t steps, const TrainFlags& fl
   const std::string ranks = concat(flags.ranks);
   std::vector<const char*> words{"", "--resume", folder.c_str()};
   if (flags.ranks > 1) words.insert(words.end(), {"--ranks", ranks.c_str()});
+  if (flags.zero > 0) words.insert(words.end(), {"--zero", "1"});
   if (flags.resume.hash) words.push_back("--hash");
   const std::string checkpoint = train::checkpoint_in(folder);
   const std::string step = checkpoint.empty() ? "" : concat(train::step_of_checkpoint(checkpoint));
@@ -86,10 +88,19 @@ int tell_stopped(const train::Run& run, std::int64_t steps, const TrainFlags& fl
   return InterruptNote::exit_code();
 }
 
+/// "25.4 kB, 25.6 kB"
+std::string told_by_rank(const std::vector<std::int64_t>& bytes) {
+  std::string text;
+  for (const std::int64_t of_rank : bytes)
+    text += concat(text.empty() ? "" : ", ", report::bytes_text(static_cast<double>(of_rank)));
+  return text;
+}
+
 /// The run of one process, or of rank 0.
 int train_here(Request request, const TrainFlags& flags, dist::Transport* ranks) {
   train::Plan& plan = request.plan;
   plan.ranks = ranks;
+  if (ranks != nullptr) plan.zero = static_cast<int>(flags.zero);
   Lab lab(train_lesson, request.options);
   give_text(lab, request.model, plan);
   plan.question = panel(plan, lab);
@@ -115,6 +126,7 @@ int train_here(Request request, const TrainFlags& flags, dist::Transport* ranks)
   if (!run.result) return tell_stopped(run, steps, flags);
   if (const std::string memory = report::memory_line(*run.result); !memory.empty())
     lab.say("Memory: " + memory);
+  if (!run.state_bytes.empty()) lab.say("Masters and moments by rank: " + told_by_rank(run.state_bytes));
   const int code = lab.finish();
   if (flags.resume.hash) std::cout << "weights " << run.result->weights << "\n";
   return code;
@@ -124,6 +136,7 @@ int train_here(Request request, const TrainFlags& flags, dist::Transport* ranks)
 int take_part(Request request, const TrainFlags& flags, dist::Transport& ranks) {
   train::Plan& plan = request.plan;
   plan.ranks = &ranks;
+  plan.zero = static_cast<int>(flags.zero);
   request.options.live = false;
   Lab lab(train_lesson, request.options);
   give_text(lab, request.model, plan);
@@ -155,6 +168,9 @@ int train_command(int argc, char** argv) {
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   const bool says_ranks = app.count("--ranks") > 0;
   flags.ranks = ranks_of(flags.ranks);
+  if (flags.zero > 0 && flags.ranks == 0 && !says_ranks)
+    throw UsageError(
+        "--zero shares masters and moments among ranks, and there is one process; give --ranks, too");
   if (is_sweep(flags)) return sweep(app, flags, argc, argv);
   check_resume_flags(app, flags.resume);
   flags.options.command = typed(command_of(train_lesson), argc, argv);

@@ -76,6 +76,7 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
   add_batch_flag(app, flags.batch);
   add_accumulate_flag(app, flags.micro_batches, 1'000'000);
   add_ranks_flag(app, flags.ranks);
+  add_zero_flag(app, flags.zero);
   add_recompute_flag(app, flags.recompute);
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
