@@ -63,7 +63,12 @@ void expect_complete(const Plan& plan) {
   expect(plan.memory_limit >= 0, "train::run: a limit of ", plan.memory_limit, " bytes leaves no memory");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
-  if (plan.ranks != nullptr) expect_shareable(plan);
+  expect(!plan.pipeline || plan.ranks != nullptr, "train::run: the plan '", plan.name,
+         "' asks for a pipeline, and names no ranks");
+  if (plan.pipeline)
+    expect_pipelined(plan);
+  else if (plan.ranks != nullptr)
+    expect_shareable(plan);
 }
 
 }  // namespace
@@ -139,13 +144,19 @@ Run run_here(const Plan& plan, const std::string& path, const StepCallback& on_s
   if (plan.ranks != nullptr)
     begun.step = begin_alike(plan, begun.step, *parts.model, *parts.optimizer, parts.scaler, parts.products,
                              parts.loader);
-  if (!writes) take_part(plan, parts, begun.step);
+  if (plan.pipeline && dist::broadcast(*plan.ranks, begun.log ? "goes on" : "is over") == "goes on")
+    parts.pipeline = std::make_unique<Pipeline>(plan, parts);
+  if (!writes && parts.pipeline)
+    take_part_in_pipeline(plan, parts, begun.step);
+  else if (!writes)
+    take_part(plan, parts, begun.step);
   if (begun.log) {  // else it was finished before, or another rank writes it
     Training training(plan, path, on_step, parts, begun);
     if (!training.take_steps()) return std::move(begun.recorded);
     training.finish();
   }
-  if (keep != nullptr) *keep = std::move(parts.model);
+  if (keep != nullptr && parts.whole) *keep = std::move(parts.whole->model);
+  if (keep != nullptr && !parts.pipeline) *keep = std::move(parts.model);
   return std::move(begun.recorded);
 }
 

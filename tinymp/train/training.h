@@ -4,6 +4,7 @@
 #include <tinymp/train/graph_step.h>
 #include <tinymp/train/memory.h>
 #include <tinymp/train/pending_steps.h>
+#include <tinymp/train/pipeline.h>
 #include <tinymp/train/rank_sum.h>
 #include <tinymp/train/run_curves.h>
 #include <tinymp/train/run_state.h>
@@ -25,7 +26,9 @@ struct TrainedParts {
   LossScaler scaler;
   Float8Products products;
   data::Loader loader;
-  std::optional<Shadow> shadow{};  ///< the FP32 model, where the plan compares with it
+  std::optional<Shadow> shadow{};         ///< the FP32 model, where the plan compares with it
+  std::unique_ptr<Pipeline> pipeline{};   ///< where other ranks have parts of model and optimizer
+  std::unique_ptr<TrainedParts> whole{};  ///< of a pipeline, on the first rank, after the last step
 };
 
 class Training {
@@ -45,6 +48,8 @@ class Training {
   /// Reads a step back and writes down what became of it.
   void enter(const DoneStep& done, bool logged);
   void save(std::int64_t t);
+  void save_whole(const TrainedParts& whole, std::int64_t t);
+  void finish_pipeline();
   double measured() const;
 
   const Plan& plan_;
