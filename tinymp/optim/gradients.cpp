@@ -1,3 +1,4 @@
+#include <kernels/formulas/clip.h>
 #include <kernels/kernels.h>
 #include <tinymp/optim/optimizer.h>
 
@@ -20,6 +21,15 @@ float Gradients::factor() const {
 void Gradients::expect_current(const char* caller) const {
   expect(step_->stage < Stage::dropped, caller,
          ": these gradients are from before zero_grad(); call gradients() again");
+}
+
+void UnscaleResult::join(const kernels::GradientCounts& of_all, double sum_of_squares, float max_norm) {
+  expect(step_ != nullptr && step_->stage == Stage::unscaled,
+         "join: the check is of no step that waits for its optimizer");
+  found_.write(of_all);
+  float factor = step_->factor.read();
+  norm_.emplace(found_.device(), kernels::clip_factor(sum_of_squares, max_norm, factor));
+  step_->factor.write(factor);
 }
 
 Tensor clip_norm(Gradients& gradients, float max_norm) {

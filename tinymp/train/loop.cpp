@@ -67,7 +67,12 @@ void expect_complete(const Plan& plan) {
          plan.zero, " of ZeRO; there are 0 (none) and 1");
   expect(plan.zero == 0 || plan.ranks != nullptr, "train::run: the plan '", plan.name,
          "' shares its masters and moments, and has no ranks to share them");
-  if (plan.ranks != nullptr) expect_shareable(plan);
+  expect(!plan.pipeline || plan.ranks != nullptr, "train::run: the plan '", plan.name,
+         "' asks for a pipeline, and names no ranks");
+  if (plan.pipeline)
+    expect_pipelined(plan);
+  else if (plan.ranks != nullptr)
+    expect_shareable(plan);
 }
 
 }  // namespace
@@ -144,13 +149,19 @@ Run run_here(const Plan& plan, const std::string& path, const StepCallback& on_s
     begun.step = begin_alike(plan, begun.step, *parts.model, *parts.optimizer, parts.scaler, parts.products,
                              parts.loader);
   if (plan.zero > 0 && begun.step < plan.steps) parts.share();
-  if (!writes) take_part(plan, parts, begun.step);
+  if (plan.pipeline && dist::broadcast(*plan.ranks, begun.log ? "goes on" : "is over") == "goes on")
+    parts.pipeline = std::make_unique<Pipeline>(plan, parts);
+  if (!writes && parts.pipeline)
+    take_part_in_pipeline(plan, parts, begun.step);
+  else if (!writes)
+    take_part(plan, parts, begun.step);
   if (begun.log) {  // else it was finished before, or another rank writes it
     Training training(plan, path, on_step, parts, begun);
     if (!training.take_steps()) return std::move(begun.recorded);
     training.finish();
   }
-  if (keep != nullptr) *keep = std::move(parts.model);
+  if (keep != nullptr && parts.whole) *keep = std::move(parts.whole->model);
+  if (keep != nullptr && !parts.pipeline) *keep = std::move(parts.model);
   return std::move(begun.recorded);
 }
 

@@ -94,6 +94,8 @@ struct Plan {
   /// themselves, the moments alone are shared. While the run has found no fault, rank 0 keeps the whole copy that first_bad.h
   /// searches from. 0: all ranks keep all.
   int zero = 0;
+  /// The ranks share the blocks of the model instead (pipeline.h): each takes all micro-batches. No bit changes.
+  bool pipeline = false;
   /// Bytes that a step may take, without the scratch of kernels; 0: no limit. Not with a graph.
   std::int64_t memory_limit = 0;
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping
@@ -146,7 +148,8 @@ using StepCallback = std::function<void(const Plan&, const LogRecord&)>;
 /// the bytes, which are measured since the resumption, and the seconds. These go on from the last step that the log
 /// has: neither the pause nor the steps that are taken a second time count twice. Throws Error when plan.resume names a
 /// checkpoint of another run, or a damaged one; then nothing changes on disk.
-/// With plan.ranks each of them calls it. Those besides rank 0 write nothing, and return a Run without a result. Throws
+/// With plan.ranks each of them calls it. Those besides rank 0 write nothing, and return a Run without a result; of a pipeline
+/// they leave `keep` as it is. Throws
 /// dist::LostRank when another rank has ended, hangs or has failed; the last checkpoint is then whole.
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step = {},
         std::unique_ptr<nn::Model>* keep = nullptr);

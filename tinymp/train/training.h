@@ -4,6 +4,7 @@
 #include <tinymp/train/graph_step.h>
 #include <tinymp/train/memory.h>
 #include <tinymp/train/pending_steps.h>
+#include <tinymp/train/pipeline.h>
 #include <tinymp/train/rank_sum.h>
 #include <tinymp/train/run_curves.h>
 #include <tinymp/train/run_state.h>
@@ -31,6 +32,8 @@ struct TrainedParts {
   data::Loader loader;
   std::optional<Shadow> shadow{};              ///< the FP32 model, where the plan compares with it
   std::shared_ptr<const RankShards> shards{};  ///< of Plan::zero
+  std::unique_ptr<Pipeline> pipeline{};   ///< where other ranks have parts of model and optimizer
+  std::unique_ptr<TrainedParts> whole{};  ///< of a pipeline, on the first rank, after the last step
 };
 
 /// True at the steps that the log has.
@@ -54,6 +57,8 @@ class Training {
   void enter(const DoneStep& done, bool logged);
   void save(std::int64_t t);
   void end_ranks();
+  void save_whole(const TrainedParts& whole, std::int64_t t);
+  void finish_pipeline();
   double measured() const;
 
   const Plan& plan_;
