@@ -53,7 +53,7 @@ TEST_CASE("ranks: one whose weights drift is found when they are compared, and n
   const dist::ThreadRanks threads(3);
   const std::vector<std::string> messages = messages_on_ranks(threads, 3, [&](dist::Transport& ranks) {
     Plan plan = shared_plan(data, ranks);
-    plan.steps = 3 * train::RankSum::compared_every;
+    plan.steps = 3 * plan.compare_every;
     const train::ModelMaker make = plan.model;
     std::vector<Tensor> weights;
     plan.model = [&](const Recipe& r, Rng& rng) {
@@ -70,6 +70,53 @@ TEST_CASE("ranks: one whose weights drift is found when they are compared, and n
   });
   for (const std::string& message : messages)
     CHECK(message.find("rank 1 has other weights than the others before step 100") != std::string::npos);
+}
+
+/// The loss of rank 1 overflows FP16 in step 7, by its labels alone no other rank's does.
+train::Loss overflow_of(const dist::Transport& ranks, int odd) {
+  return [&ranks, odd, now = 0](const Tensor& y, std::span<const std::int32_t> labels) mutable {
+    const bool overflows = ranks.rank() == odd && ++now == 7;
+    return overflows ? scale(cross_entropy(y, labels), 1e30f) : cross_entropy(y, labels);
+  };
+}
+
+/// What each rank throws when one of four has an overflow in a step.
+std::vector<std::string> with_overflow(train::FoundInf decision, int odd, const OwnRun& run) {
+  const data::Split data = made_up_split();
+  const dist::ThreadRanks threads(4);
+  return messages_on_ranks(threads, 4, [&](dist::Transport& ranks) {
+    Recipe recipe = recipes::fp16_dynamic;
+    recipe.scaling = DynamicScaling{.initial = 1024};
+    Plan plan = saving_plan(data, recipe, 20);
+    plan.batch = 6;
+    plan.micro_batches = 4;
+    plan.ranks = &ranks;
+    plan.loss = overflow_of(ranks, odd);
+    plan.found_inf = decision;
+    plan.compare_every = 10;
+    train::run(plan, run.log());
+  });
+}
+
+TEST_CASE(
+    "ranks: where each decides alone, an overflow of one drives them apart; agreed by maximum it does not") {
+  for (const int odd : {0, 2}) {
+    INFO("rank " << odd);
+    const OwnRun apart, agreed, usual;
+    const std::string words = concat(
+        "rank ", odd, " has other weights than the others before step 10: the ranks have drifted apart");
+    for (const std::string& message : with_overflow(train::FoundInf::own, odd, apart)) {
+      INFO(message);
+      CHECK(message.find(words) != std::string::npos);
+    }
+    CHECK(with_overflow(train::FoundInf::largest, odd, agreed) == std::vector<std::string>(4));
+    CHECK(with_overflow(train::FoundInf::of_sum, odd, usual) == std::vector<std::string>(4));
+    const Run run = train::load_run(agreed.log());
+    CHECK(run.result->skipped == train::load_run(usual.log()).result->skipped);
+    CHECK(run.result->skipped == 1);
+    CHECK(run.result->weights == train::load_run(usual.log()).result->weights);
+    CHECK(run.steps.back().scale == 512);
+  }
 }
 
 TEST_CASE("ranks: plans that cannot be shared are refused") {

@@ -19,7 +19,7 @@ namespace tinymp::test {
 
 namespace fs = std::filesystem;
 
-/// The lines of a log without what may differ: the date, the seconds, and the bytes, which depend on the threads.
+/// The lines of a log without what may differ: the date, the seconds, the ranks, and the bytes, which depend on the threads.
 inline std::vector<std::string> log_of(const std::string& path) {
   std::vector<std::string> lines;
   std::ifstream in(path);
@@ -27,6 +27,7 @@ inline std::vector<std::string> log_of(const std::string& path) {
     auto json = nlohmann::ordered_json::parse(line);
     json.erase("date");
     json.erase("seconds");
+    json.erase("ranks");
     if (json.contains("result"))
       for (const char* const measured : {"seconds", "peak_bytes", "peak_without_scratch", "memory"})
         json["result"].erase(measured);

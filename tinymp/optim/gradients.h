@@ -73,6 +73,12 @@ class [[nodiscard]] UnscaleResult {
   kernels::GradientCounts counts() const { return found_.read(); }  ///< of all gradients; waits
   /// The same counts on the device, to be read later.
   const DeviceValue<kernels::GradientCounts>& found() const { return found_; }
+  /// For processes that share a step, where another one may have found more.
+  void set_nonfinite(std::int64_t count) const {
+    kernels::GradientCounts found = found_.read();
+    found.nonfinite = count;
+    found_.write(found);
+  }
   /// The norm of the gradients before clipping, on the device. Empty unless unscale() was called with a max_norm.
   const std::optional<DeviceValue<float>>& norm() const { return norm_; }
 

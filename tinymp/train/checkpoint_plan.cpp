@@ -1,3 +1,4 @@
+#include <tinymp/dist/transport.h>
 #include <tinymp/train/checkpoint_json.h>
 #include <tinymp/train/run_log_fields.h>
 
@@ -82,6 +83,10 @@ Json plan_json(const CheckpointOwner& owner) {
   flat("steps", plan.steps);
   flat("batch", plan.batch);
   if (plan.micro_batches > 1) flat("micro_batches", plan.micro_batches);  // older checkpoints have none
+  if (plan.wire.rounds() && plan.ranks != nullptr) {  // else no bit depends on the number of ranks
+    flat("wire", dist::describe(plan.wire));
+    flat("wire.ranks", plan.ranks->ranks());
+  }
   flat("optimizer", plan.optimizer_name);
   flat("optimizer.rule", std::string(owner.optimizer.name()));
   flat("optimizer.lr", owner.lr);

@@ -69,10 +69,13 @@ void expect_complete(const Plan& plan) {
          "' shares its masters and moments, and has no ranks to share them");
   expect(!plan.pipeline || plan.ranks != nullptr, "train::run: the plan '", plan.name,
          "' asks for a pipeline, and names no ranks");
-  if (plan.pipeline)
-    expect_pipelined(plan);
-  else if (plan.ranks != nullptr)
-    expect_shareable(plan);
+  expect(plan.compare_every >= 1, "train::run: weights that are compared every ", plan.compare_every,
+         " steps");
+  if (plan.pipeline) return expect_pipelined(plan);
+  if (plan.ranks != nullptr) return expect_shareable(plan);
+  if (plan.wire.rounds())
+    throw UsageError(concat("the plan '", plan.name, "' adds up the gradients of several ranks in ",
+                            plan.wire.format, ", and this process trains alone; take several ranks"));
 }
 
 }  // namespace
@@ -93,6 +96,8 @@ RunHeader header_of(const Plan& plan, const nn::Module& model) {
   header.batch = plan.batch;
   header.micro_batches = plan.micro_batches;
   header.recompute = plan.recompute.text();
+  if (plan.ranks != nullptr) header.ranks = plan.ranks->ranks();
+  header.wire = dist::describe(plan.wire);
   header.metric = metric_name(plan.task);
   header.higher_is_better = higher_is_better(plan.task);
   if (plan.device == Device::cuda) header.device = kernels::executor_name();

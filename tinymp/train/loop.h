@@ -2,6 +2,7 @@
 
 #include <tinymp/amp/float8_products.h>
 #include <tinymp/data/text.h>
+#include <tinymp/dist/wire.h>
 #include <tinymp/nn/segments.h>
 #include <tinymp/optim/optimizer.h>
 #include <tinymp/optim/schedule.h>
@@ -54,6 +55,13 @@ struct TextPlan {
 /// "text (1003854 train, 111540 validation tokens, vocabulary 66), the next token, texts of 64"
 std::string describe(const TextPlan& text);
 
+/// Whose infinities make ranks skip a step. A run has `of_sum`; the others are for a chapter that shows them.
+enum class FoundInf : std::uint8_t {
+  of_sum,   ///< those of the gradients that all ranks have added up: each rank decides alike
+  own,      ///< a fault: those of a rank's own gradients, before they are added; the ranks drift apart
+  largest,  ///< those, agreed by maximum: what one rank finds, all have found; and those of the sum
+};
+
 /// Everything that determines the bits of a run. Two plans that differ in `recipe` alone train the same model
 /// from the same first weights on the same batches.
 struct Plan {
@@ -96,6 +104,11 @@ struct Plan {
   int zero = 0;
   /// The ranks share the blocks of the model instead (pipeline.h): each takes all micro-batches. No bit changes.
   bool pipeline = false;
+  /// How their gradients travel. In 16 bits the sum is rounded: then the number of ranks decides the bits, too.
+  dist::Wire wire{};
+  /// The ranks compare their weights after every so many steps.
+  std::int64_t compare_every = 50;
+  FoundInf found_inf = FoundInf::of_sum;
   /// Bytes that a step may take, without the scratch of kernels; 0: no limit. Not with a graph.
   std::int64_t memory_limit = 0;
   float clip = 0;               ///< largest norm of the unscaled gradients; 0: no clipping

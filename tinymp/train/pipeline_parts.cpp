@@ -55,6 +55,9 @@ void expect_pipelined(const Plan& plan) {
         "it rounds stochastically, and the random word of a weight follows from its place among all weights");
   if (plan.shadow_every > 0 || plan.histogram_every > 0)
     refuse("it compares with an FP32 shadow, or counts the sizes of gradients, which needs the whole model");
+  if (plan.zero > 0) refuse("its ranks share masters and moments, and each stage has others");
+  if (plan.wire.rounds())
+    refuse("its gradients travel in ", plan.wire.format, ", and those of a stage do not travel");
   if (plan.memory_limit > 0) refuse("it has a limit of memory, which is that of the whole model");
 }
 

@@ -2,6 +2,7 @@
 #include <tinymp/optim/optimizer.h>
 #include <tinymp/train/rank_sum.h>
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -66,6 +67,13 @@ std::uint64_t mark_of(std::span<const dist::Part> parts) {
   return train::mark_of(std::as_bytes(std::span(numbers)));
 }
 
+std::int64_t nonfinite_in(std::span<const dist::Part> parts) {
+  std::int64_t count = 0;
+  for (const dist::Part& part : parts)
+    for (const float value : part.values.to_floats()) count += !std::isfinite(value);
+  return count;
+}
+
 /// What a rank tells the others in each step, before the losses of its micro-batches.
 struct Word {
   std::uint64_t parts = 0, weights = 0;  ///< their marks
@@ -112,7 +120,8 @@ RankSum::RankSum(const Plan& plan, const nn::Model& model, const Optimizer& opti
       ranks_(*plan.ranks),
       optimizer_(optimizer),
       shards_(shards),
-      parameters_(tensors(model.parameters())) {
+      parameters_(tensors(model.parameters())),
+      wire_(plan.wire, plan.ranks->ranks(), parameters_) {
   for (const Tensor& buffer : model.buffers())
     if (buffer.shape() == Shape{} && buffer.dtype() == DType::f64) dropouts_.push_back(buffer);
 }
@@ -121,31 +130,44 @@ Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer*
                                 const BackwardOf& backward_of) {
   if (shards_ != nullptr) shards_->tell(RankShards::Next::step);
   const std::int64_t own = plan_.micro_batches / ranks_.ranks(), first = own * ranks_.rank();
+  const bool rounds = plan_.wire.rounds();
   PartsTaker taker(parameters_, observer);
+  Observer* const seen_by = rounds ? observer : &taker;  // else this rank adds up its own as one process does
+  std::vector<dist::Part> parts;
   std::vector<float> losses;
   {
     const nn::HeldMoves moves;
     count_dropouts(first);
     for (std::int64_t i = first; i < first + own; ++i) {
-      const Tensor loss = backward_of(i, scaler.seed(plan_.device, 1), &taker);
+      const Tensor loss = backward_of(i, scaler.seed(plan_.device, 1), seen_by);
       losses.push_back(static_cast<float>(loss.item()));
     }
     count_dropouts(plan_.micro_batches - first - own);
-    losses = agree(step, losses, taker.parts());
+    parts = rounds ? wire_.own() : taker.parts();
+    losses = agree(step, losses, parts);
     stage_moves(moves.all());
   }
-  sum(step, taker.parts());
+  if (plan_.found_inf != FoundInf::of_sum) own_nonfinite_ = nonfinite_in(parts);
+  rounds ? sum_on_wire(parts) : sum(step, parts);
   // All passes are over: this computes the mean of their losses, in the same way.
   const std::vector<std::int64_t> sizes(losses.size(), plan_.batch);
-  return train::accumulate(sizes, plan_.device, scaler, [&](std::int64_t i, const Tensor&) {
+  const Accumulated mean = train::accumulate(sizes, plan_.device, scaler, [&](std::int64_t i, const Tensor&) {
     return Tensor::from(Shape{}, std::span(&losses[static_cast<std::size_t>(i)], 1));
   });
+  return rounds ? wire_.mean_of(mean) : mean;
+}
+
+void RankSum::decide(UnscaleResult& check) const {
+  if (plan_.found_inf == FoundInf::of_sum) return;
+  if (plan_.found_inf == FoundInf::own) return check.set_nonfinite(own_nonfinite_);
+  // Finite gradients may have a sum that is not.
+  check.set_nonfinite(std::max(check.counts().nonfinite, dist::largest(ranks_, own_nonfinite_)));
 }
 
 std::vector<float> RankSum::agree(std::int64_t step, const std::vector<float>& losses,
                                   std::span<const dist::Part> parts) {
   Word word{.parts = mark_of(parts), .stops = plan_.stop && plan_.stop() ? 1U : 0U};
-  if (step % compared_every == 0) word.weights = mark_of_weights();
+  if (step % plan_.compare_every == 0) word.weights = mark_of_weights();
   std::vector<std::byte> message(sizeof word + losses.size() * sizeof(float));
   std::memcpy(message.data(), &word, sizeof word);
   std::memcpy(message.data() + sizeof word, losses.data(), losses.size() * sizeof(float));
@@ -198,6 +220,12 @@ void RankSum::sum(std::int64_t step, std::span<const dist::Part> parts) const {
     if (has_part) p.set_grad(p.bound_grad());
     first += p.size();
   }
+}
+
+void RankSum::sum_on_wire(std::span<const dist::Part> parts) const {
+  const Tensor total = wire_.empty_sum();
+  dist::sum_in_rank_order(ranks_, parts, total.view());
+  wire_.put_back(parts, total);
 }
 
 /// Stages what the micro-batches of all ranks do to the averages. Each rank sends the statistics of its own.

@@ -6,6 +6,7 @@
 #include <tinymp/nn/averages.h>
 #include <tinymp/train/accumulate.h>
 #include <tinymp/train/loop.h>
+#include <tinymp/train/wire_sum.h>
 #include <tinymp/train/zero.h>
 #include <cstdint>
 #include <functional>
@@ -38,14 +39,15 @@ class RankSum {
   /// Runs the micro-batches of this rank and leaves the gradients of all ranks, added up, where backward would; all ranks call
   /// it in each step. `observer` sees the ops of this rank; null: none. With shards a rank has the gradients of its own range
   /// alone, but in steps whose gradients the plan wants measured: they are whole. Throws LostRank, and Error where a rank has other
-  /// weights than the others: they are compared every `compared_every` steps.
+  /// weights than the others: they are compared every Plan::compare_every steps.
   Accumulated accumulate(std::int64_t step, LossScaler& scaler, Observer* observer,
                          const BackwardOf& backward_of);
 
+  /// Changes what this rank has found to what Plan::found_inf decides by.
+  void decide(UnscaleResult& check) const;
+
   /// True when a rank was asked to stop (Plan::stop) before this step: no rank takes another one.
   bool stops() const { return stops_; }
-
-  static constexpr std::int64_t compared_every = 50;
 
  private:
   /// Returns the losses of all micro-batches, from those of this rank.
@@ -53,6 +55,7 @@ class RankSum {
                            std::span<const dist::Part> parts);
   void sum(std::int64_t step, std::span<const dist::Part> parts) const;
   std::uint64_t mark_of_weights() const;
+  void sum_on_wire(std::span<const dist::Part> parts) const;
   void stage_moves(const std::vector<nn::AveragesMove>& own) const;
   void count_dropouts(std::int64_t micro_batches) const;
 
@@ -62,6 +65,8 @@ class RankSum {
   const RankShards* shards_;
   std::vector<Tensor> parameters_;
   std::vector<Tensor> dropouts_;  ///< the counts of forward passes that choose their masks
+  WireSum wire_;
+  std::int64_t own_nonfinite_ = 0;  ///< of this rank's gradients, before they were added to others
   bool stops_ = false;
 };
 

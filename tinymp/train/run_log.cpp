@@ -109,6 +109,8 @@ RunLog::RunLog(std::string path, RunHeader header)
   if (header_.pieces.empty()) line.json.erase("pieces");
   if (header_.micro_batches == 1) line.json.erase("micro_batches");
   if (header_.recompute.empty()) line.json.erase("recompute");
+  if (header_.ranks == 1) line.json.erase("ranks");
+  if (header_.wire.empty()) line.json.erase("wire");
   try {
     write_line(one_line(line.json));
     take_name(part, log_.path_);

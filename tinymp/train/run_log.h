@@ -46,6 +46,8 @@ struct RunHeader {
   std::int64_t batch = 0;          ///< of one forward and backward
   std::int64_t micro_batches = 1;  ///< a step adds up the gradients of so many
   std::string recompute{};  ///< the segments that run again in backward: "blocks", "sqrt", "6"; empty: none
+  std::int64_t ranks = 1;   ///< processes that shared the micro-batches
+  std::string wire{};       ///< how they added up gradients: "f16, divided first"; empty: as one process does
   std::string metric{};     ///< the name of RunResult::value: "test accuracy (%)", "test MSE"
   bool higher_is_better = false;  ///< for the metric
   std::string command{};          ///< the command that repeats this run: "./learn run 6 --seeds 3"

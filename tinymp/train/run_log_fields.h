@@ -29,6 +29,8 @@ void fields(MaybeConst<RunHeader> auto& h, F&& field) {
   field("batch", h.batch);
   field("micro_batches", h.micro_batches);
   field("recompute", h.recompute);
+  field("ranks", h.ranks);
+  field("wire", h.wire);
   field("metric", h.metric);
   field("higher_is_better", h.higher_is_better);
   field("command", h.command);

@@ -80,8 +80,10 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
       return backward_of(plan, model, seed, seen_by, batches.get(i));
     };
     if (batches.ranks != nullptr) return batches.ranks->accumulate(number, scaler, observer, backward);
-    return accumulate(batches.sizes, plan.device, scaler,
-                      [&](std::int64_t i, const Tensor& seed) { return backward(i, seed, observer); });
+    const BackwardOf here = [&](std::int64_t i, const Tensor& seed) { return backward(i, seed, observer); };
+    if (!plan.wire.rounds()) return accumulate(batches.sizes, plan.device, scaler, here);
+    return WireSum(plan.wire, plan.ranks->ranks(), tensors(model.parameters()))
+        .accumulate_all(batches.sizes, scaler, here);
   }();
   products.end_step();
   Gradients gradients = optimizer.gradients(sum.micro_batches);
@@ -89,6 +91,7 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   const float max_norm = plan.clip > 0 ? plan.clip : std::numeric_limits<float>::infinity();
   const bool has_norm = plan.clip > 0 || meters.norm;
   UnscaleResult check = has_norm ? scaler.unscale(gradients, max_norm) : scaler.unscale(gradients);
+  if (batches.ranks != nullptr) batches.ranks->decide(check);
   std::optional<nn::Recomputing> of_shadow;  // it has as little room as the model
   if (plan.recompute.any()) of_shadow.emplace(plan.recompute);
   double flushed = not_measured;

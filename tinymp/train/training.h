@@ -32,8 +32,8 @@ struct TrainedParts {
   data::Loader loader;
   std::optional<Shadow> shadow{};              ///< the FP32 model, where the plan compares with it
   std::shared_ptr<const RankShards> shards{};  ///< of Plan::zero
-  std::unique_ptr<Pipeline> pipeline{};   ///< where other ranks have parts of model and optimizer
-  std::unique_ptr<TrainedParts> whole{};  ///< of a pipeline, on the first rank, after the last step
+  std::unique_ptr<Pipeline> pipeline{};        ///< where other ranks have parts of model and optimizer
+  std::unique_ptr<TrainedParts> whole{};       ///< of a pipeline, on the first rank, after the last step
 };
 
 /// True at the steps that the log has.

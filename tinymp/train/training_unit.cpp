@@ -19,4 +19,5 @@
 #include <tinymp/train/step_line.cpp>
 #include <tinymp/train/task.cpp>
 #include <tinymp/train/training.cpp>
+#include <tinymp/train/wire_sum.cpp>
 #include <tinymp/train/zero.cpp>

@@ -1,0 +1,38 @@
+#include <tinymp/base/error.h>
+#include <tinymp/dist/wire.h>
+
+namespace tinymp::dist {
+namespace {
+
+/// FSDP's rule.
+int split_factor(int ranks) {
+  int factor = 1;
+  while (ranks % factor == 0 && ranks > factor * factor) factor *= 2;
+  return factor;
+}
+
+constexpr Divide all[] = {Divide::after, Divide::first, Divide::split};
+
+}  // namespace
+
+double predivide_factor(Divide divide, int ranks) {
+  if (divide == Divide::after) return 1;
+  return divide == Divide::first ? ranks : split_factor(ranks);
+}
+
+const char* name_of(Divide divide) {
+  constexpr const char* names[] = {"after", "first", "split"};
+  return names[static_cast<std::size_t>(divide)];
+}
+
+Divide divide_from_name(const std::string& name) {
+  for (const Divide divide : all)
+    if (name == name_of(divide)) return divide;
+  throw UsageError(concat("no division '", name, "'; there are after, first and split"));
+}
+
+std::string describe(const Wire& wire) {
+  return wire.rounds() ? concat(wire.format, ", divided ", name_of(wire.divide)) : "";
+}
+
+}  // namespace tinymp::dist
