@@ -1,24 +1,29 @@
+#include <kernels/kernels.h>
 #include <tinymp/base/error.h>
 #include <tinymp/dist/wire.h>
 
 namespace tinymp::dist {
 namespace {
 
-/// FSDP's rule.
-int split_factor(int ranks) {
-  int factor = 1;
-  while (ranks % factor == 0 && ranks > factor * factor) factor *= 2;
-  return factor;
-}
-
 constexpr Divide all[] = {Divide::after, Divide::first, Divide::split};
 
 }  // namespace
 
+// <exercise wire>
 double predivide_factor(Divide divide, int ranks) {
   if (divide == Divide::after) return 1;
-  return divide == Divide::first ? ranks : split_factor(ranks);
+  if (divide == Divide::first) return ranks;
+  int factor = 1;  // FSDP's rule
+  while (ranks % factor == 0 && ranks > factor * factor) factor *= 2;
+  return factor;
 }
+
+void put_on_wire(const View& gradients, double factor, const View& wire) {
+  kernels::scale(gradients, 1 / factor, wire);
+}
+
+double divisor_behind(double micro_batches, double factor) { return micro_batches / factor; }
+// </exercise wire>
 
 const char* name_of(Divide divide) {
   constexpr const char* names[] = {"after", "first", "split"};

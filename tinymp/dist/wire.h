@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tinymp/numeric/dtype.h>
+#include <tinymp/tensor/tensor.h>
 #include <cstdint>
 #include <string>
 
@@ -33,6 +33,10 @@ struct Wire {
 
 /// What a rank divides its gradients by before they are rounded: 1, N, or f.
 double predivide_factor(Divide divide, int ranks);
+/// Writes gradients divided by the factor, in FP32, into the wire's format: they are rounded once.
+void put_on_wire(const View& gradients, double factor, const View& wire);
+/// A sum over so many micro-batches came over the wire: the number that it still has to be divided by.
+double divisor_behind(double micro_batches, double factor);
 
 const char* name_of(Divide divide);                ///< "after", "first", "split"
 Divide divide_from_name(const std::string& name);  ///< throws UsageError for another name

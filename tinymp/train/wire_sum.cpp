@@ -19,7 +19,7 @@ std::vector<dist::Part> WireSum::own() const {
       const Tensor rounded({p.size()}, wire_.format);
       View gradient = p.grad().view();
       gradient.shape = rounded.shape();
-      kernels::scale(gradient, 1 / factor_, rounded.view());
+      dist::put_on_wire(gradient, factor_, rounded.view());
       parts.push_back({first, rounded});
     }
     first += p.size();
@@ -47,7 +47,7 @@ void WireSum::put_back(std::span<const dist::Part> parts, const Tensor& sum) con
 }
 
 Accumulated WireSum::mean_of(Accumulated sum) const {
-  sum.micro_batches /= factor_;
+  sum.micro_batches = dist::divisor_behind(sum.micro_batches, factor_);
   return sum;
 }
 

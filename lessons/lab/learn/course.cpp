@@ -75,7 +75,12 @@ constexpr Lesson lessons[] = {
      .question =
          "Counts a step's bytes, breaks attention in FP16, adds up small batches, computes blocks twice",
      .sabotage = "mask mean again divide softmax fp16",
-     .full = "The decoder in four formats for 3,000 steps: with --seeds 3 ten minutes"}};
+     .full = "The decoder in four formats for 3,000 steps: with --seeds 3 ten minutes"},
+    {.name = "15_many_processes",
+     .title = "Many processes: does a step that they share stay the step of one?",
+     .question =
+         "Shares steps among ranks: order of sums, FP16 on the wire, one decision, shards, a pipeline",
+     .sabotage = "order"}};
 
 }  // namespace
 

@@ -1,0 +1,20 @@
+// Lesson 15 - Many processes: does a step that they share stay the step of one?
+//
+// Ranks share the micro-batches of a step. They add up their gradients, and all of them take the same step.
+
+#include <lessons/15_many_processes/questions.h>
+
+using namespace tinymp;
+using namespace tinymp::lab;
+
+namespace {
+
+void experiment(Lab& lab) {
+  show_order(lab);
+  ask_same(lab);
+  ask_decision(lab);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_lesson(argc, argv, "15_many_processes", experiment); }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <lessons/15_many_processes/on_threads.h>
+#include <lessons/lab/learn/lab.h>
+#include <string>
+
+/// What lesson 15 asks, and what it trains for an answer.
+namespace tinymp::lab {
+
+inline const std::string same = "Four processes: do they train the model of one?",
+                         decision = "Who decides that a step is skipped?";
+
+// Numbers, without training.
+/// Sums of gradients in three orders, by 1 to 8 ranks. (order.cpp)
+void show_order(Lab& lab);
+/// The range of S that a sum in 16 bits leaves, by where it is divided. (window.cpp)
+void show_window(Lab& lab);
+
+// Questions, with training.
+void ask_same(Lab& lab);      ///< order.cpp
+void ask_decision(Lab& lab);  ///< decision.cpp
+
+}  // namespace tinymp::lab
