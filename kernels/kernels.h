@@ -61,6 +61,8 @@ struct UpdateArenas {
   View moments[2];      ///< as many as the rule has
   View compensation{};  ///< in the master's format; without memory unless rounding.kahan
   UpdateRounding rounding{};
+  /// The place of the first value among all, where other processes have the others (optim/shards.h). On the CPU alone.
+  std::int64_t first = 0;
 };
 
 /// Which batch of an epoch is meant. A step reads `micro_batches` of them, one after the other.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 /// What a training step finds, decides and reports. These live on the device of the parameters.
 namespace tinymp::kernels {
@@ -67,8 +68,10 @@ struct StepState {
 /// What became of one step.
 struct StepOutcome {
   bool taken = false;
-  UpdateCounts updates;  ///< of a step that was taken
+  std::uint8_t unused[7] = {};  ///< in place of padding: all that a GPU copies out was written
+  UpdateCounts updates;         ///< of a step that was taken
 };
+static_assert(std::has_unique_object_representations_v<StepOutcome>);
 
 /// What a run reads of a step.
 struct StepRecord {

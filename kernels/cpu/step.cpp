@@ -214,7 +214,7 @@ UpdateCounts update_rounded(const Rule& rule, const StepState& state, const Upda
   const bool has_master = arenas.weights.memory != arenas.master.memory, kahan = arenas.rounding.kahan;
   if (kahan) load(arenas.compensation, begin, n, kept);
   const RoundedBlock block{n,
-                           begin,
+                           arenas.first + begin,
                            b.w,
                            updates.data(),
                            kahan ? target(arenas.compensation, begin, kept) : nullptr,

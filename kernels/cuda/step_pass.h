@@ -57,7 +57,7 @@ __device__ inline void end_pass(const StepPass& pass, bool taken, const StepStat
   if (taken) moves.add_to(pass.counts->updates);
   if (!is_last_block(&pass.counts->blocks, gridDim.x) || threadIdx.x != 0) return;
   *pass.state = now;
-  *pass.report = {taken, pass.counts->updates};
+  *pass.report = {.taken = taken, .updates = pass.counts->updates};
   pass.counts->updates = {};
 }
 

@@ -104,7 +104,7 @@ esac
   const files::Environment first("PATH", path.c_str());
   const Finding finding = lab::gpu_check::check_sanitizer(setting);
   CHECK(finding.state == State::bad);
-  CHECK(finding.summary.starts_with("1 of 20 runs under a tool end badly, 0 did not end"));
+  CHECK(finding.summary.starts_with("of 20 runs under a tool 1 end badly, 0 took too long"));
   REQUIRE(finding.table.size() == 21);
   CHECK(finding.table[1] == std::vector<std::string>{"memcheck", "every op in FP16",
                                                      folder / "test_cuda" + " every op in f16: gradients* "});
@@ -153,12 +153,40 @@ esac
   CHECK(calls() == 18);
   CHECK_FALSE(rest.unfinished);
   CHECK(rest.table[1][2] == "of an earlier call");
-  CHECK(rest.summary.starts_with("6 of 20 runs"));  // synccheck of five programs, and the bad one of before
+  CHECK(rest.summary.starts_with(
+      "of 20 runs under a tool 6 end badly"));  // synccheck of five programs, and the bad one of before
   fs::remove(folder.path / "fault");
   CHECK(lab::gpu_check::check_sanitizer(setting).state == State::good);
   CHECK(calls() == 6);
   CHECK(lab::gpu_check::check_sanitizer(setting).data.size() == 20);
   CHECK(calls() == 0);
+}
+
+TEST_CASE(
+    "gpu-check: a run under a tool that takes too long is no fault, and gets more time when it is repeated") {
+  const files::Folder folder;
+  const Setting setting{.programs = folder.path,
+                        .tests = folder.path,
+                        .scratch = folder.path,
+                        .part = "sanitizer",
+                        .patience = 0.02};  // 60 s are 1.2 s
+  write_script(folder.path / "compute-sanitizer", R"(
+[ "$1" = --version ] && exit 0
+case "$2 $*" in
+  'initcheck '*rungs*) exec sleep 2 ;;
+esac
+)");
+  const std::string path = folder.path.string() + ":" + std::getenv("PATH");
+  const files::Environment first("PATH", path.c_str());
+  const Finding late = lab::gpu_check::check_sanitizer(setting);
+  CHECK(late.state == State::bad);
+  CHECK(late.unfinished);
+  CHECK(late.summary.starts_with("of 20 runs under a tool 0 end badly, 1 took too long, 0 were not reached"));
+  CHECK(late.table[16] ==
+        std::vector<std::string>{"initcheck", "an eager step of each model", "no end after 1.2 s"});
+  const Finding repeated = lab::gpu_check::check_sanitizer(setting);
+  CHECK(repeated.state == State::good);
+  CHECK_FALSE(repeated.unfinished);
 }
 
 TEST_CASE("gpu-check: what is left of a part's time is the most that a program gets") {
@@ -180,6 +208,23 @@ TEST_CASE("gpu-check: a lesson that fails takes no other lesson's row with it") 
   REQUIRE(finding.table.size() == 2);
   CHECK(finding.table[1].front() == "train");
   CHECK(finding.table[1].back() == "lesson train: exit code 1: the kernel is faulty");
+}
+
+TEST_CASE("gpu-check: a lesson that takes too long ends nowhere else than on the CPU") {
+  const files::Folder folder;
+  const Setting setting{.emulated = true,
+                        .programs = folder.path,
+                        .tests = folder.path,
+                        .scratch = folder.path,
+                        .part = "lessons",
+                        .patience = 0.01};  // 120 s are 1.2 s
+  write_script(folder.path / "learn", "exec sleep 60");
+  const Finding finding = lab::gpu_check::check_lessons(setting);
+  CHECK(finding.state == State::bad);
+  CHECK(finding.unfinished);
+  CHECK(finding.summary == "1 of 1 lessons took too long, 0 were not reached");
+  CHECK(finding.table[1] ==
+        std::vector<std::string>{"train", "0", "0", "0.00", "0.00", "no end after 1.2 s"});
 }
 
 TEST_CASE("gpu-check: a lesson that was compared before the time was over is not run again") {
@@ -355,6 +400,64 @@ esac
           }) == 1);
   lab::gpu_check::forget_rows(setting);
   CHECK(lab::gpu_check::kept_rows(setting).empty());
+}
+
+TEST_CASE("gpu-check: products that the end of a part cuts off are not reached, and not wrong") {
+  const files::Folder folder;
+  const files::Environment emulated("TINYMP_EMULATE", "1");
+  Setting setting{.emulated = true,
+                  .programs = folder.path,
+                  .tests = folder.path,
+                  .scratch = folder.path,
+                  .part = "sweep"};
+  write_script(folder.path / "measure", "exec sleep 60");
+  setting.end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  const Finding sweep = lab::gpu_check::check_sweep(setting);
+  CHECK(sweep.state == State::bad);
+  CHECK(sweep.unfinished);
+  CHECK(sweep.summary == "the time was over before 43 of 43 products");
+  CHECK(sweep.table[1][5] == "not reached");
+  CHECK(lab::gpu_check::kept_rows(setting).empty());
+  setting.end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  const Finding gemm = lab::gpu_check::check_gemm(setting);
+  CHECK(gemm.unfinished);
+  CHECK(gemm.summary == "the time was over after 0 measurements of rungs, all right");
+}
+
+TEST_CASE("gpu-check: every model is timed before torch.compile takes its minutes, and each only once") {
+  const files::Folder folder;
+  const files::Environment emulated("TINYMP_EMULATE", "1");
+  const fs::path python = folder.path / "python";
+  write_script(python, R"(
+while read -r request; do
+  echo "$request" >>"$(dirname "$0")/requests"
+  case $request in
+    hello*) echo '{"version": "0", "built with": "nothing", "threads": 1}' ;;
+    'model mlp') echo '{"parameters": 101770}' ;;
+    model*) echo '{"parameters": 1}' ;;
+    *) echo '{"seconds": 0}' ;;
+  esac
+done
+)");
+  const files::Environment pretended("TINYMP_PYTHON", python.c_str());
+  const Setting setting{.emulated = true, .scratch = folder.path, .part = "speed"};
+  const Finding finding = lab::gpu_check::check_speed(setting);
+  CHECK(finding.state == State::good);
+  std::vector<std::string> models;
+  for (const auto& row : lab::gpu_check::kept_rows(setting))
+    models.push_back(row.value("model", "") + (row.value("compiled", false) ? " compiled" : ""));
+  CHECK(models == std::vector<std::string>{"mlp", "words", "decoder", "mlp compiled", "words compiled",
+                                           "decoder compiled"});
+  CHECK(finding.data.size() == 3);
+  CHECK(finding.data[0].value("compiled", false));
+  REQUIRE(finding.table.size() == 1 + 3 * 5);
+  std::ifstream in(folder.path / "requests");
+  const std::string asked(std::istreambuf_iterator<char>(in), {});
+  REQUIRE(asked.find("+compile") != std::string::npos);
+  CHECK(asked.find("+compile") > asked.find("model decoder"));
+  fs::remove(folder.path / "requests");
+  CHECK(lab::gpu_check::check_speed(setting).table == finding.table);
+  CHECK_FALSE(fs::exists(folder.path / "requests"));
 }
 
 TEST_CASE("gpu-check: a sweep that was interrupted measures only what is missing or failed") {

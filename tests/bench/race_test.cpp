@@ -5,6 +5,9 @@
 #include <tests/data/files.h>
 #include <tinymp/nn/mlp.h>
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -198,6 +201,24 @@ TEST_CASE("bench steps: a graph of ours that fails is told, and its step is time
   CHECK(report.fault.starts_with("an MLP that looks, f32, as a graph: not timed: "));
   CHECK(report.table().rows[0][3] == "FAILED");
   CHECK(report.table().rows[0][2] != "FAILED");
+}
+
+TEST_CASE("bench: a PyTorch that gives no answer in time is ended, busy as it is") {
+  const files::Folder folder;
+  const std::filesystem::path python = folder.path / "python";
+  std::ofstream(python) << R"(#!/bin/sh
+read hello && echo '{"version": "0", "built with": "nothing", "threads": 1}'
+exec sleep 60
+)";
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const files::Environment pretended_python("TINYMP_PYTHON", python.c_str());
+  const auto start = std::chrono::steady_clock::now();
+  PyTorch pytorch(1);
+  REQUIRE(pytorch.why_not().empty());
+  pytorch.wait_at_most(1);
+  CHECK_THROWS_AS(pytorch.seconds("step mlp f32 1"), Error);
+  CHECK(pytorch.why_not() == "no answer to 'step mlp f32 1' within 1 s");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }
 
 TEST_CASE("bench: where there is no PyTorch, the wheel that is named suits the device") {

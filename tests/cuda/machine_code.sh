@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # usage: machine_code.sh [--write]
 # What nvcc makes of every kernel for sm_90, held against the ceilings in machine_code.txt: registers, bytes of stack, bytes
-# of spills, and the instructions of the longest loop (where there are tensor cores: of the longest one that uses them). For
-# what memory bounds also "copy": the share of a copy's speed, in percent, that this code allows on an H200. No GPU is needed.
-# The loops need nvdisasm: of the toolkit, that which TINYMP_NVDISASM names, or with TINYMP_FETCH_NVDISASM=1 from
-# PyPI by pinned hash into build/nvdisasm; without it those columns are skipped (exit code 77). --write makes the file anew: then
-# look at the difference.
+# of spills, and the instructions of the longest loop (where there are tensor cores: of the longest innermost one that uses
+# them). For what memory bounds also "copy": the share of a copy's speed, in percent, that this code allows on an H200. No GPU
+# is needed. The loops need nvdisasm: of the toolkit, that which TINYMP_NVDISASM names, or with TINYMP_FETCH_NVDISASM=1 from
+# PyPI by pinned hash into build/nvdisasm; without it those columns are skipped (exit code 77). --write makes the file anew:
+# then look at the difference.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C
@@ -54,22 +54,29 @@ awk '
   /Used [0-9]+ registers/ { match($0, /Used [0-9]+/); print kernel, substr($0, RSTART + 5, RLENGTH - 5), stack, spills }
 ' "$work"/*.log | sort >"$work/resources"
 
-# KERNEL loop: from a label to the last branch back to it
+# KERNEL loop: from a label to the last branch back to it. Of loops with tensor cores only those that hold no other such
+# loop: a loop over whole products would hide the loop over their terms.
 loops() {
   awk '
-    function close_kernel() { if (kernel != "") print kernel, (tensor > 0 ? tensor : longest) }
-    /^\.text\./ { close_kernel(); kernel = substr($1, 7); sub(/:$/, "", kernel); n = matrix = longest = tensor = 0; delete at; delete before }
+    function close_kernel(i, j, length_, longest, tensor, inner) {
+      if (kernel == "") return
+      for (i in end) {
+        length_ = end[i] - at[i]
+        if (length_ > longest) longest = length_
+        inner = uses[i]
+        for (j in end) if (j != i && uses[j] && at[j] >= at[i] && end[j] <= end[i]) inner = 0
+        if (inner && length_ > tensor) tensor = length_
+      }
+      print kernel, (tensor > 0 ? tensor : longest + 0)
+    }
+    /^\.text\./ { close_kernel(); kernel = substr($1, 7); sub(/:$/, "", kernel); n = matrix = 0; delete at; delete before; delete end; delete uses }
     /^\.L_x_[0-9]+:/ { label = $1; sub(/:$/, "", label); at[label] = n; before[label] = matrix }
     /^ +\/\*[0-9a-f]+\*\/ / {
       ++n
       if ($0 ~ /HMMA/) ++matrix
       if (match($0, /BRA .*`\(\.L_x_[0-9]+\)/)) {
         target = substr($0, RSTART, RLENGTH); sub(/.*`\(/, "", target); sub(/\)$/, "", target)
-        if (target in at) {
-          length_ = n - at[target]
-          if (length_ > longest) longest = length_
-          if (matrix > before[target] && length_ > tensor) tensor = length_
-        }
+        if (target in at) { end[target] = n; uses[target] = matrix > before[target] }
       }
     }
     END { close_kernel() }' "$work"/*.code | sort

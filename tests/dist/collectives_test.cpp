@@ -117,6 +117,24 @@ TEST_CASE("sum_in_rank_order: an infinity of one rank is that of all") {
   }
 }
 
+TEST_CASE("ranks: messages arrive in the order of the calls, in whatever order they are waited for") {
+  on_ranks(2, [](dist::Transport& ranks) {
+    const std::size_t other = ranks.rank() == 0 ? 1 : 0;
+    std::vector<std::byte> sent{std::byte{1}, std::byte{2}}, received(2);
+    std::vector<std::unique_ptr<dist::Exchange>> exchanges;
+    for (std::size_t i = 0; i < 2; ++i) {
+      dist::Outgoing out(2);
+      dist::Incoming in(2);
+      out[other] = std::span(sent).subspan(i, 1);
+      in[other] = std::span(received).subspan(i, 1);
+      exchanges.push_back(ranks.begin(out, in));
+    }
+    exchanges[1]->wait();
+    exchanges[0]->wait();
+    if (received != sent) throw Error("the messages came in another order");
+  });
+}
+
 TEST_CASE("ranks: one that is missing is named, and one that fails tells the others why") {
   const dist::ThreadRanks patient(3, std::chrono::milliseconds(200));
   const std::vector<std::string> missing = messages_on_ranks(patient, 3, [](Transport& ranks) {

@@ -105,7 +105,7 @@ key="$(asked name,uuid) $arch $(cd "$root" && find kernels tinymp lessons/lab le
   LC_ALL=C sort -z | xargs -0 cat | sha256sum)"
 if [ "$(cat "$out/key" 2>/dev/null)" != "$key" ]; then
   if [ -n "$(ls "$out/done")" ] && [ -z "$rehearse" ]; then echo 'Another GPU, or other sources than before: each part begins anew.'; fi
-  rm -f "$out"/done/*
+  rm -f "$out"/done/* "$out"/ncu-*.csv
   echo "$key" >"$out/key"
 fi
 
@@ -169,6 +169,13 @@ part() { # NAME SECONDS COMMAND...: at most so long; one that ends by itself is 
   return $code
 }
 
+resumed() { # NAME MOST LEAST COMMAND...: a part that goes on later where its time ended, so it takes what is left
+  local name=$1 most=$2 least=$3 rest=$(($(left) - 60))
+  shift 3
+  if [ "$rest" -lt "$most" ]; then most=$((rest > least ? rest : least)); fi
+  part "$name" "$most" "$@"
+}
+
 machine() {
   date -u +%FT%TZ
   uname -a
@@ -218,16 +225,22 @@ checked() {
   "$build/bin/measure" gpu-check "${flags[@]}"
 }
 
-counters() { # of some kernels, by Nsight Compute
+counters() { # of the kernels of some steps, by Nsight Compute; the first launches fill the parameters
   command -v ncu >/dev/null || { echo 'ncu is not installed' && return 0; }
-  ncu --csv --set basic --clock-control none --launch-count 80 \
-    "$build/bin/measure" bench steps --device cuda --profile --recipe f16 --quick --model lenet --plain >"$out/ncu.csv"
+  local model
+  for model in lenet resnet20 decoder; do
+    [ ! -e "$out/ncu-$model.csv" ] || continue
+    ncu --csv --set basic --clock-control none --launch-count 700 "$build/bin/measure" bench steps --device cuda --profile \
+      --recipe f16 --quick --model $model --plain >"$out/ncu.csv" || return
+    mv "$out/ncu.csv" "$out/ncu-$model.csv"
+  done
 }
 
 profile() {
   local flags=(--device cuda --profile --plain --out "$out/profile.json")
   [ -n "$rehearse" ] && flags+=(--quick --model mlp)
-  "$build/bin/measure" bench steps "${flags[@]}"
+  "$build/bin/measure" bench steps "${flags[@]}" &&
+    echo "profile: $(grep -c '"format"' "$out/profile.json") steps, kernel by kernel, in profile.json"
 }
 
 archive() { tar -czf "$out.tar.gz" -C "$(dirname "$out")" --exclude 'scratch/*-*/*' "$(basename "$out")" && ls -l "$out.tar.gz"; }
@@ -248,13 +261,14 @@ everything() {
   part launch 30 bash -c 'checked launch'
   part gemm 240 bash -c 'checked gemm'
   part memory 90 bash -c 'checked memory'
-  part speed 420 bash -c 'checked speed'
-  part profile 90 bash -c profile
-  part sweep "${sweep_seconds:-420}" bash -c 'checked sweep'
+  # Nine models, 20 s each, then torch.compile, which takes a minute or more for each.
+  resumed speed 600 120 bash -c 'checked speed'
+  part profile 150 bash -c profile
+  resumed sweep "${sweep_seconds:-420}" 60 bash -c 'checked sweep'
   if [ -z "$rehearse" ]; then part counters 150 bash -c counters; fi
-  part sanitizer 420 bash -c 'checked sanitizer'
+  resumed sanitizer 420 120 bash -c 'checked sanitizer'
   # A part of its own: gpu-check then has all the time that it is told.
-  if [ -n "$rehearse" ] || part programs 300 bash -c programs; then part lessons 400 bash -c 'checked lessons'; fi
+  if [ -n "$rehearse" ] || part programs 300 bash -c programs; then resumed lessons 400 90 bash -c 'checked lessons'; fi
   rm -f "$out/done/archive"
   part archive 60 bash -c archive
 }

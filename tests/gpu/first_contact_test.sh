@@ -86,6 +86,10 @@ fake cmake true
 gpu 'Tesla T4 of another' 7.5 12.4
 measure 0
 again 0 --only launch && says 'Another GPU, or other sources than before' && called 'gpu-check'
+# A part that goes on later takes what is left, less the minute of the archive, where that is enough to begin.
+again 0 --only speed --minutes 6 && called 'gpu-check .* --part speed --seconds 2[78][0-9]$'
+rm -f "$work/out/done/speed"
+again 1 --only speed --minutes 2 && not_called 'gpu-check' && says 'LEFT  speed: it may take 120 s'
 # The archive has the last minute for itself.
 rm -f "$work/out/done/launch"
 again 1 --only launch,archive --minutes 1 && says 'LEFT  launch' && says 'PASS  archive'

@@ -259,7 +259,7 @@ Recorded record(const Recipe& recipe, typename Kind::Options options, int steps)
     static_cast<void>(clip_norm(gradients, 0.5f));
     const double scale = scaler.last_factor().item();
     train::StepHistograms histograms(step, scale, train::Task::classify, model, {&batch, 1}, &shadow,
-                                     optimizer);
+                                     train::masters_of(optimizer));
     result = {};
     for (const Tensor& p : tensors(model.parameters())) result.own.push_back(p.grad().to_doubles());
     result.before = optimizer.master().to_floats();

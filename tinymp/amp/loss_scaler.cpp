@@ -89,17 +89,6 @@ Tensor LossScaler::seed(Device device, double share) {
   return part;
 }
 
-namespace {
-
-/// 1/S becomes 1/(S micro-batches).
-void divide_by_micro_batches(const DeviceValue<float>& factor, double micro_batches) {
-  if (micro_batches == 1) return;
-  const View cell = Tensor::over(factor.storage(), 0, DType::f32).view();
-  kernels::scale(cell, 1 / micro_batches, cell);
-}
-
-}  // namespace
-
 /// What unscale() asks for before it looks at the gradients.
 UnscaleResult LossScaler::begin_check(Gradients& gradients) {
   gradients.expect_current("unscale");
@@ -124,9 +113,7 @@ UnscaleResult LossScaler::opened(UnscaleResult check) {
 
 UnscaleResult LossScaler::unscale(Gradients& gradients) {
   UnscaleResult check = begin_check(gradients);
-  const Gradients::Step& step = *gradients.step_;
-  kernels::unscale(step.arena.view(), state_.cell(), check.found_.cell(), step.factor.cell());
-  divide_by_micro_batches(step.factor, step.micro_batches);
+  gradients.step_->unscale(state_.cell(), check.found_.cell());
   return opened(std::move(check));
 }
 
@@ -137,13 +124,12 @@ UnscaleResult LossScaler::unscale(Gradients& gradients, float max_norm) {
   check.norm_ = norm;
   const Gradients::Step& step = *gradients.step_;
   const View norm_view = Tensor::over(norm.storage(), 0, DType::f32).view();
-  if (step.micro_batches == 1) {
+  if (step.micro_batches == 1 && !step.shards) {
     kernels::unscale_and_clip(step.arena.view(), state_.cell(), max_norm, check.found_.cell(),
                               step.factor.cell(), norm_view, step.counts.cell());
   } else {  // the norm is that of the mean
-    kernels::unscale(step.arena.view(), state_.cell(), check.found_.cell(), step.factor.cell());
-    divide_by_micro_batches(step.factor, step.micro_batches);
-    kernels::clip(step.arena.view(), max_norm, step.factor.cell(), norm_view);
+    step.unscale(state_.cell(), check.found_.cell());
+    step.clip(max_norm, norm_view);
   }
   return opened(std::move(check));
 }

@@ -134,11 +134,11 @@ void Tape::Segment::record(const std::shared_ptr<Segment>& segment, const std::v
 struct Tape::Segment::Pause {
   explicit Pause(Tape& paused) : tape(paused) {
     tape.is_paused_ = true;
-    tape.memory_.set_kind(MemoryKind::workspace);
+    tape.memory_->set_kind(MemoryKind::workspace);
   }
   ~Pause() {
     tape.is_paused_ = false;
-    tape.memory_.set_kind(MemoryKind::activations);
+    tape.memory_->set_kind(MemoryKind::activations);
   }
   Tape& tape;
 };
@@ -157,7 +157,7 @@ struct Tape::Segment::SecondTape {
 void Tape::Segment::walk(Tape& second, std::vector<Tensor> results) {
   if (results.size() != gradients_.size()) detail::SegmentRun::throw_other_course();
   second.has_run_ = true;
-  second.memory_.set_kind(MemoryKind::workspace);
+  second.memory_->set_kind(MemoryKind::workspace);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Tensor& dy = gradients_[i];
     if (!dy) continue;

@@ -3,6 +3,7 @@
 #include <tinymp/autograd/tape.h>
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace tinymp {
 namespace {
@@ -16,7 +17,15 @@ Tape::Tape(Observer* observer, Tensor seed)
     : number_(++tapes), outer_(current_tape), observer_(observer), seed_(std::move(seed)) {
   current_tape = this;
 }
-Tape::~Tape() { current_tape = outer_; }
+Tape::~Tape() {
+  if (!is_stopped_) current_tape = outer_;
+}
+void Tape::stop() {
+  expect(current_tape == this, "Tape::stop(): this is not the current tape");
+  memory_.reset();
+  current_tape = outer_;
+  is_stopped_ = true;
+}
 Tape* Tape::current() { return current_tape; }
 Tensor Tape::current_seed() { return current_tape == nullptr ? Tensor() : current_tape->seed_; }
 
@@ -136,26 +145,47 @@ void Tape::walk() {
 }
 // </exercise tape_walk>
 
-void Tape::backward(const Tensor& loss) {
-  expect(loss.size() == 1, "backward() starts from a scalar loss, this tensor has shape ", loss.shape());
+/// What any backward begins with. `from` is where it starts.
+void Tape::begin_backward(const Tensor& from) {
   expect(!has_run_,
          "backward() was called before on this tape, and its activations are gone: make a new Tape");
   const bool recorded =
-      std::ranges::any_of(nodes_, [&](const Node& n) { return n.output.id() == loss.id(); });
+      std::ranges::any_of(nodes_, [&](const Node& n) { return n.output.id() == from.id(); });
   expect(recorded,
          "backward(): the loss was not computed under this tape out of anything that requires a gradient");
-  expect(!seed_ || (seed_.size() == 1 && seed_.dtype() == loss.dtype() && seed_.device() == loss.device()),
+  if (is_stopped_) {
+    memory_.emplace(MemoryKind::workspace);
+    outer_ = std::exchange(current_tape, this);
+    is_stopped_ = false;
+  }
+}
+
+void Tape::backward(const Tensor& loss) {
+  expect(loss.size() == 1, "backward() starts from a scalar loss, this tensor has shape ", loss.shape());
+  begin_backward(loss);
+  Tensor seed = seed_;
+  expect(!seed || (seed.size() == 1 && seed.dtype() == loss.dtype() && seed.device() == loss.device()),
          "backward(): the loss is ", loss.dtype(), " on ", loss.device(),
          "; the tape was made for the gradient of another one");
   has_run_ = true;
-  memory_.set_kind(MemoryKind::workspace);
-
-  Tensor seed = seed_;
+  memory_->set_kind(MemoryKind::workspace);
   if (!seed) {
     seed = Tensor::like(loss);
     kernels::fill(seed.view(), 1);
   }
   loss.set_grad(seed);
+  walk();
+}
+
+void Tape::backward(const Tensor& output, const Tensor& gradient) {
+  expect(gradient.shape() == output.shape() && gradient.dtype() == output.dtype() &&
+             gradient.device() == output.device(),
+         "backward(): the output is ", output.dtype(), output.shape(), " and its gradient is ",
+         gradient.dtype(), gradient.shape());
+  begin_backward(output);
+  has_run_ = true;
+  memory_->set_kind(MemoryKind::workspace);
+  output.set_grad(gradient);
   walk();
 }
 

@@ -87,6 +87,13 @@ class Tape {
   /// is not a scalar, was not recorded on this tape, or does not have the format and device of the seed, or the tape has run
   /// before.
   void backward(const Tensor& loss);
+  /// Begins with `gradient` as that of `output`, which need not be a scalar: the rest of the way from the loss lies on another
+  /// tape, that of another process perhaps. Throws Error where the other one does.
+  void backward(const Tensor& output, const Tensor& gradient);
+
+  /// Ops record on the outer tape again. This one waits for its backward(), in which it is the current tape once more, until
+  /// its end. So the tapes of several micro-batches wait side by side; they need not end in the order of the stack.
+  void stop();
 
   std::size_t size() const { return nodes_.size(); }  ///< ops recorded so far
   /// Prints the recorded ops, a line each: name, inputs, output, with shapes and formats.
@@ -117,6 +124,7 @@ class Tape {
     Tensor output;
     Backward backward;
   };
+  void begin_backward(const Tensor& from);
   void walk();  ///< runs the ops backwards, newest first
   /// Shows an op that ran forwards to the observer.
   static void tell(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output);
@@ -128,9 +136,11 @@ class Tape {
   Observer* observer_;
   Tensor seed_;
   bool has_run_ = false;
-  bool is_paused_ = false;                        ///< ops run now, and will run again to be recorded
-  bool repeats_ = false;                          ///< its ops run a second time
-  MemoryRegion memory_{MemoryKind::activations};  ///< what ops make while it records is kept
+  bool is_stopped_ = false;
+  bool is_paused_ = false;  ///< ops run now, and will run again to be recorded
+  bool repeats_ = false;    ///< its ops run a second time
+  /// What ops make while it records is kept. Empty while it is stopped.
+  std::optional<MemoryRegion> memory_{std::in_place, MemoryKind::activations};
 };
 
 /// Every differentiable op ends with this call:

@@ -121,32 +121,36 @@ void add(std::span<const Part> parts, const Owned& owned, std::vector<std::byte>
 
 }  // namespace
 
-void sum_in_rank_order(Transport& ranks, std::span<const Part> parts, const View& sum) {
+void reduce_scatter_in_rank_order(Transport& ranks, std::span<const Part> parts, const View& sum,
+                                  std::span<const Owned> owned) {
   expect(sum.device == Device::cpu, "sum_in_rank_order: the sum lies on ", sum.device, ", not on the CPU");
   for (const Part& part : parts)
     expect(part.first >= 0 && part.first + part.values.size() <= sum.size(),
            "sum_in_rank_order: ", part.values.size(), " values from element ", part.first,
            " on do not lie in a sum of ", sum.size());
-  const std::size_t count = count_of(ranks);
-  const auto owned = [&](std::size_t r) { return owned_by(static_cast<int>(r), ranks.ranks(), sum.size()); };
-  const Owned here = owned(own_place(ranks));
-
-  std::vector<std::vector<std::byte>> sent, received(count);
-  for (std::size_t r = 0; r < count; ++r) sent.push_back(message_for(parts, owned(r)));
+  std::vector<std::vector<std::byte>> sent, received(count_of(ranks));
+  for (const Owned& range : owned) sent.push_back(message_for(parts, range));
   const std::size_t own = own_place(ranks);
   for (std::vector<std::byte>& from : received) from.resize(sent[own].size());
   received[own] = sent[own];
   ranks.exchange(Outgoing(sent.begin(), sent.end()), Incoming(received.begin(), received.end()));
   sent.clear();
   std::set<std::int64_t> begun;
-  for (std::vector<std::byte>& from : received) add(parts, here, from, sum, begun);
+  for (std::vector<std::byte>& from : received) add(parts, owned[own], from, sum, begun);
+}
 
-  const auto bytes = [&](const Owned& range) {
-    return std::span<std::byte>(part_of(sum, 0, range).data<std::byte>(), bytes_in(range, sum.dtype));
-  };
+void all_gather(Transport& ranks, const View& values, std::span<const Owned> owned) {
   Incoming in;
-  for (std::size_t r = 0; r < count; ++r) in.push_back(bytes(owned(r)));
-  ranks.exchange(Outgoing(count, bytes(here)), in);
+  for (const Owned& range : owned)
+    in.emplace_back(part_of(values, 0, range).data<std::byte>(), bytes_in(range, values.dtype));
+  ranks.exchange(Outgoing(in.size(), in[own_place(ranks)]), in);
+}
+
+void sum_in_rank_order(Transport& ranks, std::span<const Part> parts, const View& sum) {
+  std::vector<Owned> owned;
+  for (int r = 0; r < ranks.ranks(); ++r) owned.push_back(owned_by(r, ranks.ranks(), sum.size()));
+  reduce_scatter_in_rank_order(ranks, parts, sum, owned);
+  all_gather(ranks, sum, owned);
 }
 
 }  // namespace tinymp::dist

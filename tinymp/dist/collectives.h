@@ -36,6 +36,13 @@ struct Owned {
 };
 Owned owned_by(int rank, int ranks, std::int64_t size);
 
+/// The parts of all ranks, added up into the elements of `sum` that this rank owns, as sum_in_rank_order() does; the others
+/// keep their values. `owned` has the elements of each rank.
+void reduce_scatter_in_rank_order(Transport& ranks, std::span<const Part> parts, const View& sum,
+                                  std::span<const Owned> owned);
+/// Gives all ranks the elements of `values` that each owns.
+void all_gather(Transport& ranks, const View& values, std::span<const Owned> owned);
+
 /// Adds up the parts of all ranks into `sum`, on all ranks: those of rank 0 in their order, then those of rank 1, ... The
 /// first part of an element is rounded to the format of the sum, each other is added to it there. These are the bits of a
 /// backward that reaches the parts in this order (autograd/tape.h); elements without a part keep their values.

@@ -1,7 +1,7 @@
 #include <tinymp/dist/threads.h>
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -14,8 +14,13 @@ struct ThreadRanks::Shared {
         patience(longest),
         boxes(static_cast<std::size_t>(count) * static_cast<std::size_t>(count)) {}
 
-  /// Those from one rank to another, in their order.
-  std::deque<std::vector<std::byte>>& box(int from, int to) {
+  /// Those from one rank to another by their number. The n-th that is asked for is the n-th that is sent, in whatever order
+  /// they are waited for.
+  struct Box {
+    std::map<std::uint64_t, std::vector<std::byte>> messages{};
+    std::uint64_t sent = 0, asked = 0;
+  };
+  Box& box(int from, int to) {
     return boxes[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) +
                  static_cast<std::size_t>(to)];
   }
@@ -24,7 +29,7 @@ struct ThreadRanks::Shared {
   const std::chrono::milliseconds patience;
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::deque<std::vector<std::byte>>> boxes;
+  std::vector<Box> boxes;
   std::optional<LostRank> failed{};
 };
 
@@ -39,7 +44,9 @@ class ThreadRanks::One final : public Transport {
     const std::lock_guard lock(shared_.mutex);
     for (int r = 0; r < shared_.ranks; ++r) {
       const std::span<const std::byte> bytes = out.at(static_cast<std::size_t>(r));
-      if (r != rank_ && !bytes.empty()) shared_.box(rank_, r).emplace_back(bytes.begin(), bytes.end());
+      if (r == rank_ || bytes.empty()) continue;
+      Shared::Box& box = shared_.box(rank_, r);
+      box.messages.emplace(box.sent++, std::vector<std::byte>(bytes.begin(), bytes.end()));
     }
     shared_.changed.notify_all();
     return std::make_unique<Receipt>(shared_, rank_, in);
@@ -54,7 +61,12 @@ class ThreadRanks::One final : public Transport {
  private:
   class Receipt final : public Exchange {
    public:
-    Receipt(Shared& shared, int rank, Incoming in) : shared_(shared), rank_(rank), in_(std::move(in)) {}
+    Receipt(Shared& shared, int rank, Incoming in)
+        : shared_(shared), rank_(rank), in_(std::move(in)), numbers_(in_.size()) {
+      for (int r = 0; r < shared.ranks; ++r)
+        if (const auto at = static_cast<std::size_t>(r); r != rank && !in_.at(at).empty())
+          numbers_[at] = shared.box(r, rank).asked++;
+    }
 
     void wait() override {
       std::unique_lock lock(shared_.mutex);
@@ -66,13 +78,13 @@ class ThreadRanks::One final : public Transport {
 
    private:
     void take(std::unique_lock<std::mutex>& lock, int from, std::span<std::byte> place) {
-      auto& box = shared_.box(from, rank_);
-      const bool came =
-          shared_.changed.wait_for(lock, shared_.patience, [&] { return !box.empty() || shared_.failed; });
-      if (box.empty() && shared_.failed) throw LostRank(*shared_.failed);
+      auto& messages = shared_.box(from, rank_).messages;
+      const std::uint64_t number = numbers_[static_cast<std::size_t>(from)];
+      const bool came = shared_.changed.wait_for(lock, shared_.patience,
+                                                 [&] { return messages.contains(number) || shared_.failed; });
+      if (!messages.contains(number) && shared_.failed) throw LostRank(*shared_.failed);
       if (!came) throw LostRank(from, concat("rank ", from, " does not answer: it has ended, or it hangs"));
-      const std::vector<std::byte> bytes = std::move(box.front());
-      box.pop_front();
+      const std::vector<std::byte> bytes = std::move(messages.extract(number).mapped());
       expect(bytes.size() == place.size(), "rank ", from, " sent ", bytes.size(), " bytes to rank ", rank_,
              ", which expects ", place.size(), "; do all ranks run the same command?");
       std::ranges::copy(bytes, place.begin());
@@ -81,6 +93,7 @@ class ThreadRanks::One final : public Transport {
     Shared& shared_;
     int rank_;
     Incoming in_;
+    std::vector<std::uint64_t> numbers_;
   };
 
   Shared& shared_;

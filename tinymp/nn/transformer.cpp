@@ -1,4 +1,3 @@
-#include <tinymp/nn/segments.h>
 #include <tinymp/nn/transformer.h>
 #include <cmath>
 
@@ -114,7 +113,7 @@ Tensor rows_of(const Tensor& x, const Indices& asked) {
 
 }  // namespace
 
-Tensor Transformer::read(const Texts& texts) const {
+Tensor Transformer::enter(const Texts& texts) const {
   const std::int64_t count = texts.tokens.size(), width = sizes_.width;
   expect(texts.steps >= 1 && texts.steps <= sizes_.context && count % texts.steps == 0, name(), ": ", count,
          " tokens are no texts of ", texts.steps, "; a text has 1 to ", sizes_.context, " tokens");
@@ -122,11 +121,15 @@ Tensor Transformer::read(const Texts& texts) const {
       reshape(resident::embedding(table_, texts.tokens), {count / texts.steps, texts.steps, width});
   Tensor x = reshape(add_positions(words, positions_), {count, width});
   if (is_encoder()) x = norm_(x);
-  if (of_embedding_.p > 0) x = of_embedding_(x);
-  x = run_blocks(blocks(), x, [this, texts](std::int64_t i, const Tensor& y) {
-    return blocks_[static_cast<std::size_t>(i)](y, texts);
-  });
-  if (!is_encoder()) x = norm_(x);
+  return of_embedding_.p > 0 ? of_embedding_(x) : x;
+}
+
+Tensor Transformer::block(std::int64_t i, const Tensor& x, const Texts& texts) const {
+  return blocks_[static_cast<std::size_t>(i)](x, texts);
+}
+
+Tensor Transformer::leave(const Tensor& of_blocks, const Texts& texts) const {
+  Tensor x = is_encoder() ? of_blocks : norm_(of_blocks);
   if (texts.asked) x = rows_of(x, *texts.asked);
   if (!is_encoder()) return matmul_transposed(x, table_, {accumulate_});
   if (sizes_.classes > 0) return classes_of(x);
@@ -143,33 +146,30 @@ Tensor Transformer::operator()(const Tensor&) const {
   throw Error(concat(name(), " reads texts, and takes no images"));
 }
 
-std::vector<Parameter> Transformer::parameters() const {
-  std::vector<Parameter> list{{"embedding table", table_}, {"positions table", positions_}};
-  if (is_encoder()) append(list, {norm_.parameters("norm")});
-  for (std::size_t i = 0; i < blocks_.size(); ++i)
-    append(list, {blocks_[i].parameters(concat("block ", i + 1))});
-  if (!is_encoder()) {
-    append(list, {norm_.parameters("norm")});
-    return list;
+StagedModel::Part Transformer::part(std::int64_t i) const {
+  Part part;
+  const bool drops = sizes_.dropout > 0;
+  if (i == 0) {
+    part.parameters = {{"embedding table", table_}, {"positions table", positions_}};
+    if (is_encoder()) append(part.parameters, {norm_.parameters("norm")});
+    if (drops) part.buffers = {of_embedding_.step};
+    return part;
   }
-  append(list, {transform_.front().parameters("transform")});
-  if (sizes_.classes > 0) {
-    append(list, {out_.front().parameters("out")});
-    return list;
+  if (i <= blocks()) {
+    const TransformerBlock& block = blocks_[static_cast<std::size_t>(i - 1)];
+    part.parameters = block.parameters(concat("block ", i));
+    if (drops) part.buffers = {block.of_attention.step, block.of_out.step, block.of_second.step};
+    return part;
   }
-  append(list, {transform_norm_.front().parameters("transform_norm")});
-  list.push_back({"out bias", bias_});
-  return list;
-}
-
-std::vector<Tensor> Transformer::buffers() const {
-  std::vector<Tensor> steps;
-  if (sizes_.dropout == 0) return steps;
-  steps.push_back(of_embedding_.step);
-  for (const TransformerBlock& block : blocks_)
-    steps.insert(steps.end(), {block.of_attention.step, block.of_out.step, block.of_second.step});
-  if (sizes_.classes > 0) steps.push_back(of_pooled_.step);
-  return steps;
+  part.parameters = is_encoder() ? transform_.front().parameters("transform") : norm_.parameters("norm");
+  if (is_encoder() && sizes_.classes > 0) {
+    append(part.parameters, {out_.front().parameters("out")});
+    if (drops) part.buffers = {of_pooled_.step};
+  } else if (is_encoder()) {
+    append(part.parameters, {transform_norm_.front().parameters("transform_norm")});
+    part.parameters.push_back({"out bias", bias_});
+  }
+  return part;
 }
 
 std::string Transformer::name() const {

@@ -2,8 +2,8 @@
 
 #include <tinymp/nn/layers.h>
 #include <tinymp/nn/linear.h>
-#include <tinymp/nn/module.h>
 #include <tinymp/nn/norm.h>
+#include <tinymp/nn/staged.h>
 #include <string>
 #include <vector>
 
@@ -56,7 +56,7 @@ struct TransformerBlock {
 /// norm, behind it a bias for each token. With classes the output is a layer with tanh (its pooler), dropout, and a linear
 /// layer of its own. What BERT has and this has not: embeddings of the segments, 2 W values.
 /// In both the tables begin uniform with standard deviation 0.02, and linear layers as everywhere here.
-class Transformer : public Model {
+class Transformer : public StagedModel {
  public:
   enum class Kind : std::uint8_t { decoder, encoder };
 
@@ -65,12 +65,14 @@ class Transformer : public Model {
   Transformer(Kind kind, const TransformerSizes& sizes, const Recipe& recipe, Rng& rng);
 
   /// Throws Error for texts that are longer than the context.
-  Tensor read(const Texts& texts) const override;
+  Tensor enter(const Texts& texts) const override;
+  Tensor block(std::int64_t i, const Tensor& x, const Texts& texts) const override;
+  Tensor leave(const Tensor& x, const Texts& texts) const override;
   Tensor operator()(const Tensor& images) const override;  ///< throws Error: it reads texts
 
   std::int64_t blocks() const override { return std::ssize(blocks_); }
-  std::vector<Parameter> parameters() const override;
-  std::vector<Tensor> buffers() const override;  ///< with dropout: the steps of its layers
+  Part part(std::int64_t i) const override;  ///< its buffers: with dropout the steps of its layers
+  Tensor shared() const override { return sizes_.classes > 0 ? Tensor() : table_; }
   /// The tied table, or that of the classes.
   std::string output_layer() const override { return sizes_.classes > 0 ? "out" : "embedding"; }
   /// "transformer decoder of 65 words, 2 layers of 64, 4 heads, context 64"

@@ -1,3 +1,4 @@
+#include <kernels/formulas/clip.h>
 #include <kernels/kernels.h>
 #include <tinymp/optim/optimizer.h>
 
@@ -22,6 +23,15 @@ void Gradients::expect_current(const char* caller) const {
          ": these gradients are from before zero_grad(); call gradients() again");
 }
 
+void UnscaleResult::join(const kernels::GradientCounts& of_all, double sum_of_squares, float max_norm) {
+  expect(step_ != nullptr && step_->stage == Stage::unscaled,
+         "join: the check is of no step that waits for its optimizer");
+  found_.write(of_all);
+  float factor = step_->factor.read();
+  norm_.emplace(found_.device(), kernels::clip_factor(sum_of_squares, max_norm, factor));
+  step_->factor.write(factor);
+}
+
 Tensor clip_norm(Gradients& gradients, float max_norm) {
   expect(max_norm > 0, "clip_norm: max_norm is ", max_norm, "; it must be above 0");
   gradients.expect_current("clip_norm");
@@ -30,7 +40,7 @@ Tensor clip_norm(Gradients& gradients, float max_norm) {
          "nothing; call LossScaler::unscale() first");
   const Gradients::Step& step = *gradients.step_;
   Tensor norm(Shape{}, DType::f32, step.arena.device());
-  kernels::clip(step.arena.view(), max_norm, step.factor.cell(), norm.view());
+  step.clip(max_norm, norm.view());
   return norm;
 }
 

@@ -82,6 +82,10 @@ class [[nodiscard]] UnscaleResult {
   /// The norm of the gradients before clipping, on the device. Empty unless unscale() was called with a max_norm.
   const std::optional<DeviceValue<float>>& norm() const { return norm_; }
 
+  /// For gradients of which this process has a part: the counts of all parts decide about the step, and the sum of the squares of
+  /// all unscaled gradients clips them, as clip_norm() would. Waits. Throws Error unless it is between unscale() and step().
+  void join(const kernels::GradientCounts& of_all, double sum_of_squares, float max_norm);
+
  private:
   friend class LossScaler;
   friend class Optimizer;

@@ -6,13 +6,6 @@
 namespace tinymp {
 namespace {
 
-Tensor copy_of(const Tensor& x, Device where) {
-  if (x.device() != where) return x.to(where);
-  Tensor copy = Tensor::like(x);
-  kernels::cast(x.view(), copy.view());
-  return copy;
-}
-
 Device device_of(const char* name, const std::vector<Tensor>& parameters) {
   expect(!parameters.empty(), name, ": there are no parameters to train");
   for (const Tensor& p : parameters) {
@@ -72,6 +65,8 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, float lr,
   for (int m = 0; m < moments; ++m) moments_.emplace_back(Shape{total}, recipe.state, device);
   if (recipe.kahan) moments_.emplace_back(Shape{total}, recipe.master, device);
   for (const Tensor& moment : moments_) kernels::fill(moment.view(), 0);
+  // Parameters are not padded to 128 bytes: a norm sums chunks of the arena in their order, so padding would move its bits.
+  // Where one then begins at no multiple of 16 bytes, rung mma copies 4 bytes or 2 at a time instead, and stays the rung.
   std::int64_t offset = 0;
   for (const Tensor& p : parameters_) {
     kernels::cast(p.view(), master_.slice(offset, p.shape()).view());
@@ -128,6 +123,7 @@ DeviceValue<kernels::StepOutcome> Optimizer::step(const Gradients& gradients, co
   gradients_->stage = Stage::stepped;
   kernels::take_step(rule(), arenas(), gradients_->factor.cell(), check.found_.cell(), check.skip_nonfinite_,
                      step_.cell(), outcome.cell(), gradients_->counts.cell());
+  if (shards_) share_update(*outcome.cell().memory);
   for (const Tensor& p : parameters_) {
     for (const OnStep& then : p.take_on_step()) then(outcome.cell());
   }
@@ -141,11 +137,12 @@ std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Te
   expect(gradients.step_ == gradients_ && gradients_->stage == Stage::stepped, name_,
          "::exact_updates: no step was taken with these gradients");
   expect(last_->read().taken, name_, "::exact_updates: the step was skipped, and nothing was updated");
-  expect(before.size() == master_.size(), name_, "::exact_updates: ", before.shape(), " for a master of ",
-         master_.shape());
+  expect(before.size() == weights_.size(), name_, "::exact_updates: ", before.shape(), " for a master of ",
+         weights_.shape());
   const std::vector<float> g = gradients.tensor().to_floats(), w = before.to_floats();
   std::vector<std::vector<float>> moments;  // step() has moved them already; update() reads them as they are
-  for (std::size_t k = 0; k < rule_moments(); ++k) moments.push_back(moments_[k].to_floats());
+  const std::vector<Tensor> kept = is_shared() ? state().moments : moments_;
+  for (std::size_t k = 0; k < rule_moments(); ++k) moments.push_back(kept[k].to_floats());
   const float factor = gradients.factor();
   const kernels::StepState state = step_.read();
   std::vector<float> updates(w.size());
@@ -161,33 +158,23 @@ std::vector<float> Optimizer::exact_updates(const Gradients& gradients, const Te
   return updates;
 }
 
-kernels::UpdateArenas Optimizer::arenas() const {
-  kernels::UpdateArenas arenas{weights_.view(), master_.view(), gradients_->arena.view(), {}};
-  for (std::size_t m = 0; m < rule_moments(); ++m) arenas.moments[m] = moments_[m].view();
-  if (has_compensation()) arenas.compensation = moments_.back().view();
-  arenas.rounding = rounding_;
-  return arenas;
-}
-
 void Optimizer::zero_grad() {
   for (const Tensor& p : parameters_) {
     p.clear_grad();
     p.take_on_step();
   }
   const Stage end = gradients_->stage == Stage::stepped ? Stage::over : Stage::dropped;
-  const auto next = std::make_shared<Gradients::Step>(Gradients::Step{
-      .arena = gradients_->arena, .factor = gradients_->factor, .counts = gradients_->counts});
+  const auto next = std::make_shared<Gradients::Step>(Gradients::Step{.arena = gradients_->arena,
+                                                                      .factor = gradients_->factor,
+                                                                      .counts = gradients_->counts,
+                                                                      .shards = shards_});
   gradients_->stage = end;
   gradients_ = next;
 }
 
-Optimizer::State Optimizer::state(Device where) const {
-  State saved{steps(), learning_rate_, copy_of(weights_, where), copy_of(master_, where), {}};
-  for (const Tensor& m : moments_) saved.moments.push_back(copy_of(m, where));
-  return saved;
-}
-
 void Optimizer::restore(const State& state) {
+  expect(!is_shared(),
+         "restore: the state is whole, and this optimizer keeps a part; restore it before share()");
   expect(state.moments.size() == moments_.size(), "restore: ", state.moments.size(),
          " moments in the state and ", moments_.size(), " here; it was saved by another optimizer or recipe");
   expect(state.steps >= 0, "restore: the state has ", state.steps,

@@ -3,6 +3,7 @@
 #include <kernels/kernels.h>
 #include <tinymp/numeric/recipe.h>
 #include <tinymp/optim/gradients.h>
+#include <tinymp/optim/shards.h>
 #include <tinymp/tensor/tensor.h>
 #include <memory>
 #include <optional>
@@ -17,7 +18,16 @@ struct Gradients::Step {
   DeviceValue<float> factor;  ///< unscale() sets it to 1 / S, clip_norm() makes it smaller
   DeviceValue<kernels::PassCounts> counts;
   Stage stage = Stage::scaled;
-  double micro_batches = 1;  ///< the gradients are the sum over so many
+  double micro_batches = 1;                ///< the gradients are the sum over so many
+  std::shared_ptr<const Shards> shards{};  ///< the processes that share the step; null: none
+
+  /// Looks at the gradients, those of other processes included, and sets the factor to 1 / (S micro-batches).
+  void unscale(Cell<const ScaleState> scale, Cell<kernels::GradientCounts> found) const;
+  /// Makes the factor smaller where the norm of all is above max_norm.
+  void clip(float max_norm, const View& norm) const;
+
+ private:
+  View own() const;  ///< the gradients that this process looks at
 };
 
 /// Lays out its parameters, their gradients, the master copy and the moments in flat arenas. So a step takes two
@@ -56,6 +66,13 @@ class Optimizer {
   /// between forward and step, batch norm's running averages do not include that batch.
   void zero_grad();
 
+  /// ZeRO stage 1: from now on this optimizer keeps its own range of moments(), and of master() where that is not the
+  /// weights themselves (as in an FP32 recipe; these stay whole). All optimizers that share must have the same bits; then
+  /// they take the same steps together, and keep those of one that shares nothing. Before unscale() a process needs the
+  /// gradients of its own range alone. On the CPU.
+  void share(std::shared_ptr<const Shards> shards);
+  bool is_shared() const { return shards_ != nullptr; }
+
   float learning_rate() const { return learning_rate_; }
   void set_learning_rate(float lr);  ///< throws Error unless lr is finite and not negative
   std::int64_t steps() const { return step_.read().steps; }  ///< steps taken so far; waits
@@ -87,9 +104,11 @@ class Optimizer {
     std::vector<Tensor> moments;
   };
   /// Copies on the CPU take no memory of a GPU that trains. Copies on the device of the parameters are faster.
+  /// Of a shared optimizer the first process gets the whole state when it calls this, between two steps or behind step().
+  /// The others then call it, too (Shards::begin_collecting), and get neither masters nor moments.
   State state(Device where = Device::cpu) const;
   /// Throws Error, and changes nothing, when shapes, formats or the number of moments differ, when steps is
-  /// negative, or when learning_rate is negative or not finite.
+  /// negative, when learning_rate is negative or not finite, and for an optimizer that is shared already.
   void restore(const State& state);
 
  protected:
@@ -106,6 +125,10 @@ class Optimizer {
 
  private:
   kernels::UpdateArenas arenas() const;
+  bool has_master() const { return master_.id() != weights_.id(); }
+  void move_wide_parameters();
+  void share_update(kernels::StepOutcome& outcome) const;
+  void share_wide_parameters() const;
   std::size_t rule_moments() const { return moments_.size() - (has_compensation() ? 1 : 0); }
 
   const char* name_;
@@ -115,6 +138,8 @@ class Optimizer {
   DeviceValue<kernels::StepState> step_;
   Tensor weights_, master_;
   std::vector<Tensor> moments_;
+  std::shared_ptr<const Shards> shards_{};
+  Tensor wide_{};  ///< shared: the parameters in the master's format, which otherwise lie in the master
   std::shared_ptr<Gradients::Step> gradients_;
   std::optional<DeviceValue<kernels::StepOutcome>> last_;
 };

@@ -200,7 +200,8 @@ void FaultFinder::check_first_step() {
 /// updates. The loss does not show it.
 void FaultFinder::check_state(std::int64_t step) {
   std::vector<Tensor> quiet = running_.model.buffers();
-  for (const Tensor& moment : running_.optimizer.moments())
+  const Optimizer& optimizer = running_.optimizer;
+  for (const Tensor& moment : optimizer.is_shared() ? optimizer.state().moments : optimizer.moments())
     if (moment.dtype() == DType::f16) quiet.push_back(moment);
   if (memory_.passed_to_state || std::ranges::all_of(quiet, all_finite)) return;
   memory_.passed_to_state = true;

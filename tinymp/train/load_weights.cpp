@@ -96,7 +96,7 @@ void save_weights(const std::string& path, const nn::Module& model) {
 }
 
 std::string weights_hash(const nn::Model& model, const Optimizer& optimizer) {
-  const Tensor master = optimizer.master().to(Device::cpu);
+  const Tensor master = optimizer.is_shared() ? optimizer.state().master : optimizer.master().to(Device::cpu);
   const std::vector<nn::Parameter> parameters = model.parameters();
   const std::vector<nn::TorchTensor> as = nn::torch_parameters(model);
   std::map<std::string, std::string> bytes;

@@ -63,8 +63,15 @@ void expect_complete(const Plan& plan) {
   expect(plan.memory_limit >= 0, "train::run: a limit of ", plan.memory_limit, " bytes leaves no memory");
   expect(plan.clip >= 0, "train::run: the largest norm of the gradients is ", plan.clip,
          "; it must be 0 (no clipping) or above");
+  expect(plan.zero == 0 || plan.zero == 1, "train::run: the plan '", plan.name, "' asks for stage ",
+         plan.zero, " of ZeRO; there are 0 (none) and 1");
+  expect(plan.zero == 0 || plan.ranks != nullptr, "train::run: the plan '", plan.name,
+         "' shares its masters and moments, and has no ranks to share them");
+  expect(!plan.pipeline || plan.ranks != nullptr, "train::run: the plan '", plan.name,
+         "' asks for a pipeline, and names no ranks");
   expect(plan.compare_every >= 1, "train::run: weights that are compared every ", plan.compare_every,
          " steps");
+  if (plan.pipeline) return expect_pipelined(plan);
   if (plan.ranks != nullptr) return expect_shareable(plan);
   if (plan.wire.rounds())
     throw UsageError(concat("the plan '", plan.name, "' adds up the gradients of several ranks in ",
@@ -146,13 +153,20 @@ Run run_here(const Plan& plan, const std::string& path, const StepCallback& on_s
   if (plan.ranks != nullptr)
     begun.step = begin_alike(plan, begun.step, *parts.model, *parts.optimizer, parts.scaler, parts.products,
                              parts.loader);
-  if (!writes) take_part(plan, parts, begun.step);
+  if (plan.zero > 0 && begun.step < plan.steps) parts.share();
+  if (plan.pipeline && dist::broadcast(*plan.ranks, begun.log ? "goes on" : "is over") == "goes on")
+    parts.pipeline = std::make_unique<Pipeline>(plan, parts);
+  if (!writes && parts.pipeline)
+    take_part_in_pipeline(plan, parts, begun.step);
+  else if (!writes)
+    take_part(plan, parts, begun.step);
   if (begun.log) {  // else it was finished before, or another rank writes it
     Training training(plan, path, on_step, parts, begun);
     if (!training.take_steps()) return std::move(begun.recorded);
     training.finish();
   }
-  if (keep != nullptr) *keep = std::move(parts.model);
+  if (keep != nullptr && parts.whole) *keep = std::move(parts.whole->model);
+  if (keep != nullptr && !parts.pipeline) *keep = std::move(parts.model);
   return std::move(begun.recorded);
 }
 

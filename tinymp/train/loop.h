@@ -97,6 +97,13 @@ struct Plan {
   /// The processes that share the micro-batches of a step: rank r takes the r-th of as many equal parts of them. No bit
   /// changes. Null: this process takes all. Rank 0 alone writes the log and the checkpoints.
   dist::Transport* ranks = nullptr;
+  /// 1: ZeRO stage 1: each rank keeps and updates its part of masters and moments (optim/shards.h). No bit changes; a run may
+  /// go on with or without. Checkpoints are whole: rank 0 collects them. In an FP32 recipe, whose masters are the weights
+  /// themselves, the moments alone are shared. While the run has found no fault, rank 0 keeps the whole copy that first_bad.h
+  /// searches from. 0: all ranks keep all.
+  int zero = 0;
+  /// The ranks share the blocks of the model instead (pipeline.h): each takes all micro-batches. No bit changes.
+  bool pipeline = false;
   /// How their gradients travel. In 16 bits the sum is rounded: then the number of ranks decides the bits, too.
   dist::Wire wire{};
   /// The ranks compare their weights after every so many steps.
@@ -154,7 +161,8 @@ using StepCallback = std::function<void(const Plan&, const LogRecord&)>;
 /// the bytes, which are measured since the resumption, and the seconds. These go on from the last step that the log
 /// has: neither the pause nor the steps that are taken a second time count twice. Throws Error when plan.resume names a
 /// checkpoint of another run, or a damaged one; then nothing changes on disk.
-/// With plan.ranks each of them calls it. Those besides rank 0 write nothing, and return a Run without a result. Throws
+/// With plan.ranks each of them calls it. Those besides rank 0 write nothing, and return a Run without a result; of a pipeline
+/// they leave `keep` as it is. Throws
 /// dist::LostRank when another rank has ended, hangs or has failed; the last checkpoint is then whole.
 Run run(const Plan& plan, const std::string& path, const StepCallback& on_step = {},
         std::unique_ptr<nn::Model>* keep = nullptr);

@@ -10,6 +10,8 @@ MemoryMeter::MemoryMeter(const nn::Module& model, const Optimizer& optimizer, Me
   for (const Tensor& moment : optimizer.moments()) moment.count_as(MemoryKind::optimizer);
   for (const Tensor& p : tensors(model.parameters()))
     if (const Tensor gradient = p.bound_grad()) gradient.count_as(MemoryKind::gradients);
+  if (optimizer.is_shared())  // then parameters in the master's format lie beside it
+    for (const Tensor& p : tensors(model.parameters())) p.count_as(MemoryKind::weights);
   for (const Tensor& buffer : model.buffers()) buffer.count_as(MemoryKind::weights);
 }
 

@@ -32,6 +32,10 @@ class MemoryMeter {
   const std::shared_ptr<MemoryAccount>& account() const { return account_; }
   /// Writes the peaks so far into `result`; nothing when no step was counted.
   void tell(RunResult& result) const;
+  /// What ZeRO shares: masters and moments, at their most.
+  std::int64_t state_bytes() const {
+    return account_->peak(MemoryKind::masters) + account_->peak(MemoryKind::optimizer);
+  }
 
  private:
   std::shared_ptr<MemoryAccount> account_ = std::make_shared<MemoryAccount>();

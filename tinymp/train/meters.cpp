@@ -44,15 +44,21 @@ std::vector<GradientSizes> Shadow::sizes(Task task, const nn::Model& of, std::sp
   return found;
 }
 
+KeptMasters masters_of(const Optimizer& optimizer) {
+  const Optimizer::State whole = optimizer.is_shared() ? optimizer.state() : Optimizer::State();
+  const auto copy_of = [](const Tensor& x) {
+    Tensor copy = Tensor::like(x);
+    kernels::cast(x.view(), copy.view());
+    return copy;
+  };
+  const std::vector<Tensor>& moments = optimizer.is_shared() ? whole.moments : optimizer.moments();
+  return {copy_of(optimizer.is_shared() ? whole.master : optimizer.master()),
+          optimizer.has_compensation() ? copy_of(moments.back()) : Tensor()};
+}
+
 StepHistograms::StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model,
-                               std::span<const data::Batch> batches, Shadow* shadow,
-                               const Optimizer& optimizer)
-    : sizes_{.step = step, .scale = scale}, master_(Tensor::like(optimizer.master())) {
-  kernels::cast(optimizer.master().view(), master_.view());
-  if (optimizer.has_compensation()) {
-    compensation_ = Tensor::like(master_);
-    kernels::cast(optimizer.moments().back().view(), compensation_.view());
-  }
+                               std::span<const data::Batch> batches, Shadow* shadow, KeptMasters before)
+    : sizes_{.step = step, .scale = scale}, before_(std::move(before)) {
   const std::vector<nn::Parameter> parameters = model.parameters();
   std::vector<GradientSizes> gradients;
   if (shadow != nullptr) {
@@ -65,12 +71,13 @@ StepHistograms::StepHistograms(std::int64_t step, double scale, Task task, const
 }
 
 void StepHistograms::add_updates(const Optimizer& optimizer, const Gradients& gradients) {
-  const std::vector<float> updates = optimizer.exact_updates(gradients, master_);
-  const std::vector<float> before = master_.to_floats(), after = optimizer.master().to_floats();
+  const std::vector<float> updates = optimizer.exact_updates(gradients, before_.master);
+  const KeptMasters moved = masters_of(optimizer);
+  const std::vector<float> before = before_.master.to_floats(), after = moved.master.to_floats();
   std::vector<float> kept_before, kept_after;
-  if (compensation_) {
-    kept_before = compensation_.to_floats();
-    kept_after = optimizer.moments().back().to_floats();
+  if (before_.compensation) {
+    kept_before = before_.compensation.to_floats();
+    kept_after = moved.compensation.to_floats();
   }
   std::size_t begin = 0;
   for (ParameterSizes& p : sizes_.parameters) {
@@ -80,7 +87,7 @@ void StepHistograms::add_updates(const Optimizer& optimizer, const Gradients& gr
     const auto part = [&](const std::vector<float>& all) {
       return all.empty() ? std::span<const float>() : std::span(all).subspan(begin, count);
     };
-    p.updates = update_sizes({part(updates), part(before), part(after), master_.dtype(),
+    p.updates = update_sizes({part(updates), part(before), part(after), before_.master.dtype(),
                               optimizer.rounds_updates(), part(kept_before), part(kept_after)});
     begin += count;
   }

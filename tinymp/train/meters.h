@@ -32,15 +32,22 @@ class Shadow {
   std::unique_ptr<nn::Model> model_;
 };
 
+/// Copies of an optimizer's masters, and of their compensation, which is empty where there is none. Of a shared optimizer they
+/// are whole, and rank 0 alone may ask for them (optim/shards.h).
+struct KeptMasters {
+  Tensor master, compensation;
+};
+KeptMasters masters_of(const Optimizer& optimizer);
+
 /// The sizes of one step's gradients and updates. Make it between backward and the optimizer's step, and call
 /// add_updates() after the step. It costs an FP32 step when there is a shadow, and its copies to the CPU cost
 /// about as much as the optimizer's step. So a run does this only every so many steps.
 class StepHistograms {
  public:
   /// Counts the FP32 gradients times `scale`. They come from the shadow, or from `model` itself when it is
-  /// FP32 and there is no shadow. The gradients of `model` are multiplied by `scale`.
+  /// FP32 and there is no shadow. The gradients of `model` are multiplied by `scale`. `before` is of before the step.
   StepHistograms(std::int64_t step, double scale, Task task, const nn::Model& model,
-                 std::span<const data::Batch> batches, Shadow* shadow, const Optimizer& optimizer);
+                 std::span<const data::Batch> batches, Shadow* shadow, KeptMasters before);
   /// Call it after a step that was taken: adds the updates of all parameters, in the order of the model.
   void add_updates(const Optimizer& optimizer, const Gradients& gradients);
 
@@ -50,8 +57,7 @@ class StepHistograms {
 
  private:
   StepSizes sizes_;
-  Tensor master_;        ///< the master before the step
-  Tensor compensation_;  ///< and its compensation, empty where there is none
+  KeptMasters before_;
 };
 
 }  // namespace tinymp::train

@@ -114,10 +114,12 @@ void expect_shareable(const Plan& plan) {
     refuse("its products are in FP8, whose scales each process would choose alone");
 }
 
-RankSum::RankSum(const Plan& plan, const nn::Model& model, const Optimizer& optimizer)
+RankSum::RankSum(const Plan& plan, const nn::Model& model, const Optimizer& optimizer,
+                 const RankShards* shards)
     : plan_(plan),
       ranks_(*plan.ranks),
       optimizer_(optimizer),
+      shards_(shards),
       parameters_(tensors(model.parameters())),
       wire_(plan.wire, plan.ranks->ranks(), parameters_) {
   for (const Tensor& buffer : model.buffers())
@@ -126,6 +128,7 @@ RankSum::RankSum(const Plan& plan, const nn::Model& model, const Optimizer& opti
 
 Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer* observer,
                                 const BackwardOf& backward_of) {
+  if (shards_ != nullptr) shards_->tell(RankShards::Next::step);
   const std::int64_t own = plan_.micro_batches / ranks_.ranks(), first = own * ranks_.rank();
   const bool rounds = plan_.wire.rounds();
   PartsTaker taker(parameters_, observer);
@@ -145,7 +148,7 @@ Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer*
     stage_moves(moves.all());
   }
   if (plan_.found_inf != FoundInf::of_sum) own_nonfinite_ = nonfinite_in(parts);
-  rounds ? sum_on_wire(parts) : sum(parts);
+  rounds ? sum_on_wire(parts) : sum(step, parts);
   // All passes are over: this computes the mean of their losses, in the same way.
   const std::vector<std::int64_t> sizes(losses.size(), plan_.batch);
   const Accumulated mean = train::accumulate(sizes, plan_.device, scaler, [&](std::int64_t i, const Tensor&) {
@@ -164,7 +167,7 @@ void RankSum::decide(UnscaleResult& check) const {
 std::vector<float> RankSum::agree(std::int64_t step, const std::vector<float>& losses,
                                   std::span<const dist::Part> parts) {
   Word word{.parts = mark_of(parts), .stops = plan_.stop && plan_.stop() ? 1U : 0U};
-  if (step % plan_.compare_every == 0) word.weights = mark_of(bytes_of(optimizer_.master()));
+  if (step % plan_.compare_every == 0) word.weights = mark_of_weights();
   std::vector<std::byte> message(sizeof word + losses.size() * sizeof(float));
   std::memcpy(message.data(), &word, sizeof word);
   std::memcpy(message.data() + sizeof word, losses.data(), losses.size() * sizeof(float));
@@ -189,13 +192,27 @@ std::vector<float> RankSum::agree(std::int64_t step, const std::vector<float>& l
   return all;
 }
 
-void RankSum::sum(std::span<const dist::Part> parts) const {
+/// Of what all ranks have: the masters, or the parameters where each rank has its own masters.
+std::uint64_t RankSum::mark_of_weights() const {
+  if (shards_ == nullptr) return train::mark_of(bytes_of(optimizer_.master()));
+  std::uint64_t mark = train::mark_of({});
+  for (const Tensor& p : parameters_) mark = train::mark_of(bytes_of(p), mark);
+  return mark;
+}
+
+void RankSum::sum(std::int64_t step, std::span<const dist::Part> parts) const {
   std::int64_t size = 0;
   for (const Tensor& p : parameters_) size += p.size();
   View arena =
       parameters_.front().bound_grad().view();  // the first of all gradients, which lie one after another
   arena.shape = Shape{size};
-  dist::sum_in_rank_order(ranks_, parts, arena);
+  if (shards_ == nullptr) {
+    dist::sum_in_rank_order(ranks_, parts, arena);
+  } else {
+    dist::reduce_scatter_in_rank_order(ranks_, parts, arena, shards_->owned());
+    if (is_due(step, plan_.shadow_every) || is_due(step, plan_.histogram_every))
+      dist::all_gather(ranks_, arena, shards_->owned());
+  }
   std::int64_t first = 0;
   for (const Tensor& p : parameters_) {
     const bool has_part =

@@ -7,6 +7,7 @@
 #include <tinymp/train/accumulate.h>
 #include <tinymp/train/loop.h>
 #include <tinymp/train/wire_sum.h>
+#include <tinymp/train/zero.h>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -28,14 +29,16 @@ std::uint64_t mark_of(std::span<const std::byte> bytes, std::uint64_t before = 0
 
 class RankSum {
  public:
-  /// All must outlive it. The optimizer is that of the model; the plan names the ranks.
-  RankSum(const Plan& plan, const nn::Model& model, const Optimizer& optimizer);
+  /// All must outlive it. The optimizer is that of the model; the plan names the ranks. `shards`: of Plan::zero, else null.
+  RankSum(const Plan& plan, const nn::Model& model, const Optimizer& optimizer,
+          const RankShards* shards = nullptr);
 
   /// Forward and backward of micro-batch i under a tape with this seed and observer. Returns its loss.
   using BackwardOf = std::function<Tensor(std::int64_t i, const Tensor& seed, Observer* observer)>;
 
   /// Runs the micro-batches of this rank and leaves the gradients of all ranks, added up, where backward would; all ranks call
-  /// it in each step. `observer` sees the ops of this rank; null: none. Throws LostRank, and Error where a rank has other
+  /// it in each step. `observer` sees the ops of this rank; null: none. With shards a rank has the gradients of its own range
+  /// alone, but in steps whose gradients the plan wants measured: they are whole. Throws LostRank, and Error where a rank has other
   /// weights than the others: they are compared every Plan::compare_every steps.
   Accumulated accumulate(std::int64_t step, LossScaler& scaler, Observer* observer,
                          const BackwardOf& backward_of);
@@ -50,7 +53,8 @@ class RankSum {
   /// Returns the losses of all micro-batches, from those of this rank.
   std::vector<float> agree(std::int64_t step, const std::vector<float>& losses,
                            std::span<const dist::Part> parts);
-  void sum(std::span<const dist::Part> parts) const;
+  void sum(std::int64_t step, std::span<const dist::Part> parts) const;
+  std::uint64_t mark_of_weights() const;
   void sum_on_wire(std::span<const dist::Part> parts) const;
   void stage_moves(const std::vector<nn::AveragesMove>& own) const;
   void count_dropouts(std::int64_t micro_batches) const;
@@ -58,6 +62,7 @@ class RankSum {
   const Plan& plan_;
   dist::Transport& ranks_;
   const Optimizer& optimizer_;
+  const RankShards* shards_;
   std::vector<Tensor> parameters_;
   std::vector<Tensor> dropouts_;  ///< the counts of forward passes that choose their masks
   WireSum wire_;

@@ -25,8 +25,7 @@ RunCurves::RunCurves(const Plan& plan, const nn::Model& model, const Float8Produ
                      const std::vector<LogRecord>& before)
     : plan_(plan), model_(model), products_(products) {
   examples_ = static_cast<double>(plan.text ? plan.text->training().count() : plan.data->train.count);
-  if (plan.validate_every > 0 && plan.text)
-    texts_ = plan.text->validation().first(std::max<std::int64_t>(1, tokens / plan.text->context));
+  if (plan.validate_every > 0 && plan.text) texts_ = measured_texts(plan);
   if (plan.validate_every > 0 && !plan.text) images_ = first_of(plan.data->validation, images);
   if (!before.empty() && std::isfinite(before.back().seconds)) seconds_before_ = before.back().seconds;
   start_ = Clock::now();
@@ -34,6 +33,10 @@ RunCurves::RunCurves(const Plan& plan, const nn::Model& model, const Float8Produ
 
 bool RunCurves::is_measured(const Plan& plan, std::int64_t step) {
   return is_due(step, plan.validate_every) || (plan.validate_every > 0 && step == plan.steps);
+}
+
+data::TextExamples RunCurves::measured_texts(const Plan& plan) {
+  return plan.text->validation().first(std::max<std::int64_t>(1, tokens / plan.text->context));
 }
 
 double RunCurves::seconds() const { return seconds_before_ + seconds_since(start_) - seconds_measuring_; }

@@ -24,6 +24,9 @@ class RunCurves {
   /// True at the steps that are measured on the validation images.
   static bool is_measured(const Plan& plan, std::int64_t step);
 
+  /// The texts that a run is measured on.
+  static data::TextExamples measured_texts(const Plan& plan);
+
   /// Adds epoch, seconds and, where is_measured(), validation loss and metric. Call it when the model has the weights
   /// of after record.step and no gradient is waiting. `other_seconds` are those that were spent on no training.
   void add_to(LogRecord& record, double other_seconds);

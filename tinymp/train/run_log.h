@@ -185,6 +185,10 @@ struct Run {
   std::optional<RunResult> result;
   std::vector<StepSizes> sizes{};  ///< one for each step with histograms
   std::vector<Finding> findings{};
+  /// Of a run that was just made and shared with Plan::zero: the bytes of masters and moments, measured, by rank.
+  std::vector<std::int64_t> state_bytes{};
+  /// The share of forward and backward that each rank waited, by rank. A run that was just made with Plan::pipeline has it.
+  std::vector<double> waited{};
   // What the table of another program tells or leaves open:
   std::string foreign_recipe{};  ///< its name for the recipe; `header.recipe` may not know it
   bool has_seed = true;          ///< false: the table tells none, and `header.seed` means nothing

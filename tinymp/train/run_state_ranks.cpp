@@ -31,7 +31,7 @@ std::int64_t begin_alike(const Plan& plan, std::int64_t step, const nn::Model& m
   const auto contents = [&] {
     return contents_of({.counts = {.taken = step}, .moment = moment_of(running, step)}, owner);
   };
-  const std::string metadata = contents().metadata.at("tinymp.plan");
+  const std::string metadata = concat(contents().metadata.at("tinymp.plan"), plan.zero);
   if (const auto r = other_than_first(dist::all_gather(ranks, metadata)))
     throw Error(concat("rank ", *r,
                        " trains by another plan than rank 0: a flag, or the version of tinymp, differs"));

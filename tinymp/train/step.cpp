@@ -59,6 +59,11 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
     const Uncounted apart;
     meters.shadow->follow(model);
   }
+  KeptMasters before;
+  if (meters.histograms) {
+    const Uncounted apart;
+    before = masters_of(optimizer);
+  }
   std::optional<EightBitMeter> eight_bits;
   if (meters.eight_bits)
     eight_bits.emplace(names_in(model), meters.tracer,
@@ -95,7 +100,7 @@ PendingStep start_step(const Plan& plan, std::int64_t number, const nn::Model& m
   if (meters.counts_flushed || meters.histograms) measured = once_more(batches);
   if (meters.histograms) {
     const Uncounted apart;
-    histograms.emplace(number, scaler.factor(), plan.task, model, measured, meters.shadow, optimizer);
+    histograms.emplace(number, scaler.factor(), plan.task, model, measured, meters.shadow, std::move(before));
   }
   if (meters.counts_flushed && check.finite()) {
     const Uncounted apart;

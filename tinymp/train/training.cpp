@@ -4,13 +4,13 @@
 #include <utility>
 
 namespace tinymp::train {
-namespace {
 
-/// True at the steps that the log has.
 bool is_logged(const Plan& plan, std::int64_t t) {
   return t == plan.steps || is_due(t, plan.log_every) || is_due(t, plan.shadow_every) ||
          is_due(t, plan.histogram_every) || RunCurves::is_measured(plan, t);
 }
+
+namespace {
 
 /// The steps since the last one that the log has.
 std::int64_t unlogged_steps(const Plan& plan, std::int64_t t) {
@@ -45,8 +45,9 @@ void add_details(const DoneStep& done, LogRecord& record) {
 
 }  // namespace
 
-TrainedParts::TrainedParts(const Plan& plan)
-    : model(make_model(plan, plan.recipe)),
+TrainedParts::TrainedParts(const Plan& of)
+    : plan(of),
+      model(make_model(plan, plan.recipe)),
       optimizer(make_optimizer(plan, *model)),
       schedule(schedule_of(plan, optimizer->learning_rate())),
       scaler(plan.recipe.scaling),
@@ -54,6 +55,11 @@ TrainedParts::TrainedParts(const Plan& plan)
       loader(make_loader(plan)) {
   if (plan.shadow_every > 0 || (plan.histogram_every > 0 && has_narrow_gradients(plan.recipe)))
     shadow.emplace(make_model(plan, recipes::fp32));
+}
+
+void TrainedParts::share() {
+  shards = std::make_shared<const RankShards>(*plan.ranks, optimizer->weights().size());
+  optimizer->share(shards);
 }
 
 Training::Training(const Plan& plan, const std::string& path, const StepCallback& on_step,
@@ -81,7 +87,9 @@ Training::Training(const Plan& plan, const std::string& path, const StepCallback
   if (plan.graph)
     graph_.emplace(plan, *parts.model, *parts.optimizer, parts.scaler, parts.products, parts.loader,
                    pending_.records());
-  if (plan.ranks != nullptr) ranks_.emplace(plan, *parts.model, *parts.optimizer);
+  if (parts.pipeline) finder_.restore({});  // its search needs the whole model
+  if (plan.ranks != nullptr && !parts.pipeline)
+    ranks_.emplace(plan, *parts.model, *parts.optimizer, parts.shards.get());
 }
 
 StepMeters Training::meters_of(std::int64_t t, bool logged) {
@@ -103,6 +111,11 @@ PendingStep Training::start(std::int64_t t, const StepMeters& meters) {
       meters.tracer == nullptr && !meters.counts_flushed && !meters.histograms && !meters.eight_bits;
   if (graph_ && plain) return graph_->take(t, pending_.all());
   MicroBatches batches = next_of(parts_.loader, plan_);
+  if (parts_.pipeline) {
+    PendingStep started = parts_.pipeline->step(t, batches, pending_.records());
+    parts_.loader.skip();
+    return started;
+  }
   if (ranks_) batches.ranks = &*ranks_;
   PendingStep started = start_step(plan_, t, *parts_.model, optimizer, parts_.scaler, parts_.products, meters,
                                    batches, pending_.records());
@@ -115,7 +128,9 @@ bool Training::take_steps() {
   for (std::int64_t t = begun_.step + 1; t <= plan_.steps; ++t) {
     const bool logged = is_logged(plan_, t);
     pending_.add(start(t, meters_of(t, logged)));
-    const bool asked = ranks_ ? ranks_->stops() : plan_.stop && plan_.stop();
+    const bool asked = parts_.pipeline ? parts_.pipeline->stops()
+                       : ranks_        ? ranks_->stops()
+                                       : plan_.stop && plan_.stop();
     const bool stops = t < plan_.steps && asked;
     const bool saves = stops || (t < plan_.steps && plan_.save_every > 0 && t % plan_.save_every == 0);
     unlogged = logged ? 0 : unlogged + 1;
@@ -125,7 +140,7 @@ bool Training::take_steps() {
     for (const DoneStep& done : pending_.take()) enter(done, logged && done.step.number == t);
     if (checks) finder_.keep(t);
     if (saves) save(t);
-    if (stops) return false;
+    if (stops) return end_ranks(), false;
   }
   return true;
 }
@@ -154,8 +169,22 @@ void Training::enter(const DoneStep& done, bool logged) {
 
 void Training::save(std::int64_t t) {
   begun_.log->sync();
+  if (parts_.pipeline) {
+    const std::unique_ptr<TrainedParts> whole = parts_.pipeline->whole(t);
+    return save_whole(*whole, t);
+  }
   save_run(path_, {plan_, *parts_.model, *parts_.optimizer, parts_.products, parts_.schedule.lr},
            {result_, begun_.log->lines(), moment_of(running_, t), finder_.memory()});
+}
+
+/// Nothing more is wanted of the other ranks.
+void Training::end_ranks() {
+  if (parts_.shards) begun_.recorded.state_bytes = parts_.shards->end(memory_.state_bytes());
+}
+
+void Training::save_whole(const TrainedParts& whole, std::int64_t t) {
+  save_run(path_, {plan_, *whole.model, *whole.optimizer, whole.products, parts_.schedule.lr},
+           {result_, begun_.log->lines(), moment_of(whole.running(), t), {}});
 }
 
 double Training::measured() const {
@@ -169,14 +198,27 @@ void Training::finish() {
   result_.seconds = curves_.seconds() - finder_.seconds();
   memory_.tell(result_);
   finder_.finish(plan_.steps);
-  if (plan_.saves || plan_.save_every > 0) {
+  if (parts_.pipeline) {
+    finish_pipeline();
+  } else if (plan_.saves || plan_.save_every > 0) {
     finder_.restore({});  // its search is over
     save(plan_.steps);
     result_.weights = weights_hash(*parts_.model, *parts_.optimizer);
   }
+  end_ranks();
   result_.value = measured();
   begun_.log->finish(result_);
   begun_.recorded.result = result_;
+}
+
+/// The other ranks give their parts in any case.
+void Training::finish_pipeline() {
+  begun_.recorded.waited = parts_.pipeline->waited();
+  parts_.whole = parts_.pipeline->whole(plan_.steps);
+  if (!plan_.saves && plan_.save_every == 0) return;
+  begun_.log->sync();
+  save_whole(*parts_.whole, plan_.steps);
+  result_.weights = weights_hash(*parts_.whole->model, *parts_.whole->optimizer);
 }
 
 }  // namespace tinymp::train

@@ -4,9 +4,11 @@
 #include <tinymp/train/graph_step.h>
 #include <tinymp/train/memory.h>
 #include <tinymp/train/pending_steps.h>
+#include <tinymp/train/pipeline.h>
 #include <tinymp/train/rank_sum.h>
 #include <tinymp/train/run_curves.h>
 #include <tinymp/train/run_state.h>
+#include <tinymp/train/zero.h>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,17 +18,26 @@ namespace tinymp::train {
 
 /// What a run trains with, from its plan and seed.
 struct TrainedParts {
-  explicit TrainedParts(const Plan& plan);
+  explicit TrainedParts(const Plan& plan);  ///< which must outlive them
   RunningParts running() const { return {*model, *optimizer, scaler, products, loader}; }
+  /// Plan::zero: once all ranks have begun alike.
+  void share();
 
+  const Plan& plan;
   std::unique_ptr<nn::Model> model;
   std::unique_ptr<Optimizer> optimizer;
   Schedule schedule;
   LossScaler scaler;
   Float8Products products;
   data::Loader loader;
-  std::optional<Shadow> shadow{};  ///< the FP32 model, where the plan compares with it
+  std::optional<Shadow> shadow{};              ///< the FP32 model, where the plan compares with it
+  std::shared_ptr<const RankShards> shards{};  ///< of Plan::zero
+  std::unique_ptr<Pipeline> pipeline{};        ///< where other ranks have parts of model and optimizer
+  std::unique_ptr<TrainedParts> whole{};       ///< of a pipeline, on the first rank, after the last step
 };
+
+/// True at the steps that the log has.
+bool is_logged(const Plan& plan, std::int64_t t);
 
 class Training {
  public:
@@ -45,6 +56,9 @@ class Training {
   /// Reads a step back and writes down what became of it.
   void enter(const DoneStep& done, bool logged);
   void save(std::int64_t t);
+  void end_ranks();
+  void save_whole(const TrainedParts& whole, std::int64_t t);
+  void finish_pipeline();
   double measured() const;
 
   const Plan& plan_;

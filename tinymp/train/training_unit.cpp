@@ -20,3 +20,4 @@
 #include <tinymp/train/task.cpp>
 #include <tinymp/train/training.cpp>
 #include <tinymp/train/wire_sum.cpp>
+#include <tinymp/train/zero.cpp>

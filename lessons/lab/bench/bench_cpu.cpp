@@ -91,6 +91,9 @@ class Session {
   }
 
   void profile() {
+    if (device_ == Device::cuda)
+      std::cout
+          << "Times of kernels are those in which the CPU hands them over; the GPU is not waited for.\n";
     Json profiles = Json::array();
     for (const bench::StepModel* model : chosen()) {
       for (const bench::StepRecipe& recipe : bench::step_recipes()) {
@@ -100,8 +103,9 @@ class Session {
         show(concat(model->what, ", batch ", model->batch, ", ", recipe.name), profile.table(), "");
         profiles.push_back(profile.json());
       }
+      keep("profiles", profiles);
+      save();  // whoever ends this early keeps the models so far
     }
-    keep("profiles", profiles);
   }
 
   void telemetry() {
@@ -149,8 +153,9 @@ class Session {
     };
     for (const bench::StepModel& model : bench::step_models())
       if (flags_.models.empty() || named(model)) models.push_back(&model);
+    const bool on_gpu = device_ == Device::cuda && executor() != Executor::emulation;
     for (const bench::StepModel& model : bench::gpu_step_models())
-      if (named(model)) models.push_back(&model);
+      if ((flags_.models.empty() && on_gpu) || named(model)) models.push_back(&model);
     return models;
   }
   void show(const std::string& title, const report::Table& table, const std::string& notes) const {
@@ -190,7 +195,8 @@ void add_flags(CLI::App& app, CpuFlags& flags, bool with_models) {
       more += concat(more.empty() ? "" : ", ", model.name);
     }
     app.add_option("--model", flags.models,
-                   concat("One of ", list, "; more with commas (all); or, for GPUs, one of ", more))
+                   concat("One of ", list, "; more with commas (all); or, for GPUs, one of ", more,
+                          " (all on a GPU)"))
         ->type_name("NAME")
         ->delimiter(',')
         ->check(CLI::IsMember(names).description(""));

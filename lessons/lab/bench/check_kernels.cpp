@@ -73,7 +73,7 @@ int add_failing_cases(const Setting& setting, const Program& program, Finding& f
 
 Finding check_kernels(const Setting& setting) {
   Finding finding{.table = {{"program", "outcome"}}};
-  int run = 0, failed = 0, cases = 0;
+  int run = 0, failed = 0, late = 0, cases = 0;
   for (const Program& program : programs) {
     if (program.on_gpu_only && setting.emulated) continue;
     const std::filesystem::path log = setting.scratch / (std::string(program.name) + ".log");
@@ -81,17 +81,21 @@ Finding check_kernels(const Setting& setting) {
         run_program({(setting.tests / program.name).string()}, setting.deadline(120), log);
     const std::string text = outcome.said_something() ? last_line_of(log) : outcome.text();
     ++run;
-    failed += !outcome.good();
+    failed += !outcome.good() && !outcome.timed_out;
+    late += outcome.timed_out;
     finding.table.push_back({program.name, text});
     keep(finding, setting, {{"program", program.name}, {"exit_code", outcome.code}, {"outcome", text}});
-    if (!outcome.good() && outcome.code != -1 && program.has_cases)
+    if (!outcome.good() && outcome.code != -1 && program.has_cases && !setting.is_over())
       cases += add_failing_cases(setting, program, finding);
   }
-  finding.state = failed == 0 ? State::good : State::bad;
-  finding.summary =
-      failed == 0 ? fmt::format("{} test program(s) pass", run)
-                  : fmt::format("{} of {} test programs fail, {} of their cases alone; their output is in {}",
-                                failed, run, cases, setting.scratch.string());
+  finding.state = failed + late == 0 ? State::good : State::bad;
+  finding.unfinished = late > 0 && cases == 0;  // else a case hangs, and it is named
+  if (finding.state == State::good)
+    finding.summary = fmt::format("{} test program(s) pass", run);
+  else
+    finding.summary = fmt::format(
+        "{} of {} test programs fail{}, {} of their cases alone; their output is in {}", failed, run,
+        late > 0 ? concat(", ", late, " took too long") : "", cases, setting.scratch.string());
   return finding;
 }
 
@@ -123,17 +127,21 @@ constexpr const char* not_reached = "not reached: the time of the part is over";
 
 std::string name_of(const char* check, const Watched& watched) { return concat(check, ", ", watched.what); }
 
-Json watch(const Setting& setting, const std::string& tool, const char* check, const Watched& watched) {
+/// A run that took too long before gets three times as long.
+Json watch(const Setting& setting, const std::string& tool, const char* check, const Watched& watched,
+           const Json& before) {
   std::string file = "sanitizer_" + name_of(check, watched) + ".log";
   std::ranges::replace_if(
       file, [](char c) { return c == ' ' || c == ','; }, '_');
   const std::filesystem::path said = setting.scratch / file;
   std::vector<std::string> command{tool, "--tool", check, "--error-exitcode", "9"};
   command.insert(command.end(), watched.command.begin(), watched.command.end());
-  const Outcome outcome = run_program(command, setting.deadline(watched.seconds), said);
+  const double longer = before.is_object() && before.value("timed_out", false) ? 3 : 1;
+  const Outcome outcome = run_program(command, setting.deadline(longer * watched.seconds), said);
   return {{"tool", check},
           {"program", watched.what},
           {"good", outcome.good()},
+          {"timed_out", outcome.timed_out},
           {"exit_code", outcome.code},
           {"outcome", outcome.said_something() ? last_line_of(said) : outcome.text()},
           {"log", file}};
@@ -160,24 +168,29 @@ Finding check_sanitizer(const Setting& setting) {
   for (const Watched& watched : programs)
     for (const char* check : checks) names.push_back(name_of(check, watched));
   ResumedRows rows(setting, names);
-  int failed = 0, missing = 0;
+  int failed = 0, late = 0, missing = 0;
   // Each program under every tool before the next: where the time ends early, the first has been watched by all.
   for (const Watched& watched : programs) {
     for (const char* check : checks) {
-      const Json row =
-          rows.row(name_of(check, watched), [&] { return watch(setting, tool, check, watched); });
+      const Json row = rows.row(name_of(check, watched), [&](const Json& before) {
+        return watch(setting, tool, check, watched, before);
+      });
       missing += row.is_null();
-      failed += !row.is_null() && !row.value("good", false);
+      const bool ended = row.is_null() || !row.value("timed_out", false);
+      late += !ended;
+      failed += !row.is_null() && ended && !row.value("good", false);
       finding.table.push_back({check, watched.what, row.is_null() ? not_reached : row.value("outcome", "")});
       if (!row.is_null()) finding.data.push_back(row);
     }
   }
-  finding.unfinished = missing > 0;
-  finding.state = failed + missing == 0 ? State::good : State::bad;
-  finding.summary = failed + missing == 0
-                        ? "memcheck, racecheck, synccheck and initcheck find nothing in ops, ladder and steps"
-                        : fmt::format("{} of {} runs under a tool end badly, {} did not end; see {}", failed,
-                                      names.size(), missing, setting.scratch.string());
+  finding.unfinished = late + missing > 0;
+  finding.state = failed + late + missing == 0 ? State::good : State::bad;
+  if (finding.state == State::good)
+    finding.summary = "memcheck, racecheck, synccheck and initcheck find nothing in ops, ladder and steps";
+  else
+    finding.summary =
+        fmt::format("of {} runs under a tool {} end badly, {} took too long, {} were not reached; see {}",
+                    names.size(), failed, late, missing, setting.scratch.string());
   return finding;
 }
 

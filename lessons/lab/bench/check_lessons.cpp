@@ -15,6 +15,11 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Runs = std::map<std::string, train::Run>;
 
+/// A program that was ended after its deadline.
+struct TookTooLong : Error {
+  using Error::Error;
+};
+
 /// Runs `command` into a folder of its own and reads its logs, by question, name and seed. Empty when the
 /// program refuses the command (exit code 2): lesson 02 stays on the CPU.
 Runs runs_of(const Setting& setting, const std::string& name, std::vector<std::string> command,
@@ -24,6 +29,7 @@ Runs runs_of(const Setting& setting, const std::string& name, std::vector<std::s
   command.insert(command.end(), {"--plain", "--out", folder.string()});
   const fs::path log = setting.scratch / (name + ".log");
   const Outcome outcome = run_program(command, setting.deadline(deadline), log);
+  if (outcome.timed_out) throw TookTooLong(outcome.text());
   if (outcome.code == 2) return {};
   expect(outcome.good(), outcome.text(), ": ", last_line_of(log));
   Runs runs;
@@ -49,6 +55,7 @@ struct Comparison {
   int compared = 0, apart = 0;
   double gpu_seconds = 0, cpu_seconds = 0;
   std::string first_apart{};
+  bool timed_out = false;
 };
 
 Comparison compare(const Runs& gpu, const Runs& cpu) {
@@ -94,6 +101,8 @@ Comparison comparison_of(const Setting& setting, const std::string& name,
     const Runs gpu = runs_of(setting, "gpu-" + name, on_gpu, 120);
     if (gpu.empty()) return {};  // it stays on the CPU
     return compare(gpu, runs_of(setting, "cpu-" + name, on_cpu, 300));
+  } catch (const TookTooLong& late) {
+    return {.first_apart = late.what(), .timed_out = true};
   } catch (const std::exception& error) {  // the other lessons still have something to tell
     return {.compared = 1, .apart = 1, .first_apart = concat("lesson ", name, ": ", error.what())};
   }
@@ -101,7 +110,8 @@ Comparison comparison_of(const Setting& setting, const std::string& name,
 
 Json row_of(const std::string& name, const Comparison& c) {
   return {{"lesson", name},
-          {"good", c.apart == 0},
+          {"good", c.apart == 0 && !c.timed_out},
+          {"timed_out", c.timed_out},
           {"runs", c.compared},
           {"apart", c.apart},
           {"first_apart", c.first_apart},
@@ -123,10 +133,10 @@ Finding check_lessons(const Setting& setting) {
   std::vector<std::string> names;
   for (const auto& one : commands) names.push_back(one.first);
   ResumedRows rows(setting, names);
-  int apart = 0, compared = 0, missing = 0;
+  int apart = 0, compared = 0, missing = 0, late = 0;
   std::string first;
   for (const auto& [name, command] : commands) {
-    const Json row = rows.row(name, [&, &name = name, &command = command] {
+    const Json row = rows.row(name, [&, &name = name, &command = command](const Json&) {
       return row_of(name, comparison_of(setting, name, command));
     });
     if (row.is_null()) {
@@ -138,18 +148,22 @@ Finding check_lessons(const Setting& setting) {
     const std::string differs = row.value("first_apart", "");
     apart += differ;
     compared += runs;
-    if (first.empty()) first = differs;
+    late += row.value("timed_out", false);
+    if (first.empty() && differ > 0) first = differs;
     finding.table.push_back({name, concat(runs), concat(runs - differ), number(row["gpu_seconds"], "{:.2f}"),
                              number(row["cpu_seconds"], "{:.2f}"), differs});
     finding.data.push_back(row);
   }
-  finding.unfinished = missing > 0;
-  expect(compared + missing > 0, "gpu-check: there is no run to compare");
-  finding.state = apart + missing == 0 ? State::good : State::bad;
-  finding.summary = apart + missing == 0 ? "every run ends where its twin on the CPU does"
-                    : apart == 0
-                        ? fmt::format("the time was over before {} of {} lessons", missing, names.size())
-                        : fmt::format("{} runs end elsewhere than on the CPU, the first: {}", apart, first);
+  finding.unfinished = missing + late > 0;
+  expect(compared + missing + late > 0, "gpu-check: there is no run to compare");
+  finding.state = apart + missing + late == 0 ? State::good : State::bad;
+  finding.summary =
+      finding.state == State::good ? "every run ends where its twin on the CPU does"
+      : apart == 0 && late == 0
+          ? fmt::format("the time was over before {} of {} lessons", missing, names.size())
+      : apart == 0
+          ? fmt::format("{} of {} lessons took too long, {} were not reached", late, names.size(), missing)
+          : fmt::format("{} runs end elsewhere than on the CPU, the first: {}", apart, first);
   return finding;
 }
 

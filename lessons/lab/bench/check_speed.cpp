@@ -4,6 +4,9 @@
 #include <lessons/lab/bench/steps.h>
 #include <tinymp/base/parallel_for.h>
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -13,7 +16,9 @@ namespace {
 
 namespace bench = kernels::bench;
 
-constexpr double least_seconds = 120;  ///< for a model: torch.compile takes its time
+// Of a model: it begins when there is so much time.
+constexpr double least_seconds = 30, least_compiled = 90;
+constexpr double most_seconds = 180;  ///< of PyTorch for one answer
 
 /// Under emulation an MLP and two language models in small, and one sample each.
 std::vector<bench::StepModel> models_of(const Setting& setting) {
@@ -51,16 +56,13 @@ std::vector<std::string> head_of(const bench::StepsReport& report) {
 
 using Json = nlohmann::ordered_json;
 
-/// The row of a model that an interrupted run has measured already; null when there is none.
-Json measured_before(const Json& rows, const bench::StepModel& model) {
-  for (const Json& row : rows)
-    if (row.value("model", "") == model.name && !row.contains("fault")) return row;
-  return nullptr;
-}
-
-/// {"model": ..., "head": ..., "table": ..., "gain": of the best narrow format}, and the report.
-Json row_of(const bench::StepsReport& report, const bench::StepModel& model) {
-  Json row{{"model", model.name}, {"head", head_of(report)}, {"table", report.table().rows}, {"gain", 0}};
+/// {"model": ..., "compiled": ..., "head": ..., "table": ..., "gain": of the best narrow format}, and the report.
+Json row_of(const bench::StepsReport& report, const bench::StepModel& model, bool compiled) {
+  Json row{{"model", model.name},
+           {"compiled", compiled},
+           {"head", head_of(report)},
+           {"table", report.table().rows},
+           {"gain", 0}};
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
     const double gain = bench::quotient(1, report.rows[i].of_fp32);
     row["table"][i].push_back(bench::times(gain));
@@ -71,48 +73,111 @@ Json row_of(const bench::StepsReport& report, const bench::StepModel& model) {
   return row;
 }
 
+/// The row of each model: first without torch.compile, seconds each, then with it, a minute each. A part that is ended early
+/// has something of every model, and goes on where it was.
+class SpeedRows {
+ public:
+  explicit SpeedRows(const Setting& setting) : setting_(&setting), models_(models_of(setting)) {
+    for (const Json& row : kept_rows(setting))
+      if (!row.contains("fault")) rows_[row.value("model", "")] = row;  // the last one is the fullest
+  }
+
+  void measure(bool compile) {
+    const double least = compile ? least_compiled : least_seconds;
+    for (const bench::StepModel& model : models_) {
+      const auto known = rows_.find(model.name);
+      if (known != rows_.end() && (!compile || known->second.value("compiled", false))) continue;
+      if (!pytorch_) pytorch_.emplace(threads(), Device::cuda);
+      if (compile && !pytorch_->why_not().empty()) return;
+      if (setting_->deadline(least) < least && (compile || !rows_.empty()))
+        missing_.insert(model.name);
+      else
+        take(model, compile);
+    }
+  }
+
+  /// The table, the summary and the figures.
+  Finding finding() const {
+    Finding found;
+    double best = 0;
+    for (const bench::StepModel& model : models_) {
+      const auto row = rows_.find(model.name);
+      if (row == rows_.end()) continue;
+      add(found, model, row->second);
+      best = std::max(best, row->second.value("gain", 0.0));
+    }
+    found.unfinished = !missing_.empty();
+    if (found.state == State::good && found.unfinished) {
+      found.state = State::bad;
+      found.summary = fmt::format("the time was over before {} of {} models, or before torch.compile of them",
+                                  missing_.size(), models_.size());
+    } else if (found.state == State::good) {
+      found.summary = setting_->emulated
+                          ? "every step ended; the times of an emulation mean nothing"
+                          : fmt::format("a narrow format trains up to {:.2f} times as fast as FP32", best);
+    }
+    return found;
+  }
+
+ private:
+  void take(const bench::StepModel& model, bool compile) {
+    const bool late = wait_for_pytorch();
+    const bench::StepModel* const one[] = {&model};
+    Json row;
+    try {
+      row = row_of(bench::bench_steps(
+                       *pytorch_, one, Device::cuda, rules_of(*setting_), [](const std::string&) {}, compile),
+                   model, compile);
+    } catch (const std::exception& error) {  // the other models still have something to tell
+      row = {{"model", model.name}, {"fault", error.what()}};
+    }
+    if (had_pytorch_ && !pytorch_->why_not().empty()) {  // it gave no answer in time
+      pytorch_.reset();
+      if (late) {  // what the end of the part has cut off says nothing
+        missing_.insert(model.name);
+        if (compile) return;
+      }
+    }
+    Finding not_yet;
+    keep(not_yet, *setting_, row);
+    rows_[model.name] = std::move(row);
+  }
+
+  /// For one answer PyTorch has what is left of the part, and no more than `most_seconds`. True if less is left.
+  bool wait_for_pytorch() {
+    had_pytorch_ = pytorch_->why_not().empty();
+    const double left = setting_->deadline(most_seconds);
+    pytorch_->wait_at_most(std::max(1, static_cast<int>(left)));
+    return left < most_seconds;
+  }
+
+  static void add(Finding& found, const bench::StepModel& model, const Json& row) {
+    found.data.push_back(row);
+    if (row.contains("fault")) {
+      if (found.state == State::good)
+        found.summary = concat(model.what, ": ", row["fault"].get<std::string>());
+      found.state = State::bad;
+    }
+    if (!row.contains("table")) return;
+    if (found.table.empty()) found.table.push_back(row["head"]);
+    for (const Json& cells : row["table"]) found.table.push_back(cells);
+  }
+
+  const Setting* setting_;
+  std::vector<bench::StepModel> models_;
+  std::map<std::string, Json> rows_;
+  std::set<std::string> missing_;
+  std::optional<bench::PyTorch> pytorch_;
+  bool had_pytorch_ = false;
+};
+
 }  // namespace
 
 Finding check_speed(const Setting& setting) {
-  Finding finding;
-  const Json before = kept_rows(setting);
-  bench::PyTorch pytorch(threads(), Device::cuda);
-  double best = 0;
-  for (const bench::StepModel& model : models_of(setting)) {
-    Json row = measured_before(before, model);
-    const bool known = !row.is_null();
-    if (!known && !finding.table.empty() && setting.deadline(least_seconds) < least_seconds) {
-      finding.unfinished = true;
-      row = {{"model", model.name}, {"fault", "left out: the time of the part is over"}};
-    } else if (!known) {
-      const bench::StepModel* const one[] = {&model};
-      try {
-        row = row_of(
-            bench::bench_steps(pytorch, one, Device::cuda, rules_of(setting), [](const std::string&) {}),
-            model);
-      } catch (const std::exception& error) {  // the other models still have something to tell
-        row = {{"model", model.name}, {"fault", error.what()}};
-      }
-    }
-    if (known)
-      finding.data.push_back(row);
-    else
-      keep(finding, setting, row);
-    if (row.contains("fault")) {
-      finding.state = State::bad;
-      if (finding.summary.empty())
-        finding.summary = concat(model.what, ": ", row["fault"].get<std::string>());
-    }
-    if (!row.contains("table")) continue;
-    if (finding.table.empty()) finding.table.push_back(row["head"]);
-    for (const Json& cells : row["table"]) finding.table.push_back(cells);
-    best = std::max(best, row["gain"].get<double>());
-  }
-  if (finding.state == State::bad) return finding;
-  finding.summary = setting.emulated
-                        ? "every step ended; the times of an emulation mean nothing"
-                        : fmt::format("a narrow format trains up to {:.2f} times as fast as FP32", best);
-  return finding;
+  SpeedRows rows(setting);
+  rows.measure(false);
+  rows.measure(true);
+  return rows.finding();
 }
 
 }  // namespace tinymp::lab::gpu_check

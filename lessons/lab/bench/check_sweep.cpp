@@ -84,13 +84,18 @@ class Rows {
            const std::string& format, const std::function<Json()>& measure) {
     const std::string name = fmt::format("{} {} {} {}", what, sizes, transposed, format);
     Json row = measured_before(name);
-    if (row.is_null()) {
+    if (!row.is_null()) {
+      finding_->data.push_back(row);
+    } else {
       row = {
           {"row", name}, {"product", what}, {"sizes", sizes}, {"transposed", transposed}, {"format", format}};
-      row.update(measure());
+      if (!setting_->is_over()) row.update(measure());
+      if (setting_->is_over() && !row.value("right", false)) {  // cut off, it says nothing
+        ++missing;
+        finding_->table.push_back({what, sizes, transposed, format, "-", "not reached", "-", "-", "-"});
+        return;
+      }
       keep(*finding_, *setting_, row);
-    } else {
-      finding_->data.push_back(row);
     }
     std::vector<std::string> cells{what, sizes, transposed, format,
                                    kernels::bench::with_parts(row.value("rung", "-"), row.value("parts", 1))};
@@ -107,7 +112,7 @@ class Rows {
     }
     finding_->table.push_back(std::move(cells));
   }
-  int wrong = 0;
+  int wrong = 0, missing = 0;
   double least = 0;  ///< share of cuBLAS
 
  private:
@@ -172,9 +177,13 @@ Finding check_sweep(const Setting& setting) {
   for (const SweepKernel& kernel : sweep_kernels(setting.emulated))
     rows.add(kernel.what, kernel.sizes, kernel.transposed, kernel.format,
              [&] { return timed(setting, kernel); });
-  finding.state = rows.wrong == 0 ? State::good : State::bad;
+  finding.unfinished = rows.missing > 0;
+  finding.state = rows.wrong + rows.missing == 0 ? State::good : State::bad;
   finding.summary =
-      rows.wrong > 0 ? fmt::format("{} products fail or are wrong", rows.wrong)
+      rows.wrong > 0
+          ? fmt::format("{} products fail or are wrong, {} were not reached", rows.wrong, rows.missing)
+      : rows.missing > 0
+          ? fmt::format("the time was over before {} of {} products", rows.missing, finding.table.size() - 1)
       : rows.least > 0
           ? fmt::format("every product is right, and reaches at least {:.0f} % of cuBLAS", 100 * rows.least)
           : std::string("every product is right; cuBLAS was not beside it");

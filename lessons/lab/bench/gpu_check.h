@@ -52,9 +52,9 @@ class ResumedRows {
  public:
   using Json = nlohmann::ordered_json;
   ResumedRows(const Setting& setting, const std::vector<std::string>& names);
-  /// The row of this name: the one before, or what `measure` returns, which is kept. `measure` adds "good": true or false.
-  /// Null when the time of the part is over before there is one.
-  Json row(const std::string& name, const std::function<Json()>& measure);
+  /// The row of this name: the one before, or what `measure` returns, which is kept. `measure` takes the one before, or null,
+  /// and adds "good": true or false. Null when the time of the part is over before there is one.
+  Json row(const std::string& name, const std::function<Json(const Json& before)>& measure);
 
  private:
   const Setting* setting_;

@@ -35,13 +35,13 @@ ResumedRows::ResumedRows(const Setting& setting, const std::vector<std::string>&
   complete_ = std::ranges::all_of(names, [this](const std::string& name) { return before_.contains(name); });
 }
 
-Json ResumedRows::row(const std::string& name, const std::function<Json()>& measure) {
+Json ResumedRows::row(const std::string& name, const std::function<Json(const Json& before)>& measure) {
   const auto found = before_.find(name);
   const Json before = found == before_.end() ? Json(nullptr) : found->second;
   if (!before.is_null() && (!complete_ || before.value("good", false))) return before;
   if (setting_->is_over()) return before;
   Json row{{"row", name}};
-  row.update(measure());
+  row.update(measure(before));
   // What the end of the part has cut off says nothing of what it was.
   if (setting_->is_over() && !row.value("good", false)) return before;
   Finding not_yet;

@@ -2,6 +2,7 @@
 #include <lessons/lab/bench/pytorch.h>
 #include <lessons/lab/bench/race.h>
 #include <lessons/lab/learn/process.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -25,8 +26,6 @@ constexpr int quietly = MSG_NOSIGNAL;  // a child that has ended is an error to 
 constexpr int quietly = 0;
 #endif
 
-constexpr int patience_s = 300;  ///< for one answer; FP16 on a CPU takes minutes, as does torch.compile
-
 constexpr const char* cannot_start = "it cannot be started: ";
 
 /// Starts `python pytorch.py` with its standard input and output at the other end of `channel`. Throws Error.
@@ -40,8 +39,6 @@ pid_t spawn(const std::string& python, int& channel) {
 #endif
   const lab::Descriptor its(ends[1]), nowhere("/dev/null", O_WRONLY);
   channel = ends[0];
-  const timeval patience{.tv_sec = patience_s, .tv_usec = 0};
-  setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   try {
     return lab::start(
         {.command = {python, TINYMP_BENCH_PYTORCH},
@@ -81,6 +78,7 @@ bool PyTorch::start(const std::string& python, const std::string& hello) {
   why_not_.clear();
   try {
     child_ = spawn(python, channel_);
+    wait_at_most(patience_);
     about_ = ask(hello);
     for (const char* name : {"version", "built with"}) value_of<std::string>(about_, hello, name);
     value_of<int>(about_, hello, "threads");
@@ -101,6 +99,12 @@ void PyTorch::stop() {
   received_.clear();  // the next process has said nothing yet
 }
 
+void PyTorch::wait_at_most(int seconds) {
+  patience_ = seconds;
+  const timeval most{.tv_sec = seconds, .tv_usec = 0};
+  if (channel_ >= 0) setsockopt(channel_, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+}
+
 Json PyTorch::ask(const std::string& request) {
   expect(channel_ >= 0, "PyTorch: ", why_not_);
   std::string line;
@@ -108,9 +112,10 @@ Json PyTorch::ask(const std::string& request) {
   do {
     if (receive_line(line)) continue;
     const bool late = errno == EAGAIN || errno == EWOULDBLOCK;
-    if (late) {  // its answer would be taken for that of the next request
+    if (late) {               // its answer would be taken for that of the next request
+      kill(child_, SIGKILL);  // busy, it would not see that its input ends
       stop();
-      why_not_ = concat("no answer to '", request, "' within ", patience_s, " s");
+      why_not_ = concat("no answer to '", request, "' within ", patience_, " s");
       throw Error(concat("PyTorch: ", why_not_));
     }
     throw Error(concat("PyTorch's process has ended without an answer to '", request, "'"));

@@ -22,6 +22,10 @@ class PyTorch {
   /// Facts about PyTorch: "version", "built with", "threads".
   const nlohmann::ordered_json& about() const { return about_; }
 
+  /// For one answer; after more it is ended, and can be used no more. FP16 on a CPU takes minutes, as does torch.compile.
+  static constexpr int usual_patience = 300;
+  void wait_at_most(int seconds);
+
   /// Sends one line and returns the JSON object of the answer. Throws Error for an error or a missing answer.
   nlohmann::ordered_json ask(const std::string& request);
   /// The value `name` of the answer. Throws Error also when it is missing or has another type.
@@ -50,6 +54,7 @@ class PyTorch {
 
   pid_t child_ = 0;
   int channel_ = -1;
+  int patience_ = usual_patience;
   std::string received_;  ///< received bytes that are not read yet
   std::string why_not_;
   nlohmann::ordered_json about_;

@@ -62,7 +62,7 @@ void enter_pytorch(Entrants& entrants, StepRow& row, PyTorch& pytorch) {
   };
   add(row.pytorch, "PyTorch", "");
   for (std::size_t i = 0; i < row.ways.size(); ++i)
-    add(row.ways[i].timing, gpu_ways[i].first, gpu_ways[i].second);
+    if (row.ways[i].why_not.empty()) add(row.ways[i].timing, gpu_ways[i].first, gpu_ways[i].second);
 }
 
 /// What went wrong with our step, or with its graph; empty when nothing did.
@@ -74,8 +74,16 @@ std::string fault_of(const StepRow& row) {
   return row.graph.fault.empty() ? "" : told(", as a graph", row.graph.fault);
 }
 
+std::vector<PyTorchWay> ways_on(Device device, bool compile) {
+  std::vector<PyTorchWay> ways;
+  if (device == Device::cpu) return ways;
+  for (const auto& [name, way] : gpu_ways)
+    ways.push_back({.name = name, .why_not = !compile && way == gpu_ways[0].second ? "left out" : ""});
+  return ways;
+}
+
 /// Adds the rows of a model to the report.
-void race_of(PyTorch& pytorch, const StepModel& model, Device device, const RaceRules& rules,
+void race_of(PyTorch& pytorch, const StepModel& model, Device device, const RaceRules& rules, bool compile,
              StepsReport& report) {
   std::vector<StepRow> rows;
   for (const StepRecipe& recipe : step_recipes()) rows.push_back({.model = &model, .recipe = &recipe});
@@ -90,8 +98,7 @@ void race_of(PyTorch& pytorch, const StepModel& model, Device device, const Race
     }
     Training& training = *trainings.back();
     enter_ours(entrants, row, training, device);
-    if (device != Device::cpu)
-      for (const auto& [name, way] : gpu_ways) row.ways.push_back({.name = name});
+    row.ways = ways_on(device, compile);
     double first = 0;
     row.no_pytorch = why_no_pytorch(pytorch, model, *row.recipe, training.parameters(), device, first);
     if (!row.no_pytorch.empty()) continue;
@@ -110,6 +117,7 @@ void race_of(PyTorch& pytorch, const StepModel& model, Device device, const Race
       way.why_not = way.timing.median > 0       ? ""
                     : !way.timing.fault.empty() ? way.timing.fault
                     : !row.no_pytorch.empty()   ? row.no_pytorch
+                    : !way.why_not.empty()      ? way.why_not
                                                 : "not timed: PyTorch's own step takes too long";
     row.pytorch_fp32 = rows[0].pytorch;
     row.of_fp32 = quotient(row.ours.median, rows[0].ours.median);
@@ -120,11 +128,11 @@ void race_of(PyTorch& pytorch, const StepModel& model, Device device, const Race
 }  // namespace
 
 StepsReport bench_steps(PyTorch& pytorch, std::span<const StepModel* const> models, Device device,
-                        const RaceRules& rules, const Progress& progress) {
+                        const RaceRules& rules, const Progress& progress, bool compile) {
   StepsReport report{.device = device, .pytorch = about(pytorch)};
   for (const StepModel* model : models) {
     progress(concat("training steps, ", model->what, ", batch ", model->batch));
-    race_of(pytorch, *model, device, rules, report);
+    race_of(pytorch, *model, device, rules, compile, report);
   }
   return report;
 }

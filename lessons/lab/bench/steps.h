@@ -44,9 +44,10 @@ struct StepsReport {
 };
 
 /// Checks that PyTorch's model has as many parameters as ours. Then times all recipes of a model in one race. Batches
-/// lie in the memory of the device before the clock starts, ours and PyTorch's.
+/// lie in the memory of the device before the clock starts, ours and PyTorch's. torch.compile, which may take a minute for
+/// a model, can be left out.
 StepsReport bench_steps(PyTorch& pytorch, std::span<const StepModel* const> models, Device device,
-                        const RaceRules& rules, const Progress& progress);
+                        const RaceRules& rules, const Progress& progress, bool compile = true);
 
 /// The time of a step, kernel by kernel. On a GPU it is the time in which the CPU hands the kernels over.
 struct StepProfile {

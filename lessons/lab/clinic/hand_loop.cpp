@@ -164,7 +164,7 @@ class Hand {
       record_.flushed = shadow_.flushed(plan_.task, *model_, {&batch_, 1});
     if (is_due(record_.step, plan_.histogram_every))
       histograms_.emplace(record_.step, record_.scale, plan_.task, *model_,
-                          std::span<const data::Batch>(&batch_, 1), &shadow_, *optimizer_);
+                          std::span<const data::Batch>(&batch_, 1), &shadow_, train::masters_of(*optimizer_));
   }
 
   void step_if_finite() {

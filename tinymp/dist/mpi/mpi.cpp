@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 // The one file that calls MPI. Nothing here waits inside of MPI: a process that hangs there could not tell which rank it
 // waits for. All calls begin something or ask whether it is over, and one mutex lets one thread at a time in, as
@@ -20,6 +22,10 @@ constexpr char runs = 'r', leaves = 'l';  // what a beat says
 
 constexpr std::size_t largest_message = std::size_t{1} << 30;  // MPI counts bytes in an int
 constexpr std::chrono::milliseconds between_beats{500};
+/// MPI moves a message when it is called. While messages are under way that nothing waits for, the thread of the beats calls it
+/// so often: without that an activation would lie until its rank has computed the next one.
+constexpr std::chrono::microseconds between_moves{200};
+constexpr std::chrono::milliseconds between_looks{50};
 
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
@@ -81,26 +87,35 @@ class Ranks {
     }
   }
 
+  /// With the mutex held: so many more exchanges are under way that nothing waits for.
+  void leave_alone(int more) {
+    unattended_ += more;
+    if (unattended_ == 1 && more == 1) moves_.notify_one();
+  }
+
   std::mutex mutex;
   int rank = 0, ranks = 1;
 
  private:
   void beat() {
     Clock::time_point next = Clock::now();
+    std::unique_lock lock(mutex);
     while (true) {
-      {
-        const std::lock_guard lock(mutex);
-        const Clock::time_point now = Clock::now();
-        if (!said_good_bye_ && (ends_ || now >= next)) {
-          said_good_bye_ = ends_;
-          tell_all(said_good_bye_ ? &leaves : &runs);
-          next = now + between_beats;
-        }
-        listen();
-        look_for_silence(now);
-        if (lost_ ? ends_.load() : said_good_bye_ && all_have_left()) return;
+      const Clock::time_point now = Clock::now();
+      if (!said_good_bye_ && (ends_ || now >= next)) {
+        said_good_bye_ = ends_;
+        tell_all(said_good_bye_ ? &leaves : &runs);
+        next = now + between_beats;
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(ends_ ? 1 : 50));
+      listen();
+      look_for_silence(now);
+      if (lost_ ? ends_.load() : said_good_bye_ && all_have_left()) return;
+      if (ends_)
+        moves_.wait_for(lock, std::chrono::milliseconds(1));
+      else if (unattended_ > 0)
+        moves_.wait_for(lock, between_moves);
+      else
+        moves_.wait_for(lock, between_looks);
     }
   }
 
@@ -168,6 +183,8 @@ class Ranks {
   std::vector<MPI_Request> told_;
   std::optional<LostRank> lost_{};
   std::string failure_{};  ///< what told_ sends
+  std::condition_variable moves_;
+  int unattended_ = 0;
   std::atomic<bool> ends_ = false;
   bool said_good_bye_ = false;
   std::thread beating_;
@@ -192,10 +209,13 @@ class MpiExchange final : public Exchange {
         check(MPI_Isend(bytes.data() + at, size, MPI_BYTE, r, data_tag, MPI_COMM_WORLD, next()), "MPI_Isend");
       });
     }
+    all.leave_alone(1);
+    is_alone_ = true;
   }
 
   ~MpiExchange() override {
     const std::lock_guard lock(all_.mutex);  // after an error: what has not come must not come any more
+    attend();
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       if (requests_[i] == MPI_REQUEST_NULL) continue;
       if (i < receives_.size()) MPI_Cancel(&requests_[i]);
@@ -205,6 +225,10 @@ class MpiExchange final : public Exchange {
 
   void wait() override {
     std::vector<MPI_Status> statuses(requests_.size());
+    {
+      const std::lock_guard lock(all_.mutex);
+      attend();
+    }
     for (int polls = 0;; ++polls) {
       int all = 0, code = MPI_SUCCESS;
       if (!requests_.empty()) {
@@ -229,6 +253,10 @@ class MpiExchange final : public Exchange {
   struct Received {
     int from, size;
   };
+
+  void attend() {
+    if (std::exchange(is_alone_, false)) all_.leave_alone(-1);
+  }
 
   MPI_Request* next() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 
@@ -258,6 +286,7 @@ class MpiExchange final : public Exchange {
   }
 
   Ranks& all_;
+  bool is_alone_ = false;  ///< nothing waits for it yet
   std::vector<MPI_Request> requests_;
   std::vector<Received> receives_;  ///< the first of the requests
 };

@@ -78,6 +78,15 @@ void add_ranks_flag(CLI::App& app, std::int64_t& ranks) {
       ->check(whole(1, most_ranks));
 }
 
+void add_zero_flag(CLI::App& app, std::int64_t& stage) {
+  app.add_option(
+         "--zero", stage,
+         "With --ranks: 1 shares masters and moments among the ranks (ZeRO stage 1), and moves no bit; "
+         "0: each rank keeps all")
+      ->type_name("STAGE")
+      ->check(whole(0, 1));
+}
+
 std::int64_t ranks_of(std::int64_t named) {
   const std::optional<int> started = dist::ranks_started();
   if (!started) return named > 1 ? named : 0;

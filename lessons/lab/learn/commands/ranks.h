@@ -14,6 +14,8 @@ namespace tinymp::lab {
 
 /// --ranks N.
 void add_ranks_flag(CLI::App& app, std::int64_t& ranks);
+/// --zero STAGE.
+void add_zero_flag(CLI::App& app, std::int64_t& stage);
 
 /// The number of ranks of this process: those that mpirun has started, or that --ranks names; 0: it runs alone. Throws
 /// UsageError where the two differ.

@@ -15,10 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What may be given beside --resume: nothing in it changes a bit of the run.
-constexpr std::array may_change{"--help",  "--resume",    "--save-every",   "--keep",
-                                "--hash",  "--threads",   "--device",       "--graph",
-                                "--plain", "--open",      "--mine",         "--weights-only",
-                                "--live",  "--recompute", "--memory-limit", "--ranks"};
+constexpr std::array may_change{
+    "--help",   "--resume",    "--save-every",   "--keep",  "--hash",     "--threads",
+    "--device", "--graph",     "--plain",        "--open",  "--mine",     "--weights-only",
+    "--live",   "--recompute", "--memory-limit", "--ranks", "--pipeline", "--zero"};
 
 /// 0 .. 15; -1 for any other character.
 int hexadecimal(char c) {

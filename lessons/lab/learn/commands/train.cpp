@@ -7,11 +7,13 @@
 #include <lessons/lab/learn/interrupt.h>
 #include <lessons/lab/learn/words.h>
 #include <lessons/lab/report/memory_table.h>
+#include <lessons/lab/report/number.h>
 #include <tinymp/data/picture_folder.h>
 #include <tinymp/dist/mpi.h>
 #include <tinymp/train/checkpoint.h>
 #include <tinymp/train/run_state.h>
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -74,6 +76,8 @@ int tell_stopped(const train::Run& run, std::int64_t steps, const TrainFlags& fl
   const std::string ranks = concat(flags.ranks);
   std::vector<const char*> words{"", "--resume", folder.c_str()};
   if (flags.ranks > 1) words.insert(words.end(), {"--ranks", ranks.c_str()});
+  if (flags.zero > 0) words.insert(words.end(), {"--zero", "1"});
+  if (flags.pipeline) words.push_back("--pipeline");
   if (flags.resume.hash) words.push_back("--hash");
   const std::string checkpoint = train::checkpoint_in(folder);
   const std::string step = checkpoint.empty() ? "" : concat(train::step_of_checkpoint(checkpoint));
@@ -86,10 +90,30 @@ int tell_stopped(const train::Run& run, std::int64_t steps, const TrainFlags& fl
   return InterruptNote::exit_code();
 }
 
+/// "25.4 kB, 25.6 kB"
+std::string told_by_rank(const std::vector<std::int64_t>& bytes) {
+  std::string text;
+  for (const std::int64_t of_rank : bytes)
+    text += concat(text.empty() ? "" : ", ", report::bytes_text(static_cast<double>(of_rank)));
+  return text;
+}
+
+/// "Waited by rank: 21 %, 14 % of forward and backward; equal parts would wait 11 %"
+std::string told_waits(const std::vector<double>& shares, std::int64_t micro_batches) {
+  const auto percent = [](double share) { return concat(std::lround(100 * share), " %"); };
+  std::string text;
+  for (const double share : shares) text += (text.empty() ? "Waited by rank: " : ", ") + percent(share);
+  const auto others = static_cast<double>(shares.size()) - 1;
+  return text + " of forward and backward; equal parts would wait " +
+         percent(others / (static_cast<double>(micro_batches) + others));
+}
+
 /// The run of one process, or of rank 0.
 int train_here(Request request, const TrainFlags& flags, dist::Transport* ranks) {
   train::Plan& plan = request.plan;
   plan.ranks = ranks;
+  if (ranks != nullptr) plan.zero = static_cast<int>(flags.zero);
+  plan.pipeline = flags.pipeline && ranks != nullptr;
   Lab lab(train_lesson, request.options);
   give_text(lab, request.model, plan);
   plan.question = panel(plan, lab);
@@ -109,12 +133,14 @@ int train_here(Request request, const TrainFlags& flags, dist::Transport* ranks)
   }
   const InterruptNote interrupt;
   plan.stop = InterruptNote::seen;
-  const std::int64_t steps = plan.steps;
+  const std::int64_t steps = plan.steps, micro_batches = plan.micro_batches;
   const train::Run run =
       request.log.empty() ? lab.train(std::move(plan)) : lab.go_on(std::move(plan), request.log);
   if (!run.result) return tell_stopped(run, steps, flags);
   if (const std::string memory = report::memory_line(*run.result); !memory.empty())
     lab.say("Memory: " + memory);
+  if (!run.state_bytes.empty()) lab.say("Masters and moments by rank: " + told_by_rank(run.state_bytes));
+  if (!run.waited.empty()) lab.say(told_waits(run.waited, micro_batches));
   const int code = lab.finish();
   if (flags.resume.hash) std::cout << "weights " << run.result->weights << "\n";
   return code;
@@ -124,6 +150,8 @@ int train_here(Request request, const TrainFlags& flags, dist::Transport* ranks)
 int take_part(Request request, const TrainFlags& flags, dist::Transport& ranks) {
   train::Plan& plan = request.plan;
   plan.ranks = &ranks;
+  plan.zero = static_cast<int>(flags.zero);
+  plan.pipeline = flags.pipeline;
   request.options.live = false;
   Lab lab(train_lesson, request.options);
   give_text(lab, request.model, plan);
@@ -150,11 +178,18 @@ int train_command(int argc, char** argv) {
              "  ./learn train --model autoencoder --recipe fp16_static --loss-scale 8\n"
              "  ./learn train --recipe fp32,fp16_static,fp16_dynamic --seeds 3 --lr 1e-3,1e-2\n"
              "  ./learn train --ranks 4 --batch 16\n"
+             "  ./learn train --model transformer --ranks 2 --pipeline --accumulate 8\n"
              "  ./learn train --save-every 100, Ctrl-C, ./learn train --resume runs/train-001\n"
              "  ./learn compare runs/train-001 runs/train-002");
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   const bool says_ranks = app.count("--ranks") > 0;
   flags.ranks = ranks_of(flags.ranks);
+  if (flags.zero > 0 && flags.ranks == 0 && !says_ranks)
+    throw UsageError(
+        "--zero shares masters and moments among ranks, and there is one process; give --ranks, too");
+  if (flags.pipeline && flags.ranks == 0 && !says_ranks)
+    throw UsageError(
+        "--pipeline shares the blocks of a model among processes, and there is one; give --ranks, too");
   if (is_sweep(flags)) return sweep(app, flags, argc, argv);
   check_resume_flags(app, flags.resume);
   flags.options.command = typed(command_of(train_lesson), argc, argv);

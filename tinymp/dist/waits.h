@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tinymp/dist/transport.h>
+#include <chrono>
+
+/// How long a rank waits for others.
+namespace tinymp::dist {
+
+/// Ranks as another transport has them. It adds up the time that wait() takes.
+class WatchedRanks final : public Transport {
+ public:
+  explicit WatchedRanks(Transport& ranks) : ranks_(ranks) {}  ///< it must outlive this
+
+  int rank() const override { return ranks_.rank(); }
+  int ranks() const override { return ranks_.ranks(); }
+  std::unique_ptr<Exchange> begin(const Outgoing& out, const Incoming& in) override {
+    return std::make_unique<Watched>(ranks_.begin(out, in), waited_);
+  }
+  void fail(const std::string& message) override { ranks_.fail(message); }
+
+  double waited() const { return waited_; }  ///< in seconds, so far
+
+ private:
+  class Watched final : public Exchange {
+   public:
+    Watched(std::unique_ptr<Exchange> exchange, double& waited)
+        : exchange_(std::move(exchange)), waited_(waited) {}
+    void wait() override {
+      const auto begin = std::chrono::steady_clock::now();
+      exchange_->wait();
+      waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+
+   private:
+    std::unique_ptr<Exchange> exchange_;
+    double& waited_;
+  };
+
+  Transport& ranks_;
+  double waited_ = 0;
+};
+
+}  // namespace tinymp::dist
