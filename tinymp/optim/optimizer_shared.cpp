@@ -30,12 +30,7 @@ View Gradients::Step::own() const { return shards ? part_of(arena.view(), shards
 
 void Gradients::Step::unscale(Cell<const ScaleState> scale, Cell<kernels::GradientCounts> found) const {
   kernels::unscale(own(), scale, found, factor.cell());
-  if (shards) {
-    auto& [values, nonfinite, zeros, subnormals] = *found.memory;
-    std::int64_t all[] = {values, nonfinite, zeros, subnormals};
-    shards->sum(all);
-    *found.memory = {all[0], all[1], all[2], all[3]};
-  }
+  if (shards) agree(*shards, *found.memory);
   if (micro_batches == 1) return;
   const View cell = Tensor::over(factor.storage(), 0, DType::f32).view();
   kernels::scale(cell, 1 / micro_batches, cell);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernels/step.h>
 #include <tinymp/tensor/tensor.h>
 #include <cstddef>
 #include <cstdint>
@@ -46,5 +47,8 @@ class Shards {
   std::vector<Range> ranges_;
   std::size_t own_;
 };
+
+/// Makes what this process has found among its own gradients what all have found: then all take the step, or none does.
+void agree(const Shards& shards, kernels::GradientCounts& found);
 
 }  // namespace tinymp
