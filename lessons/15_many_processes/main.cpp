@@ -11,8 +11,11 @@ namespace {
 
 void experiment(Lab& lab) {
   show_order(lab);
+  show_window(lab);
   ask_same(lab);
   ask_decision(lab);
+  ask_shards(lab);
+  if (const std::unique_ptr<data::Text> text = characters(lab)) ask_pipeline(lab, *text);
 }
 
 }  // namespace

@@ -2,13 +2,16 @@
 
 #include <lessons/15_many_processes/on_threads.h>
 #include <lessons/lab/learn/lab.h>
+#include <memory>
 #include <string>
 
 /// What lesson 15 asks, and what it trains for an answer.
 namespace tinymp::lab {
 
 inline const std::string same = "Four processes: do they train the model of one?",
-                         decision = "Who decides that a step is skipped?";
+                         decision = "Who decides that a step is skipped?",
+                         sharded = "Each keeps a part of masters and moments: what changes?",
+                         pipelined = "The blocks lie in several ranks: do they train the model of one?";
 
 // Numbers, without training.
 /// Sums of gradients in three orders, by 1 to 8 ranks. (order.cpp)
@@ -19,5 +22,10 @@ void show_window(Lab& lab);
 // Questions, with training.
 void ask_same(Lab& lab);      ///< order.cpp
 void ask_decision(Lab& lab);  ///< decision.cpp
+void ask_shards(Lab& lab);    ///< shards.cpp
+void ask_pipeline(Lab& lab, const data::Text& text);
+
+/// Shakespeare's plays in characters, or nothing where they are not here; with --verify that is a MissingError. (pipeline.cpp)
+std::unique_ptr<data::Text> characters(Lab& lab);
 
 }  // namespace tinymp::lab
