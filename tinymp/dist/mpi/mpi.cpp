@@ -231,20 +231,15 @@ class MpiExchange final : public Exchange {
     }
     for (int polls = 0;; ++polls) {
       int all = 0, code = MPI_SUCCESS;
-      if (!requests_.empty()) {
+      {
         const std::lock_guard lock(all_.mutex);
         code = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all, statuses.data());
-      } else {
-        all = 1;
       }
       if (code == MPI_SUCCESS && all != 0) break;
       all_.expect_all_here();
       if (code != MPI_SUCCESS) throw_of(statuses);
       // Others may need this core: ranks share it when there are more of them than cores.
-      if (polls < 20)
-        std::this_thread::yield();
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      polls < 20 ? std::this_thread::yield() : std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     expect_sizes(statuses);
   }

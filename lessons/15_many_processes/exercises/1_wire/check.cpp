@@ -21,12 +21,18 @@ struct Trial {
   std::vector<float> own;
 };
 
+double to_even(double v) {  // of a number without a sign, below 2^53
+  const double below = std::floor(v), rest = v - below;
+  const bool up = rest > 0.5 || (rest == 0.5 && std::fmod(below, 2) == 1);
+  return up ? below + 1 : below;
+}
+
 /// Rounds to the nearest number with so many digits, ties to even, in a format whose smallest number is 2^lowest.
 double rounded(double v, int digits, int lowest, double too_large) {
   if (!(std::fabs(v) > 0) || std::isinf(v)) return v;
   const int exponent = std::max(std::ilogb(v) + 1 - digits, lowest);
-  const double on_grid = std::ldexp(std::nearbyint(std::ldexp(v, -exponent)), exponent);
-  return std::fabs(on_grid) >= too_large ? std::copysign(INFINITY, v) : on_grid;
+  const double on_grid = std::ldexp(to_even(std::fabs(std::ldexp(v, -exponent))), exponent);
+  return std::copysign(on_grid >= too_large ? INFINITY : on_grid, v);
 }
 double rounded_to(DType format, double v) {
   return format == f16 ? rounded(v, 11, -24, 65536) : rounded(v, 8, -133, 0x1p128);
@@ -107,7 +113,7 @@ void run(Judge& judge, const Trial& t) {
     if (yours.factor != factor) break;
     const double right = rounded_to(t.wire, own / factor);
     // A product with 1 / factor may end on the other side of a tie.
-    const bool exact = std::exp2(std::round(std::log2(factor))) == factor;
+    const bool exact = std::ldexp(1.0, std::ilogb(factor)) == factor;
     judge.expect(found == right || (!exact && std::fabs(found - right) <= unit_of(t.wire, right)), [&] {
       return why_value(t, own, found) + lines(t, ", a gradient of " + shown(own), right, found);
     });
