@@ -138,7 +138,7 @@ esac
   setting.end = std::chrono::steady_clock::now() - std::chrono::seconds(1);
   const Finding late = lab::gpu_check::check_sanitizer(setting);
   CHECK(late.unfinished);
-  CHECK(late.state == State::bad);
+  CHECK(late.state == State::unfinished);
   CHECK(late.table[1][2] == "not reached: the time of the part is over");
   CHECK(lab::gpu_check::kept_rows(setting).empty());
   CHECK(calls() == 0);
@@ -179,7 +179,7 @@ esac
   const std::string path = folder.path.string() + ":" + std::getenv("PATH");
   const files::Environment first("PATH", path.c_str());
   const Finding late = lab::gpu_check::check_sanitizer(setting);
-  CHECK(late.state == State::bad);
+  CHECK(late.state == State::unfinished);
   CHECK(late.unfinished);
   CHECK(late.summary.starts_with("of 20 runs under a tool 0 end badly, 1 took too long, 0 were not reached"));
   CHECK(late.table[16] ==
@@ -220,7 +220,7 @@ TEST_CASE("gpu-check: a lesson that takes too long ends nowhere else than on the
                         .patience = 0.01};  // 120 s are 1.2 s
   write_script(folder.path / "learn", "exec sleep 60");
   const Finding finding = lab::gpu_check::check_lessons(setting);
-  CHECK(finding.state == State::bad);
+  CHECK(finding.state == State::unfinished);
   CHECK(finding.unfinished);
   CHECK(finding.summary == "1 of 1 lessons took too long, 0 were not reached");
   CHECK(finding.table[1] ==
@@ -238,7 +238,7 @@ TEST_CASE("gpu-check: a lesson that was compared before the time was over is not
   setting.end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   const Finding cut_off = lab::gpu_check::check_lessons(setting);
   CHECK(cut_off.unfinished);
-  CHECK(cut_off.state == State::bad);
+  CHECK(cut_off.state == State::unfinished);
   CHECK(cut_off.summary == "the time was over before 1 of 1 lessons");
   CHECK(lab::gpu_check::kept_rows(setting).empty());
 
@@ -413,7 +413,7 @@ TEST_CASE("gpu-check: products that the end of a part cuts off are not reached, 
   write_script(folder.path / "measure", "exec sleep 60");
   setting.end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   const Finding sweep = lab::gpu_check::check_sweep(setting);
-  CHECK(sweep.state == State::bad);
+  CHECK(sweep.state == State::unfinished);
   CHECK(sweep.unfinished);
   CHECK(sweep.summary == "the time was over before 43 of 43 products");
   CHECK(sweep.table[1][5] == "not reached");
@@ -513,6 +513,7 @@ TEST_CASE("gpu-check: good figures outlive a repetition that fails") {
   };
   CHECK_FALSE(record(State::good, "fast").contains("before"));
   CHECK(record(State::bad, "hangs")["before"]["summary"] == "fast");
+  CHECK(record(State::unfinished, "was cut off")["before"]["summary"] == "fast");
   CHECK(record(State::bad, "hangs again")["before"]["summary"] == "fast");
   std::ifstream page(folder.path / "d.md");
   const std::string text{std::istreambuf_iterator<char>(page), {}};

@@ -126,7 +126,7 @@ Finding check_gemm(const Setting& setting) {
   const std::size_t measured = finding.table.size() - 1;
   if (measured > 0) add_claim(finding, setting, f16, f32, size);
   finding.unfinished = missing > 0;
-  finding.state = wrong + missing == 0 && measured > 0 ? State::good : State::bad;
+  finding.state = measured == 0 && missing == 0 ? State::bad : state_of(wrong, missing);
   finding.summary =
       wrong == 0 && missing > 0
           ? fmt::format("the time was over after {} measurements of rungs, all right", measured)

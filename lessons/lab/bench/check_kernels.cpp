@@ -88,7 +88,7 @@ Finding check_kernels(const Setting& setting) {
     if (!outcome.good() && outcome.code != -1 && program.has_cases && !setting.is_over())
       cases += add_failing_cases(setting, program, finding);
   }
-  finding.state = failed + late == 0 ? State::good : State::bad;
+  finding.state = state_of(failed + cases, late);
   finding.unfinished = late > 0 && cases == 0;  // else a case hangs, and it is named
   if (finding.state == State::good)
     finding.summary = fmt::format("{} test program(s) pass", run);
@@ -184,7 +184,7 @@ Finding check_sanitizer(const Setting& setting) {
     }
   }
   finding.unfinished = late + missing > 0;
-  finding.state = failed + late + missing == 0 ? State::good : State::bad;
+  finding.state = state_of(failed, late + missing);
   if (finding.state == State::good)
     finding.summary = "memcheck, racecheck, synccheck and initcheck find nothing in ops, ladder and steps";
   else

@@ -156,7 +156,7 @@ Finding check_lessons(const Setting& setting) {
   }
   finding.unfinished = missing + late > 0;
   expect(compared + missing + late > 0, "gpu-check: there is no run to compare");
-  finding.state = apart + missing + late == 0 ? State::good : State::bad;
+  finding.state = state_of(apart, missing + late);
   finding.summary =
       finding.state == State::good ? "every run ends where its twin on the CPU does"
       : apart == 0 && late == 0

@@ -108,7 +108,7 @@ class SpeedRows {
     }
     found.unfinished = !missing_.empty();
     if (found.state == State::good && found.unfinished) {
-      found.state = State::bad;
+      found.state = State::unfinished;
       found.summary = fmt::format("the time was over before {} of {} models, or before torch.compile of them",
                                   missing_.size(), models_.size());
     } else if (found.state == State::good) {

@@ -178,7 +178,7 @@ Finding check_sweep(const Setting& setting) {
     rows.add(kernel.what, kernel.sizes, kernel.transposed, kernel.format,
              [&] { return timed(setting, kernel); });
   finding.unfinished = rows.missing > 0;
-  finding.state = rows.wrong + rows.missing == 0 ? State::good : State::bad;
+  finding.state = state_of(rows.wrong, rows.missing);
   finding.summary =
       rows.wrong > 0
           ? fmt::format("{} products fail or are wrong, {} were not reached", rows.wrong, rows.missing)

@@ -102,8 +102,7 @@ int run_part(const Part& part, const Session& session, const Flags& flags,
              const report::TerminalStyle& style) {
   bool over = false;
   Json done = gpu_check::read_report(session.json, session.head)["parts"].value(part.name, Json::object());
-  if (!flags.again &&
-      done.value("state", gpu_check::word_for(State::bad)) != gpu_check::word_for(State::bad)) {
+  if (!flags.again && gpu_check::has_ended(done)) {
     std::cout << "(done before; --again repeats it)  ";
   } else {
     std::cerr << part.title << " ...\n";
@@ -127,7 +126,7 @@ int run_part(const Part& part, const Session& session, const Flags& flags,
                              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   print(part, done, style);
-  if (done["state"] != gpu_check::word_for(State::bad)) return 0;
+  if (gpu_check::has_ended(done)) return 0;
   return over ? time_was_over : 1;
 }
 

@@ -31,7 +31,11 @@ struct Setting {
   bool is_over() const { return deadline(1) <= 0; }
 };
 
-enum class State { good, bad, left_out };
+enum class State { good, bad, left_out, unfinished };
+/// Faults come before what the end of the part, or a deadline, has cut off.
+constexpr State state_of(int faults, int cut_off) {
+  return faults > 0 ? State::bad : cut_off > 0 ? State::unfinished : State::good;
+}
 
 /// The result of a part.
 struct Finding {
@@ -39,7 +43,7 @@ struct Finding {
   std::string summary{};                          ///< one sentence
   std::vector<std::vector<std::string>> table{};  ///< the first row is the head; empty: no table
   nlohmann::ordered_json data{};                  ///< the figures
-  bool unfinished = false;                        ///< the time was over; given again it goes on
+  bool unfinished = false;                        ///< some of it was cut off; given again it goes on
 };
 
 /// Adds a row of figures to the finding, and to a file: a part that is ended early loses none.

@@ -95,7 +95,15 @@ std::string markdown(const Json& report, std::span<const Part> parts, const char
 }  // namespace
 
 const char* word_for(State state) {
-  return state == State::good ? "good" : state == State::bad ? "BAD" : "left out";
+  return state == State::good       ? "good"
+         : state == State::bad      ? "BAD"
+         : state == State::left_out ? "left out"
+                                    : "not ended";
+}
+
+bool has_ended(const Json& done) {
+  const std::string state = done.value("state", "");
+  return state == word_for(State::good) || state == word_for(State::left_out);
 }
 
 std::string file_name(const std::string& device) {
@@ -166,9 +174,9 @@ Json record(const fs::path& path, const Json& head, std::span<const Part> parts,
   const Json before = report["parts"].value(part.name, Json::object());
   Json& done = report["parts"][part.name] = as_json(finding, seconds);
   for (const char* const name : {"driver", "runtime", "compiler"}) done[name] = head.value(name, "");
-  if (finding.state == State::bad && before.value("state", word_for(State::bad)) != word_for(State::bad))
+  if (!has_ended(done) && has_ended(before))
     done["before"] = before;
-  else if (finding.state == State::bad && before.contains("before"))
+  else if (!has_ended(done) && before.contains("before"))
     done["before"] = before["before"];
   report["date"] = train::utc_now();
   std::error_code said_below;

@@ -8,6 +8,8 @@
 namespace tinymp::lab::gpu_check {
 
 const char* word_for(State state);
+/// Whether a part of a report is good or left out: the others are run again.
+bool has_ended(const nlohmann::ordered_json& done);
 std::string file_name(const std::string& device);  ///< "NVIDIA H200" -> "nvidia-h200"
 
 /// The machine, the build and the sources. Device, architecture and sources are the key: while they stay the same, a
