@@ -183,7 +183,7 @@ struct Run {
   std::optional<RunResult> result;
   std::vector<StepSizes> sizes{};  ///< one for each step with histograms
   std::vector<Finding> findings{};
-  /// Of a run that was just made and shared with Plan::zero: the bytes of masters and moments, measured, by rank.
+  /// The bytes of masters and moments, measured, by rank: where Plan::zero shared them. No log has them.
   std::vector<std::int64_t> state_bytes{};
   // What the table of another program tells or leaves open:
   std::string foreign_recipe{};  ///< its name for the recipe; `header.recipe` may not know it
