@@ -47,6 +47,17 @@ same() { # ARGUMENT...: 4 ranks, and 2 of mpirun's, end in the hash of one proce
   [ "$(hash_of)" = "$alone" ] || bad "learn train $*: $(hash_of) with mpirun -n 2, $alone with --accumulate 4"
 }
 
+shared_state() { # --zero 1: the same hash, with and without it, and a fourth of the bytes on each rank
+  local alone run_of=(--data cut --steps 20 --batch 8 --recipe fp16_dynamic --optimizer adamw --clip 0.5)
+  learn 0 "${run_of[@]}" --hash --accumulate 4 && alone=$(hash_of)
+  learn 0 "${run_of[@]}" --hash --ranks 4 --zero 1 --save-every 10
+  [ "$(hash_of)" = "$alone" ] || bad "--zero 1: $(hash_of), $alone with --accumulate 4"
+  # 50,890 weights, a master and two moments of 4 bytes each, in 50 chunks of 1,024
+  grep -q '^Masters and moments by rank: 147 kB, 160 kB, 147 kB, 156 kB$' out || bad 'wrong bytes by rank'
+  learn 2 --data cut --zero 1 && complains 'there is one process; give --ranks, too'
+  learn 2 --data cut --ranks 2 --zero 3 && complains 'whole number from 0 to 1'
+}
+
 agree() {
   local recipe
   for recipe in fp32 fp16_static fp16_dynamic; do
@@ -58,6 +69,7 @@ agree() {
   same --data cut --steps 2 --batch 2 --model resnet20 --shadow-every 0 --recipe fp16_dynamic --recompute
   # S begins so high that each first step overflows, on all ranks.
   same --data cut --steps 30 --batch 8 --recipe fp16_dynamic --loss-scale 1e9
+  shared_state
   learn 2 --data cut --ranks 2 --lr 0.1,0.2 && complains '--ranks shares the steps of one run'
   learn 2 --data cut --ranks 0 && complains 'whole number from 1'
   learn 2 --data cut --ranks 2 --recipe fp8_hybrid && complains 'its products are in FP8'

@@ -104,8 +104,8 @@ class Optimizer {
     std::vector<Tensor> moments;
   };
   /// Copies on the CPU take no memory of a GPU that trains. Copies on the device of the parameters are faster.
-  /// The first process of a shared optimizer gets the whole state when it calls this, between two steps or behind step().
-  /// The others then call it, too (Shards::begin_collecting), and get neither masters nor moments.
+  /// A shared optimizer gives the first process the whole state when that calls this, between two steps or behind step(). The
+  /// others then call it, too (Shards::begin_collecting), and get neither masters nor moments.
   State state(Device where = Device::cpu) const;
   /// Throws Error, and changes nothing, when shapes, formats or the number of moments differ, when steps is
   /// negative, when learning_rate is negative or not finite, and for an optimizer that is shared already.

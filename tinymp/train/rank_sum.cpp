@@ -192,7 +192,8 @@ std::vector<float> RankSum::agree(std::int64_t step, const std::vector<float>& l
   return all;
 }
 
-/// The mark of what all ranks have: the masters, or the parameters where each rank has its own masters.
+/// Marks what all ranks have: the masters, or the parameters where each rank has a part of the masters. Such ranks cannot
+/// drift for long: each weight comes from the one rank that updates it.
 std::uint64_t RankSum::mark_of_weights() const {
   if (shards_ == nullptr) return train::mark_of(bytes_of(optimizer_.master()));
   std::uint64_t mark = train::mark_of({});

@@ -185,7 +185,7 @@ struct Run {
   std::optional<RunResult> result;
   std::vector<StepSizes> sizes{};  ///< one for each step with histograms
   std::vector<Finding> findings{};
-  /// The bytes of masters and moments, measured, by rank. A run that was just made with Plan::zero has it.
+  /// The bytes of masters and moments, measured, by rank: where Plan::zero shared them. No log has them.
   std::vector<std::int64_t> state_bytes{};
   /// The share of forward and backward that each rank waited, by rank. A run that was just made with Plan::pipeline has it.
   std::vector<double> waited{};
