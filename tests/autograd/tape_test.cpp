@@ -269,6 +269,62 @@ TEST_CASE("an inner tape records in place of the outer one") {
   CHECK(x.grad().to_floats() == Floats{2, 2});
 }
 
+TEST_CASE("stopped tapes wait side by side for their backward") {
+  const Tensor w = leaf({2}, {1, 2});
+  std::vector<float> order;
+  Tape outer;
+  std::optional<Tape> first, second;
+  first.emplace();
+  const Tensor a = sum(traced(w, 2, order));
+  first->stop();
+  CHECK(Tape::current() == &outer);
+  CHECK_SAYS("this is not the current tape", first->stop());
+  second.emplace();
+  const Tensor b = sum(traced(w, 3, order));
+  second->stop();
+  CHECK(outer.size() == 0);
+  first->backward(a);  // not the order of a stack
+  CHECK(w.grad().to_floats() == Floats{2, 2});
+  first.reset();
+  CHECK(Tape::current() == &outer);
+  const Tensor c = sum(traced(w, 7, order));
+  CHECK(outer.size() == 2);
+  second->backward(b);
+  second.reset();
+  CHECK(order == Floats{2, 3});
+  CHECK(w.grad().to_floats() == Floats{5, 5});
+  outer.backward(c);
+  CHECK(w.grad().to_floats() == Floats{12, 12});
+}
+
+TEST_CASE("a tape that was stopped and never used leaves the outer one alone") {
+  const Tensor w = leaf({2}, {1, 2});
+  Tape outer;
+  {
+    Tape inner;
+    inner.stop();
+    CHECK(Tape::current() == &outer);
+  }
+  CHECK(Tape::current() == &outer);
+}
+
+TEST_CASE("backward may begin with the gradient of an output: two tapes go the way of one") {
+  const Tensor w = leaf({2}, {1, 2});
+  std::vector<float> order;
+  Tape before;
+  const Tensor x = traced(w, 2, order);
+  before.stop();
+  const Tensor handed = Tensor::from({2}, x.to_floats()).set_requires_grad(true);
+  Tape behind;
+  behind.backward(sum(traced(handed, 5, order)));
+  CHECK_SAYS("its gradient is f32(3)", before.backward(x, Tensor::from({3}, Floats{1, 1, 1})));
+  CHECK_SAYS("was not computed under this tape", before.backward(handed, handed.grad()));
+  before.backward(x, handed.grad());
+  CHECK(order == Floats{5, 2});
+  CHECK(w.grad().to_floats() == Floats{10, 10});
+  CHECK_SAYS("called before", before.backward(x, handed.grad()));
+}
+
 TEST_CASE("each thread has a tape of its own") {
   const Tensor x = leaf({2}, {1, 2});
   const Tape tape;

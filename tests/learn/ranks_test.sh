@@ -58,8 +58,25 @@ shared_state() { # --zero 1: the same hash, with and without it, and a fourth of
   learn 2 --data cut --ranks 2 --zero 3 && complains 'whole number from 0 to 1'
 }
 
+staged() { # ARGUMENT...: 2 and 4 ranks that share the blocks of a model end in the hash of one process
+  local alone ranks
+  learn 0 "$@" --hash && alone=$(hash_of)
+  for ranks in 2 4; do
+    learn 0 "$@" --hash --pipeline --ranks $ranks
+    [ "$(hash_of)" = "$alone" ] || bad "learn train $*: $(hash_of) in $ranks stages, $alone in one process"
+    grep -q '^Waited by rank: .*; equal parts would wait' out || bad 'it does not say how long the ranks waited'
+  done
+}
+
 agree() {
   local recipe
+  for recipe in fp32 fp16_dynamic o1; do
+    staged --data course --steps 6 --batch 4 --recipe $recipe --model transformer --layers 4 --width 16 --heads 2 \
+      --context 16 --dropout 0.1 --optimizer adamw --clip 1 --accumulate 3 --shadow-every 0
+  done
+  learn 2 --data course --model transformer --pipeline && complains 'give --ranks, too'
+  learn 2 --data course --model transformer --pipeline --ranks 4 && complains '--layers 4 or more, or fewer ranks'
+  learn 2 --data cut --pipeline --ranks 2 && complains 'its model is one of images'
   for recipe in fp32 fp16_static fp16_dynamic; do
     same --data cut --steps 30 --batch 8 --recipe $recipe --clip 0.5
     same --data cut --steps 4 --batch 4 --recipe $recipe --model lenet
@@ -98,8 +115,8 @@ broken() { # WHAT RANK [SECONDS]: begins a run with 4 ranks, and does something 
   ls $run/*.finished >/dev/null 2>&1 && bad "the run was over before"
 }
 
-resumes() { # RANKS
-  learn 0 --resume runs/train-001 --ranks "$1" --hash
+resumes() { # RANKS [FLAG]
+  learn 0 --resume runs/train-001 --ranks "$@" --hash
   grep -Eq '^Goes on after step [1-9]' out || bad 'it began anew'
   [ "$(hash_of)" = "$alone" ] || bad "resumed with $1 ranks: $(hash_of), $alone without an interruption"
 }
@@ -122,6 +139,23 @@ lost() {
     complains "rank $rank of 4 has not answered for 10 s: it has ended, or it hangs"
     resumes 4
   done
+  lost_stage
+}
+
+lost_stage() {
+  run_of=(--data course --model transformer --layers 4 --width 16 --heads 2 --context 16 --batch 4 --steps 300
+    --save-every 10 --shadow-every 0 --validate-every 50)
+  learn 0 "${run_of[@]}" --accumulate 2 --hash && alone=$(hash_of)
+  run_of+=(--accumulate 2 --pipeline)
+  broken KILL 2
+  complains "rank 2 exited on signal 9 .*mpirun has ended the others"
+  resumes 3 --pipeline
+  broken STOP 1
+  complains "rank 1 of 4 has not answered for 10 s: it has ended, or it hangs"
+  resumes 2
+  broken INT 0
+  grep -q -- '--ranks 4 --pipeline --hash$' err || bad 'it does not say how to go on'
+  resumes 1
 }
 
 many() {
