@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -18,7 +19,10 @@ using Clock = std::chrono::steady_clock;
 enum Tag : int { data_tag = 1, beat_tag = 2, failure_tag = 3 };
 constexpr char runs = 'r', leaves = 'l';  // what a beat says
 
-constexpr std::size_t largest_message = std::size_t{1} << 30;  // MPI counts bytes in an int
+/// A message travels in pieces, and each that arrives tells that its rank is there: on a slow link beats stand in line behind
+/// megabytes. Most MPIs send pieces of this size one after another. The last piece is shorter than the others, and may be
+/// empty: so a message of another length than expected shows.
+constexpr std::size_t piece = std::size_t{32} << 10;
 constexpr std::chrono::milliseconds between_beats{500};
 
 void check(int code, const char* call) {
@@ -28,6 +32,8 @@ void check(int code, const char* call) {
   MPI_Error_string(code, text.data(), &length);
   throw Error(concat(call, ": ", std::string(text.data(), static_cast<std::size_t>(length))));
 }
+
+class MpiExchange;
 
 /// What the thread of the beats and that of the program share.
 class Ranks {
@@ -81,8 +87,12 @@ class Ranks {
     }
   }
 
+  /// A message of this rank has arrived. The caller holds the mutex.
+  void hear(int from) { heard_[static_cast<std::size_t>(from)] = Clock::now(); }
+
   std::mutex mutex;
   int rank = 0, ranks = 1;
+  std::vector<MpiExchange*> under_way{};
 
  private:
   void beat() {
@@ -97,7 +107,7 @@ class Ranks {
           next = now + between_beats;
         }
         listen();
-        look_for_silence(now);
+        look_for_silence(Clock::now());
         if (lost_ ? ends_.load() : said_good_bye_ && all_have_left()) return;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(ends_ ? 1 : 50));
@@ -115,12 +125,13 @@ class Ranks {
   }
 
   void listen() {
+    move_messages();
     for (int r = 0; r < ranks; ++r) {
       if (r == rank) continue;
       while (const std::optional<int> size = waiting(r, beat_tag)) {
         char byte = 0;
         MPI_Recv(&byte, *size, MPI_BYTE, r, beat_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        heard_[static_cast<std::size_t>(r)] = Clock::now();
+        hear(r);
         if (byte == leaves) has_left_[static_cast<std::size_t>(r)] = true;
       }
       while (const std::optional<int> size = waiting(r, failure_tag)) {
@@ -130,6 +141,8 @@ class Ranks {
       }
     }
   }
+
+  void move_messages();
 
   /// The bytes of a message that has arrived.
   static std::optional<int> waiting(int from, int tag) {
@@ -192,10 +205,13 @@ class MpiExchange final : public Exchange {
         check(MPI_Isend(bytes.data() + at, size, MPI_BYTE, r, data_tag, MPI_COMM_WORLD, next()), "MPI_Isend");
       });
     }
+    left_ = requests_.size();
+    all.under_way.push_back(this);
   }
 
   ~MpiExchange() override {
     const std::lock_guard lock(all_.mutex);  // after an error: what has not come must not come any more
+    std::erase(all_.under_way, this);
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       if (requests_[i] == MPI_REQUEST_NULL) continue;
       if (i < receives_.size()) MPI_Cancel(&requests_[i]);
@@ -204,25 +220,38 @@ class MpiExchange final : public Exchange {
   }
 
   void wait() override {
-    std::vector<MPI_Status> statuses(requests_.size());
     for (int polls = 0;; ++polls) {
-      int all = 0, code = MPI_SUCCESS;
-      if (!requests_.empty()) {
+      {
         const std::lock_guard lock(all_.mutex);
-        code = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all, statuses.data());
-      } else {
-        all = 1;
+        move();
+        if (fault_) std::rethrow_exception(fault_);
+        if (left_ == 0) return;
       }
-      if (code == MPI_SUCCESS && all != 0) break;
       all_.expect_all_here();
-      if (code != MPI_SUCCESS) throw_of(statuses);
       // Others may need this core: ranks share it when there are more of them than cores.
       if (polls < 20)
         std::this_thread::yield();
       else
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-    expect_sizes(statuses);
+  }
+
+  /// Looks at what has arrived. The caller holds the mutex.
+  void move() {
+    if (left_ == 0 || fault_) return;
+    int count = 0;
+    done_.resize(requests_.size());
+    statuses_.resize(requests_.size());
+    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(),
+                                  statuses_.data());
+    if (count == MPI_UNDEFINED) count = 0;
+    left_ -= static_cast<std::size_t>(count);
+    try {
+      for (int i = 0; i < count; ++i) look_at(done_[static_cast<std::size_t>(i)], i, code);
+      if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
+    } catch (...) {
+      fault_ = std::current_exception();
+    }
   }
 
  private:
@@ -234,33 +263,39 @@ class MpiExchange final : public Exchange {
 
   template <class Each>
   static void for_pieces(std::size_t size, Each each) {
-    for (std::size_t at = 0; at < size; at += largest_message)
-      each(at, static_cast<int>(std::min(largest_message, size - at)));
+    if (size == 0) return;  // no message
+    for (std::size_t at = 0; at <= size; at += piece) each(at, static_cast<int>(std::min(piece, size - at)));
   }
 
-  void expect_sizes(const std::vector<MPI_Status>& statuses) const {
-    for (std::size_t i = 0; i < receives_.size(); ++i) {
-      int size = 0;
-      MPI_Get_count(&statuses[i], MPI_BYTE, &size);
-      expect(size == receives_[i].size, "rank ", receives_[i].from, " sent ", size, " bytes to rank ",
-             all_.rank, ", which expects ", receives_[i].size, "; do all ranks run the same command?");
-    }
-  }
-
-  /// MPI could not take a message that is larger than its place, or has lost the connection.
-  [[noreturn]] void throw_of(const std::vector<MPI_Status>& statuses) const {
-    for (std::size_t i = 0; i < receives_.size(); ++i) {
-      if (statuses[i].MPI_ERROR == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_ERR_PENDING) continue;
-      throw LostRank(receives_[i].from, concat("rank ", receives_[i].from, " sent something else than rank ",
-                                               all_.rank, " expects, or the connection is gone"));
-    }
-    throw Error("MPI_Testall failed");
+  /// The piece of request `request`, whose status is number i.
+  void look_at(int request, int i, int code) {
+    const auto at = static_cast<std::size_t>(request);
+    if (at >= receives_.size()) return;
+    const Received& expected = receives_[at];
+    const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+    // MPI could not take a piece that is larger than its place, or has lost the connection.
+    if (code == MPI_ERR_IN_STATUS && status.MPI_ERROR != MPI_SUCCESS)
+      throw LostRank(expected.from, concat("rank ", expected.from, " sent something else than rank ",
+                                           all_.rank, " expects, or the connection is gone"));
+    all_.hear(expected.from);
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    expect(size == expected.size, "rank ", expected.from, " sent ", size, " bytes to rank ", all_.rank,
+           ", which expects ", expected.size, "; do all ranks run the same command?");
   }
 
   Ranks& all_;
   std::vector<MPI_Request> requests_;
   std::vector<Received> receives_;  ///< the first of the requests
+  std::size_t left_ = 0;            ///< requests that are not over
+  std::vector<int> done_;
+  std::vector<MPI_Status> statuses_;
+  std::exception_ptr fault_{};
 };
+
+void Ranks::move_messages() {
+  for (MpiExchange* const exchange : under_way) exchange->move();
+}
 
 class Mpi final : public Transport {
  public:

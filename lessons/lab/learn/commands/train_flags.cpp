@@ -76,6 +76,7 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
   add_batch_flag(app, flags.batch);
   add_accumulate_flag(app, flags.micro_batches, 1'000'000);
   add_ranks_flag(app, flags.ranks);
+  add_wire_flags(app, flags.wire, flags.divide);
   add_recompute_flag(app, flags.recompute);
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
@@ -214,6 +215,7 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   plan.steps = flags.steps;
   plan.batch = flags.batch;
   plan.micro_batches = flags.micro_batches * std::max<std::int64_t>(1, flags.ranks);
+  plan.wire = wire_from(app, flags.wire, flags.divide, flags.ranks);
   plan.recompute = segments_from(app, flags.recompute);
   if (!flags.memory_limit.empty()) plan.memory_limit = bytes_from(flags.memory_limit);
   plan.log_every = flags.log_every;
