@@ -93,12 +93,11 @@ report::Table RanksReport::table() const {
   for (const RanksRow& row : rows) {
     const RanksCase& of = row.measured;
     const std::string scaling = scaling_of(of);
-    table.rows.push_back({of.model,
-                          concat(of.ranks, " x ", of.threads, scaling.empty() ? "" : ", " + scaling),
-                          concat(of.batch), of.ranks == 1 ? "-" : concat(of.wire),
-                          short_number(samples_per_second(row)), short_number(row.speedup) + "x",
-                          of.ranks == 1 ? "-" : short_number(row.median.waits * 100, 2) + " %",
-                          of.ranks == 1 ? "-" : report::bytes_text(row.median.bytes)});
+    table.rows.push_back(
+        {of.model, concat(of.ranks, " x ", of.threads, scaling.empty() ? "" : ", " + scaling),
+         concat(of.batch), of.ranks == 1 ? "-" : concat(of.wire), report::fixed(samples_per_second(row), 0),
+         short_number(row.speedup) + "x", of.ranks == 1 ? "-" : report::percent(row.median.waits),
+         of.ranks == 1 ? "-" : report::bytes_text(row.median.bytes)});
   }
   return table;
 }

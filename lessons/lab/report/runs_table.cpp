@@ -122,7 +122,7 @@ std::string throughput_cell(std::span<const Group> all, const Group& group) {
   if (std::ranges::none_of(all, [&](const Group& g) { return std::ranges::any_of(g.runs, is_shared); }))
     return "-";
   const double value = mean(figures(group, samples_per_second));
-  return std::isnan(value) ? "-" : short_number(value, 3);
+  return std::isnan(value) ? "-" : value < 100 ? short_number(value) : whole(std::round(value));
 }
 
 std::vector<Column> columns_for(std::span<const Group> groups) {

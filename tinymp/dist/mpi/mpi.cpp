@@ -1,194 +1,19 @@
-#include <mpi.h>
-#include <tinymp/dist/mpi.h>
+#include <tinymp/dist/mpi/beats.h>
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstdlib>
 #include <exception>
-#include <mutex>
-#include <thread>
 
-// The one file that calls MPI. Nothing here waits inside of MPI: a process that hangs there could not tell which rank it
-// waits for. All calls begin something or ask whether it is over, and one mutex lets one thread at a time in, as
-// MPI_THREAD_SERIALIZED wants it.
 namespace tinymp::dist {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-enum Tag : int { data_tag = 1, beat_tag = 2, failure_tag = 3 };
-constexpr char runs = 'r', leaves = 'l';  // what a beat says
 
 /// A message travels in pieces, and each that arrives tells that its rank is there: on a slow link beats stand in line behind
 /// megabytes. Most MPIs send pieces of this size one after another. The last piece is shorter than the others, and may be
 /// empty: so a message of another length than expected shows.
 constexpr std::size_t piece = std::size_t{32} << 10;
-constexpr std::chrono::milliseconds between_beats{500};
 
-void check(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw Error(concat(call, ": ", std::string(text.data(), static_cast<std::size_t>(length))));
-}
-
-class MpiExchange;
-
-/// What the thread of the beats and that of the program share.
-class Ranks {
+class MpiExchange final : public Exchange, private Moving {
  public:
-  explicit Ranks(const MpiOptions& options) : options_(options) {
-    int granted = MPI_THREAD_SINGLE;
-    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &granted), "MPI_Init_thread");
-    if (granted < MPI_THREAD_SERIALIZED)
-      throw MissingError("this MPI serves one thread alone; tinymp needs MPI_THREAD_SERIALIZED");
-    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    heard_.assign(static_cast<std::size_t>(ranks), Clock::now());
-    has_left_.assign(static_cast<std::size_t>(ranks), false);
-    beating_ = std::thread([this] { beat(); });
-  }
-
-  ~Ranks() {
-    ends_ = true;
-    beating_.join();
-    if (!lost_) MPI_Finalize();  // with a rank that is gone it would not end
-  }
-  Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
-
-  /// Throws LostRank when one is lost.
-  void expect_all_here() {
-    const std::lock_guard lock(mutex);
-    if (lost_) throw LostRank(*lost_);
-  }
-
-  /// Tells all others once; the first failure of a rank is the one that counts.
-  void fail(const std::string& message) {
-    const std::lock_guard lock(mutex);
-    if (!told_.empty() || ranks == 1) return;
-    failure_ = message;
-    if (!lost_) lost_.emplace(rank, message);
-    for (int r = 0; r < ranks; ++r) {
-      if (r == rank) continue;
-      MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Isend(failure_.data(), static_cast<int>(failure_.size()), MPI_BYTE, r, failure_tag, MPI_COMM_WORLD,
-                &request);
-      told_.push_back(request);
-    }
-    // MPI moves messages when it is called. Some calls are enough; a rank that is gone takes none.
-    for (int i = 0; i < 100; ++i) {
-      int all = 0;
-      MPI_Testall(static_cast<int>(told_.size()), told_.data(), &all, MPI_STATUSES_IGNORE);
-      if (all != 0) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
-
-  /// A message of this rank has arrived. The caller holds the mutex.
-  void hear(int from) { heard_[static_cast<std::size_t>(from)] = Clock::now(); }
-
-  std::mutex mutex;
-  int rank = 0, ranks = 1;
-  std::vector<MpiExchange*> under_way{};
-
- private:
-  void beat() {
-    Clock::time_point next = Clock::now();
-    while (true) {
-      {
-        const std::lock_guard lock(mutex);
-        const Clock::time_point now = Clock::now();
-        if (!said_good_bye_ && (ends_ || now >= next)) {
-          said_good_bye_ = ends_;
-          tell_all(said_good_bye_ ? &leaves : &runs);
-          next = now + between_beats;
-        }
-        listen();
-        look_for_silence(Clock::now());
-        if (lost_ ? ends_.load() : said_good_bye_ && all_have_left()) return;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(ends_ ? 1 : 50));
-    }
-  }
-
-  /// `beat` lives as long as the program: nothing waits until it has gone.
-  void tell_all(const char* beat) {
-    for (int r = 0; r < ranks; ++r) {
-      if (r == rank) continue;
-      MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Isend(beat, 1, MPI_BYTE, r, beat_tag, MPI_COMM_WORLD, &request);
-      MPI_Request_free(&request);
-    }
-  }
-
-  void listen() {
-    move_messages();
-    for (int r = 0; r < ranks; ++r) {
-      if (r == rank) continue;
-      while (const std::optional<int> size = waiting(r, beat_tag)) {
-        char byte = 0;
-        MPI_Recv(&byte, *size, MPI_BYTE, r, beat_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        hear(r);
-        if (byte == leaves) has_left_[static_cast<std::size_t>(r)] = true;
-      }
-      while (const std::optional<int> size = waiting(r, failure_tag)) {
-        std::string message(static_cast<std::size_t>(*size), '\0');
-        MPI_Recv(message.data(), *size, MPI_BYTE, r, failure_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (!lost_) lost_.emplace(r, message);
-      }
-    }
-  }
-
-  void move_messages();
-
-  /// The bytes of a message that has arrived.
-  static std::optional<int> waiting(int from, int tag) {
-    int there = 0, size = 0;
-    MPI_Status status;
-    MPI_Iprobe(from, tag, MPI_COMM_WORLD, &there, &status);
-    if (there == 0) return std::nullopt;
-    MPI_Get_count(&status, MPI_BYTE, &size);
-    return size;
-  }
-
-  void look_for_silence(Clock::time_point now) {
-    // After a sleep of its own (Ctrl-Z, a laptop's lid) a process has heard nothing of anybody: that says nothing of them.
-    const bool slept = now - looked_ > options_.silence / 2;
-    looked_ = now;
-    if (slept) std::ranges::fill(heard_, now);
-    for (int r = 0; r < ranks; ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      if (r == rank || has_left_[at] || lost_ || now - heard_[at] < options_.silence) continue;
-      lost_.emplace(r, concat("rank ", r, " of ", ranks, " has not answered for ",
-                              std::chrono::duration_cast<std::chrono::seconds>(options_.silence).count(),
-                              " s: it has ended, or it hangs"));
-    }
-  }
-
-  bool all_have_left() const {
-    for (int r = 0; r < ranks; ++r)
-      if (r != rank && !has_left_[static_cast<std::size_t>(r)]) return false;
-    return true;
-  }
-
-  MpiOptions options_;
-  std::vector<Clock::time_point> heard_;
-  Clock::time_point looked_ = Clock::now();
-  std::vector<bool> has_left_;
-  std::vector<MPI_Request> told_;
-  std::optional<LostRank> lost_{};
-  std::string failure_{};  ///< what told_ sends
-  std::atomic<bool> ends_ = false;
-  bool said_good_bye_ = false;
-  std::thread beating_;
-};
-
-class MpiExchange final : public Exchange {
- public:
-  MpiExchange(Ranks& all, const Outgoing& out, const Incoming& in) : all_(all) {
+  MpiExchange(Beats& all, const Outgoing& out, const Incoming& in) : all_(all) {
     const std::lock_guard lock(all.mutex);
     for (int r = 0; r < all.ranks; ++r) {
       if (r == all.rank) continue;
@@ -206,12 +31,12 @@ class MpiExchange final : public Exchange {
       });
     }
     left_ = requests_.size();
-    all.under_way.push_back(this);
+    all.add(*this);
   }
 
   ~MpiExchange() override {
     const std::lock_guard lock(all_.mutex);  // after an error: what has not come must not come any more
-    std::erase(all_.under_way, this);
+    all_.remove(*this);
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       if (requests_[i] == MPI_REQUEST_NULL) continue;
       if (i < receives_.size()) MPI_Cancel(&requests_[i]);
@@ -223,6 +48,7 @@ class MpiExchange final : public Exchange {
     for (int polls = 0;; ++polls) {
       {
         const std::lock_guard lock(all_.mutex);
+        is_awaited = true;
         move();
         if (fault_) std::rethrow_exception(fault_);
         if (left_ == 0) return;
@@ -236,8 +62,12 @@ class MpiExchange final : public Exchange {
     }
   }
 
-  /// Looks at what has arrived. The caller holds the mutex.
-  void move() {
+ private:
+  struct Received {
+    int from, size;
+  };
+
+  void move() override {
     if (left_ == 0 || fault_) return;
     int count = 0;
     done_.resize(requests_.size());
@@ -253,11 +83,6 @@ class MpiExchange final : public Exchange {
       fault_ = std::current_exception();
     }
   }
-
- private:
-  struct Received {
-    int from, size;
-  };
 
   MPI_Request* next() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 
@@ -284,7 +109,7 @@ class MpiExchange final : public Exchange {
            ", which expects ", expected.size, "; do all ranks run the same command?");
   }
 
-  Ranks& all_;
+  Beats& all_;
   std::vector<MPI_Request> requests_;
   std::vector<Received> receives_;  ///< the first of the requests
   std::size_t left_ = 0;            ///< requests that are not over
@@ -292,10 +117,6 @@ class MpiExchange final : public Exchange {
   std::vector<MPI_Status> statuses_;
   std::exception_ptr fault_{};
 };
-
-void Ranks::move_messages() {
-  for (MpiExchange* const exchange : under_way) exchange->move();
-}
 
 class Mpi final : public Transport {
  public:
@@ -309,7 +130,7 @@ class Mpi final : public Transport {
   void fail(const std::string& message) override { all_.fail(message); }
 
  private:
-  Ranks all_;
+  Beats all_;
 };
 
 }  // namespace
