@@ -1,6 +1,6 @@
 # Many processes: -DTINYMP_MPI=AUTO (where there is one) | ON (it must be there) | OFF. Sets TINYMP_HAS_MPI and
 # MPIEXEC_EXECUTABLE, the program that starts the processes. Any MPI that CMake's FindMPI knows will do; its C interface is
-# all that is used, in one file: tinymp/dist/mpi/mpi.cpp.
+# all that is used, in one folder: tinymp/dist/mpi/.
 set(TINYMP_MPI AUTO CACHE STRING "Train with several processes, by MPI: AUTO, ON or OFF")
 set_property(CACHE TINYMP_MPI PROPERTY STRINGS AUTO ON OFF)
 if(NOT TINYMP_MPI MATCHES "^(AUTO|ON|OFF)$")

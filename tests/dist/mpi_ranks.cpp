@@ -46,6 +46,15 @@ void large(Transport& ranks) {
            "sum: wrong at ", i);
 }
 
+/// Each rank sends all others so many bytes.
+void gather(Transport& ranks, std::size_t bytes) {
+  const std::vector<std::byte> own(bytes, static_cast<std::byte>(ranks.rank() + 1));
+  const std::vector<std::vector<std::byte>> all = dist::all_gather(ranks, own);
+  for (std::size_t r = 0; r < all.size(); ++r)
+    expect(all[r] == std::vector<std::byte>(bytes, static_cast<std::byte>(r + 1)),
+           "gather: wrong bytes of rank ", r);
+}
+
 void train_here(Transport& ranks, const std::string& folder) {
   const data::Split data = test::made_up_split();
   train::Plan plan = test::small_plan(data, recipes::fp16_dynamic);
@@ -91,6 +100,7 @@ int run(int argc, char** argv) {
   try {
     if (what == "collectives") collectives(*ranks);
     if (what == "large") large(*ranks);
+    if (what == "gather") gather(*ranks, static_cast<std::size_t>(std::atoll(argv[2])));
     if (what == "train") train_here(*ranks, argv[2]);
     if (what == "meet") meet(*ranks, std::atoi(argv[2]), std::atoi(argv[3]));
     if (what == "slow" && ranks->rank() == 1)

@@ -33,10 +33,10 @@ lines_with() { # COUNT PATTERN
 }
 
 learn 0 --help && prints 'Usage: ./learn bench \[NAME\]' && prints '^  cpu-gemm ' && prints '^  gemm '
-for name in cpu-gemm steps telemetry gemm; do
+for name in cpu-gemm steps telemetry ranks gemm; do
   learn 0 "$name" --help && prints "Usage: ./learn bench $name"
 done
-learn 2 conv && complains "there is no measurement 'conv'; there are: cpu-gemm, steps, telemetry, micro, gemm"
+learn 2 conv && complains "there is no measurement 'conv'; there are: cpu-gemm, steps, telemetry, ranks, micro, gemm"
 learn 2 steps --model vgg && complains 'vgg'
 learn 2 cpu-gemm --model mlp && complains 'model'
 learn 2 steps --threads 0 && complains 'takes a whole number from 1'

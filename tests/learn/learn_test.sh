@@ -321,7 +321,7 @@ use() {
 compares_figures() { # groups, a baseline, exports; in runs/quickstart-001 each recipe has several names
   learn 0 compare 'runs/quickstart-0*' --where recipe=fp32 --by lr --csv figures.csv --json figures.json --out elsewhere
   prints '^lr 0' && prints '^Table:  figures.csv$' && prints '^JSON:   figures.json$'
-  grep -q '^run,recipe,model,data,seed,lr,final,best,diff,low,high,skips,lost,flushed,seconds,peak_bytes.$' figures.csv ||
+  grep -q '^run,recipe,model,data,seed,lr,final,best,diff,low,high,skips,lost,flushed,seconds,peak_bytes,samples_per_second.$' figures.csv ||
     fail 'figures.csv does not have its columns'
   grep -q '^lr 0.*,fp32,.*,0,0\.' figures.csv || fail 'figures.csv does not have FP32'
   grep -q '"peak_bytes": [1-9]' figures.json || fail 'figures.json does not have peak_bytes'

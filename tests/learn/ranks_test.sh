@@ -87,6 +87,7 @@ agree() {
   # S begins so high that each first step overflows, on all ranks.
   same --data cut --steps 30 --batch 8 --recipe fp16_dynamic --loss-scale 1e9
   shared_state
+  in_16_bits
   learn 2 --data cut --ranks 2 --lr 0.1,0.2 && complains '--ranks shares the steps of one run'
   learn 2 --data cut --ranks 0 && complains 'whole number from 1'
   learn 2 --data cut --ranks 2 --recipe fp8_hybrid && complains 'its products are in FP8'
@@ -94,6 +95,30 @@ agree() {
   complains 'which they cannot share equally'
 }
 
+
+# Each way to add up has its own weights; 4 ranks of 2 processors end in the same ones again, and resume as 4 alone.
+in_16_bits() {
+  local wire divide hashes=''
+  learn 2 --data cut --wire f16 && complains '--wire f16 is how several processes add up gradients; add --ranks 2'
+  learn 2 --data cut --ranks 2 --divide first && complains 'without --wire no gradient is divided'
+  learn 2 --data cut --ranks 2 --wire f32 && complains 'f32'
+  run_of=(--data cut --steps 20 --batch 8 --recipe o1 --save-every 5 --out wires)
+  for wire in f16 bf16; do
+    for divide in after first; do
+      learn 0 "${run_of[@]}" --ranks 4 --wire $wire --divide $divide --hash
+      grep -q "The ranks add up their gradients in $wire, divided ${divide}[.]" out || bad 'it does not tell the wire'
+      hashes+=$(hash_of)$'\n'
+    done
+  done
+  [ "$(sort -u <<<"$hashes" | grep -c weights)" -ge 3 ] || bad "too few different weights: $hashes"
+  learn 0 "${run_of[@]}" --ranks 4 --wire f16 --divide after --hash
+  [ "$(hash_of)" = "$(head -n 1 <<<"$hashes")" ] || bad 'the same run again: other weights'
+  grep -q '"ranks":4,"wire":"f16, divided after"' wires/train-001/*.jsonl || bad 'the log does not have the wire'
+  rm wires/train-001/checkpoint.safetensors
+  "$program" compare wires --out elsewhere >out 2>err </dev/null || bad 'compare'
+  grep -q 'samples/s' out || bad 'compare does not tell samples a second'
+  grep -q 'wire bf16, divided first' out || bad 'compare does not tell the wires'
+}
 
 broken() { # WHAT RANK [SECONDS]: begins a run with 4 ranks, and does something to it after its first checkpoint, and SECONDS
   local what=$1 rank=$2 job run i

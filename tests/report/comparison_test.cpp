@@ -233,9 +233,10 @@ TEST_CASE("the export has its columns, empty where unknown, and reads back to th
   REQUIRE(rows.size() == 5);
   CHECK(rows[0] == std::vector<std::string>{"run", "recipe", "model", "data", "seed", "lr", "final", "best",
                                             "diff", "low", "high", "skips", "lost", "flushed", "seconds",
-                                            "peak_bytes"});
+                                            "peak_bytes", "samples_per_second"});
   CHECK(comparison_csv(found).starts_with(
-      "run,recipe,model,data,seed,lr,final,best,diff,low,high,skips,lost,flushed,seconds,peak_bytes\r\n"));
+      "run,recipe,model,data,seed,lr,final,best,diff,low,high,skips,lost,flushed,seconds,peak_bytes,"
+      "samples_per_second\r\n"));
   CHECK(rows[1][0] == "FP32");
   CHECK(rows[1][1] == "fp32");
   CHECK(rows[1][4] == "0 1");
@@ -305,11 +306,13 @@ TEST_CASE("a group of runs that differ in more than the seed says so") {
   runs[1].header.steps = 7;
   runs[1].header.micro_batches = 2;
   runs[1].header.recompute = "blocks";
+  runs[1].header.ranks = 2;
+  runs[1].header.wire = "f16, divided first";
   const Comparison found = compared(runs, {.by = "recipe", .against = "fp32"});
-  CHECK(found.groups[0].mixed == "optimizer, steps, micro_batches, recompute");
+  CHECK(found.groups[0].mixed == "optimizer, steps, micro_batches, recompute, ranks, wire");
   CHECK(found.groups[1].mixed.empty());
-  CHECK_THAT(
-      comparison_note(found),
-      Catch::Matchers::Contains(
-          "fp32 mixes runs that differ in more than the seed: optimizer, steps, micro_batches, recompute."));
+  CHECK_THAT(comparison_note(found),
+             Catch::Matchers::Contains("fp32 mixes runs that differ in more than the seed: optimizer, steps, "
+                                       "micro_batches, recompute, ranks, "
+                                       "wire."));
 }

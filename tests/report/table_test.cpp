@@ -145,6 +145,31 @@ TEST_CASE("an interrupted run has no result, its last NaN is seen all the same")
   CHECK(cell(table, "state", 0) == "NaN at step 7, interrupted at step 7");
 }
 
+TEST_CASE("samples a second stand in a table where several processes shared a run") {
+  Run alone = small_run("FP32", 90);
+  alone.header.batch = 10;
+  alone.result->taken = 90;
+  alone.result->skipped = 10;
+  Run shared = alone;
+  shared.header.micro_batches = 4;
+  shared.header.ranks = 4;
+  const std::vector<Run> runs = {alone, shared};
+  CHECK(cell(runs_table(runs), "samples/s", 0) == "500");
+  CHECK(cell(runs_table(runs), "samples/s", 1) == "2000");
+  const Table table = runs_table(std::span(runs).first(1));
+  CHECK(std::ranges::find(table.header, "samples/s") == table.header.end());
+  // Ranks alone tell two runs apart; the older log has none.
+  Run older = shared;
+  older.header.ranks = 1;
+  shared.header.wire = "f16, divided first";
+  const std::vector<Group> groups = group_by_recipe(std::vector<Run>{older, shared});
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[1].name == "FP32 (wire f16, divided first)");
+  shared.header.wire = "";
+  CHECK(group_by_recipe(std::vector<Run>{older, shared})[0].name == "FP32 (1 rank)");
+  CHECK(group_by_recipe(std::vector<Run>{older, shared})[1].name == "FP32 (4 ranks)");
+}
+
 TEST_CASE("runs of one name that differ in more than the seed are not averaged") {
   std::vector<Run> runs(4, small_run("FP16", 90));
   runs[1].header.seed = 1;

@@ -57,7 +57,7 @@ std::string describe(const TextPlan& text);
 
 /// The infinities that make ranks skip a step. A run has `of_sum`; the others are for a chapter that shows them.
 enum class FoundInf : std::uint8_t {
-  of_sum,   ///< those of the gradients that all ranks have added up: each rank decides alike
+  of_sum,   ///< those of the gradients that all ranks have added up: each decides alike
   own,      ///< a fault: those of a rank's own gradients, before they are added; the ranks drift apart
   largest,  ///< those, agreed by maximum: what one rank finds, all have found; and those of the sum
 };

@@ -16,7 +16,7 @@ namespace tinymp::train {
 
 class WireSum {
  public:
-  /// Takes the parameters of a model whose gradients lie in an optimizer.
+  /// `parameters`: all of a model, in the order in which their gradients lie in an optimizer.
   WireSum(const dist::Wire& wire, int ranks, std::vector<Tensor> parameters);
 
   /// What this rank adds, from the gradients that backward has left: one part for each parameter that has a gradient.

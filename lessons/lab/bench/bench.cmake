@@ -9,7 +9,7 @@ else()
   list(FILTER bench_sources EXCLUDE REGEX "/(cuda_executor|cublas|cublas_lt)[.]cpp$")
 endif()
 add_library(tinymp_bench STATIC ${bench_sources})
-target_link_libraries(tinymp_bench PUBLIC tinymp_lab nlohmann_json::nlohmann_json
+target_link_libraries(tinymp_bench PUBLIC tinymp_lab tinymp_mpi nlohmann_json::nlohmann_json
                                    PRIVATE tinymp_build CLI11::CLI11 fmt::fmt ${CMAKE_DL_LIBS})
 if(TINYMP_HAS_CUDA)
   target_link_libraries(tinymp_bench PRIVATE CUDA::cudart_static)
@@ -21,6 +21,7 @@ list(REMOVE_ITEM bench_sources ${measuring})
 set_source_files_properties(${bench_sources} bench/measure_main.cpp PROPERTIES COMPILE_OPTIONS "${TINYMP_BRIEFLY}")
 target_compile_definitions(tinymp_bench PRIVATE TINYMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   TINYMP_BENCH_PYTORCH="${CMAKE_CURRENT_SOURCE_DIR}/bench/pytorch.py"
+  TINYMP_MPIEXEC="$<IF:$<BOOL:${TINYMP_HAS_MPI}>,${MPIEXEC_EXECUTABLE},mpirun>"
   TINYMP_BENCH_RESULTS="${CMAKE_CURRENT_SOURCE_DIR}/bench/results")
 add_executable(measure bench/measure_main.cpp)
 target_link_libraries(measure PRIVATE tinymp_bench tinymp_build CLI11::CLI11)

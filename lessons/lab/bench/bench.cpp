@@ -139,9 +139,10 @@ struct Measurement {
   const char* name;
   int (*run)(int argc, char** argv);
 };
-constexpr std::array<Measurement, 5> measurements = {{{"cpu-gemm", bench_cpu_gemm},
+constexpr std::array<Measurement, 6> measurements = {{{"cpu-gemm", bench_cpu_gemm},
                                                       {"steps", bench_steps},
                                                       {"telemetry", bench_telemetry},
+                                                      {"ranks", bench_ranks},
                                                       {"micro", bench_micro},
                                                       {"gemm", gemm}}};
 

@@ -5,6 +5,7 @@
 #include <lessons/lab/bench/cpu_machine.h>
 #include <lessons/lab/bench/gemm.h>
 #include <lessons/lab/bench/measure.h>
+#include <lessons/lab/bench/ranks.h>
 #include <lessons/lab/bench/steps.h>
 #include <lessons/lab/bench/telemetry.h>
 #include <lessons/lab/learn/command_line.h>
@@ -116,6 +117,12 @@ class Session {
     keep("telemetry", telemetry.json());
   }
 
+  void ranks() {
+    const bench::RanksReport report = bench::bench_ranks(flags_.quick, progress());
+    show("Several processes", report.table(), report.notes());
+    keep("ranks", report.json());
+  }
+
   /// The exit code.
   int finish() {
     save();
@@ -181,6 +188,7 @@ constexpr const char* about_all =
     "  cpu-gemm    matrix products in each format, beside OpenBLAS, PyTorch and the processor's peak\n"
     "  steps       training steps a second in FP32, FP16 and BF16, beside PyTorch\n"
     "  telemetry   what the log and its meters cost a training run\n"
+    "  ranks       training with one process and with two, over MPI; not part of ./learn bench alone\n"
     "  micro       kernel by kernel, with Google Benchmark, whose options go behind --\n"
     "  gemm        on an NVIDIA GPU: every rung of the ladder of matrix products, beside cuBLAS\n";
 
@@ -273,6 +281,23 @@ int bench_steps(int argc, char** argv) {
                   "./learn bench steps", true, [](Session& session, const CpuFlags& flags) {
                     flags.profile ? session.profile() : session.steps();
                   });
+}
+
+int bench_ranks(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "--case") {  // a process of a case, which this command has started
+    const bench::RanksFigures figures =
+        bench::measure_ranks(bench::case_from({words.begin() + 1, words.end()}));
+    if (figures.rank > 0) return 0;
+    std::cout << Json{{"seconds", figures.seconds}, {"waits", figures.waits}, {"bytes", figures.bytes}}.dump()
+              << std::endl;
+    return 0;
+  }
+  return measured(
+      argc, argv,
+      "Training with one process and with two on the same cores: strong and weak scaling, and the "
+      "share of a step on the wire.",
+      "./learn bench ranks", false, [](Session& session, const CpuFlags&) { session.ranks(); });
 }
 
 int bench_telemetry(int argc, char** argv) {

@@ -6,6 +6,8 @@
 #include <lessons/lab/bench/cpu_machine.cpp>
 #include <lessons/lab/bench/pytorch.cpp>
 #include <lessons/lab/bench/race.cpp>
+#include <lessons/lab/bench/ranks.cpp>
+#include <lessons/lab/bench/ranks_report.cpp>
 #include <lessons/lab/bench/run_program.cpp>
 #include <lessons/lab/bench/step_models.cpp>
 #include <lessons/lab/bench/steps.cpp>

@@ -16,6 +16,7 @@ int bench_all(int argc, char** argv);
 int bench_cpu_gemm(int argc, char** argv);
 int bench_steps(int argc, char** argv);
 int bench_telemetry(int argc, char** argv);
+int bench_ranks(int argc, char** argv);
 int bench_micro(int argc, char** argv);
 /// `product` is what count_gemm (bench/count) takes.
 int bench_count(const std::vector<std::string>& product, const std::string& title, bool plain);

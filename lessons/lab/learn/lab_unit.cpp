@@ -6,6 +6,7 @@
 #include <lessons/lab/learn/lab_data.cpp>
 #include <lessons/lab/learn/lab_report.cpp>
 #include <lessons/lab/learn/lesson_programs.cpp>
+#include <lessons/lab/learn/mpirun.cpp>
 #include <lessons/lab/learn/process.cpp>
 #include <lessons/lab/learn/progress.cpp>
 #include <lessons/lab/learn/results.cpp>

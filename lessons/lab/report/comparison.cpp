@@ -127,7 +127,8 @@ std::vector<const Run*> baseline_runs(std::span<const Group> groups, const std::
 /// In how many ways two runs of the same seed are alike.
 int likeness(const Run& a, const Run& b) {
   int count = 0;
-  for (const char* const field : {"recipe", "model", "data", "optimizer", "steps", "batch", "micro_batches"})
+  for (const char* const field :
+       {"recipe", "model", "data", "optimizer", "steps", "batch", "micro_batches", "wire"})
     count += run_field(a, field) == run_field(b, field) ? 1 : 0;
   return count;
 }
@@ -170,8 +171,8 @@ std::vector<double> paired_differences(const Group& group, std::vector<const Run
 
 std::string mixed_in(const Group& group) {
   std::string fields;
-  for (const char* const field :
-       {"recipe", "model", "data", "optimizer", "steps", "batch", "micro_batches", "recompute"}) {
+  for (const char* const field : {"recipe", "model", "data", "optimizer", "steps", "batch", "micro_batches",
+                                  "recompute", "ranks", "wire"}) {
     const std::string first = run_field(*group.runs[0], field);
     if (std::ranges::any_of(group.runs, [&](const Run* run) { return run_field(*run, field) != first; }))
       fields += concat(fields.empty() ? "" : ", ", field);
@@ -196,6 +197,7 @@ Compared figures_of(const Group& group, const Measure& measure) {
   row.best = mean_of(group, [&](const Run& run) { return measure.best(run); });
   row.skips = mean_of(group, skips);
   row.seconds = mean_of(group, seconds);
+  row.samples_per_second = mean_of(group, [](const Run& run) { return known(samples_per_second(run)); });
   row.peak_bytes = mean_of(group, peak);
   row.memory = memory_of(group);
   row.lost = known(mean_share(group, [](const LogRecord& r) { return value_of(Quantity::lost, r); }));

@@ -28,7 +28,7 @@ struct Compared {
   std::string recipe{}, model{}, data{}, seeds{}, lr{};  ///< several values are joined: "0 1 2"
   std::optional<double> final{}, best{};        ///< of the measure; best: on the validation data on the way
   std::optional<double> smallest{}, largest{};  ///< final values over the seeds
-  std::optional<double> skips{}, lost{}, flushed{}, seconds{}, peak_bytes{};
+  std::optional<double> skips{}, lost{}, flushed{}, seconds{}, samples_per_second{}, peak_bytes{};
   std::optional<MemoryFigures> memory{};
   std::string mixed{};  ///< settings in which the runs differ, besides the seed: "optimizer, steps"
   bool is_baseline = false;
@@ -59,7 +59,8 @@ Table comparison_table(const Comparison& comparison);
 /// What the table's words mean, in a sentence.
 std::string comparison_note(const Comparison& comparison);
 
-/// run,recipe,model,data,seed,lr,final,best,diff,low,high,skips,lost,flushed,seconds,peak_bytes, a row a group. Empty
+/// run,recipe,model,data,seed,lr,final,best,diff,low,high,skips,lost,flushed,seconds,peak_bytes,
+/// samples_per_second, a row a group. Empty
 /// where unknown; `low` and `high` are the limits of the interval of `diff`. Shares lie between 0 and 1.
 std::string comparison_csv(std::span<const Comparison> comparisons);
 /// The same as an array of objects, with the bytes of each kind under "memory". Unknown is null; NaN and infinities are

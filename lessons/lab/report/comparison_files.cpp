@@ -40,7 +40,8 @@ const std::vector<Column>& columns() {
       {"lost", [](const Compared& row) { return row.lost; }, {}},
       {"flushed", [](const Compared& row) { return row.flushed; }, {}},
       {"seconds", [](const Compared& row) { return row.seconds; }, {}},
-      {"peak_bytes", [](const Compared& row) { return row.peak_bytes; }, {}}};
+      {"peak_bytes", [](const Compared& row) { return row.peak_bytes; }, {}},
+      {"samples_per_second", [](const Compared& row) { return row.samples_per_second; }, {}}};
   return all;
 }
 

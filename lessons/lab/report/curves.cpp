@@ -23,6 +23,8 @@ std::vector<std::string> traits(const train::RunHeader& h) {
           h.data,
           concat("batch ", describe_batch(h)),
           h.recompute.empty() ? "" : "recompute " + h.recompute,
+          h.wire.empty() ? "" : "wire " + h.wire,
+          h.ranks == 1 ? "1 rank" : concat(h.ranks, " ranks"),
           concat(h.steps, " steps"),
           h.question,
           h.metric,
@@ -152,6 +154,12 @@ double value_of(Quantity quantity, const train::LogRecord& record) {
   // An FP32 master absorbs but never underflows, say: what was not measured adds nothing.
   if (std::isnan(record.underflowed)) return record.absorbed;
   return std::isnan(record.absorbed) ? record.underflowed : record.underflowed + record.absorbed;
+}
+
+double samples_per_second(const Run& run) {
+  if (!run.result || !(run.result->seconds > 0) || run.header.samples() == 0) return train::not_measured;
+  const std::int64_t steps = run.result->taken + run.result->skipped;
+  return static_cast<double>(steps * run.header.samples()) / run.result->seconds;
 }
 
 double mean_share(const Group& group, double (*share)(const train::LogRecord&)) {

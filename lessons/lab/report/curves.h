@@ -40,6 +40,9 @@ constexpr bool is_held(Quantity quantity) {
 /// The value at one logged step; NaN when it was not measured there.
 double value_of(Quantity quantity, const train::LogRecord& record);
 
+/// Of training, by all ranks; NaN where the run tells no seconds.
+double samples_per_second(const Run& run);
+
 /// The mean over all seeds of the mean over the steps where it was measured; NaN where it never was.
 double mean_share(const Group& group, double (*share)(const train::LogRecord&));
 

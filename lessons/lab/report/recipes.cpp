@@ -42,9 +42,10 @@ Named settings_of(const Run& run) {
       }
     });
   }
-  for (const char* const field :
-       {"model", "data", "optimizer", "lr", "batch", "micro_batches", "recompute", "steps", "seed", "pieces"})
+  for (const char* const field : {"model", "data", "optimizer", "lr", "batch", "micro_batches", "recompute",
+                                  "wire", "steps", "seed", "pieces"})
     named.emplace_back(field, run_field(run, field));
+  if (run.header.ranks > 1) named.emplace_back("ranks", run_field(run, "ranks"));
   return named;
 }
 

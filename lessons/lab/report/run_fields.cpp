@@ -57,7 +57,7 @@ std::string format_of(const Run& run) {
 }
 
 using train::RunHeader;
-constexpr std::array<Field, 28> fields = {
+constexpr std::array<Field, 30> fields = {
     {{"run", Match::whole, run_name},
      {"name", Match::whole, text_of<&RunHeader::name>},
      {"recipe", Match::whole, recipe_of},
@@ -70,6 +70,8 @@ constexpr std::array<Field, 28> fields = {
      {"batch", Match::number, number_of<&RunHeader::batch>},
      {"micro_batches", Match::number, number_of<&RunHeader::micro_batches>},
      {"recompute", Match::whole, text_of<&RunHeader::recompute>},
+     {"ranks", Match::number, number_of<&RunHeader::ranks>},
+     {"wire", Match::begin, text_of<&RunHeader::wire>},
      {"lesson", Match::begin, text_of<&RunHeader::lesson>},
      {"question", Match::begin, text_of<&RunHeader::question>},
      {"metric", Match::begin, text_of<&RunHeader::metric>},

@@ -116,6 +116,15 @@ struct Column {
   std::string silent;  ///< the cell of a group that has nothing to say; a column of these is left out
 };
 
+/// Samples a second, where several processes shared a run: else its time says as much.
+std::string throughput_cell(std::span<const Group> all, const Group& group) {
+  const auto is_shared = [](const Run* run) { return run->header.ranks > 1; };
+  if (std::ranges::none_of(all, [&](const Group& g) { return std::ranges::any_of(g.runs, is_shared); }))
+    return "-";
+  const double value = mean(figures(group, samples_per_second));
+  return std::isnan(value) ? "-" : value < 100 ? short_number(value) : whole(std::round(value));
+}
+
 std::vector<Column> columns_for(std::span<const Group> groups) {
   using train::LogRecord;
   const auto lost = [](const Group& group) {
@@ -137,6 +146,7 @@ std::vector<Column> columns_for(std::span<const Group> groups) {
          return std::isnan(value) ? std::string("-") : duration(value);
        },
        "-"},
+      {"samples/s", Align::right, [groups](const Group& g) { return throughput_cell(groups, g); }, "-"},
       {"peak", Align::right,
        [](const Group& g) {
          const double value = mean(figures(g, peak_bytes));

@@ -3,15 +3,13 @@
 
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/ranks.h>
+#include <lessons/lab/learn/mpirun.h>
 #include <lessons/lab/learn/process.h>
-#include <tinymp/base/parallel_for.h>
 #include <tinymp/dist/mpi.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -19,17 +17,6 @@ namespace tinymp::lab {
 namespace {
 
 constexpr std::int64_t most_ranks = 1024;
-
-/// Settings for mpirun, unless the user has made them. MPICH knows none of these names.
-constexpr const char* settings[][2] = {
-    {"OMPI_ALLOW_RUN_AS_ROOT", "1"},  // in a container there is nobody else
-    {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-    {"OMPI_MCA_rmaps_base_oversubscribe", "1"},  // more ranks than cores
-    {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
-    {"OMPI_MCA_hwloc_base_binding_policy", "none"},  // else all threads of a rank share a core
-    {"OMPI_MCA_btl_vader_single_copy_mechanism",
-     "none"},  // containers forbid a process to read another one's memory
-};
 
 volatile std::sig_atomic_t asked = 0;  // the signal that asked this process to end
 volatile pid_t mpirun = 0;
@@ -87,6 +74,33 @@ void add_zero_flag(CLI::App& app, std::int64_t& stage) {
       ->check(whole(0, 1));
 }
 
+void add_wire_flags(CLI::App& app, std::string& format, std::string& divide) {
+  app.add_option(
+         "--wire", format,
+         "With --ranks: add up gradients in f16 or bf16, half of the bytes (as they are, with the bits of "
+         "one process)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"f16", "bf16"}).description(""));
+  app.add_option(
+         "--divide", divide,
+         "With --wire: by the number of ranks before each rounds (first, as DDP), after the sum (after), "
+         "or by a part before and the rest after (split, as FSDP)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"after", "first", "split"}).description(""))
+      ->capture_default_str();
+}
+
+dist::Wire wire_from(const CLI::App& app, const std::string& format, const std::string& divide,
+                     std::int64_t ranks) {
+  if (app.count("--divide") > 0 && format.empty())
+    throw UsageError(
+        "--divide tells where --wire f16 or bf16 divides; without --wire no gradient is divided");
+  if (format.empty()) return {};
+  if (ranks <= 1)
+    throw UsageError(concat("--wire ", format, " is how several processes add up gradients; add --ranks 2"));
+  return {dtype_from_name(format), dist::divide_from_name(divide)};
+}
+
 std::int64_t ranks_of(std::int64_t named) {
   const std::optional<int> started = dist::ranks_started();
   if (!started) return named > 1 ? named : 0;
@@ -97,10 +111,7 @@ std::int64_t ranks_of(std::int64_t named) {
 
 int start_ranks(std::int64_t ranks, int argc, char** argv) {
   if (!dist::has_mpi()) static_cast<void>(dist::join_mpi());  // it says what is missing
-  for (const auto& [name, value] : settings) setenv(name, value, 0);
-  // Each rank takes its share of the cores.
-  const std::string share = concat(std::max<std::int64_t>(1, threads() / ranks));
-  setenv("TINYMP_THREADS", share.c_str(), 0);
+  set_up_mpirun(ranks);
   std::vector<std::string> command{TINYMP_MPIEXEC, "-n", concat(ranks),
                                    std::filesystem::read_symlink("/proc/self/exe").string(), "train"};
   command.insert(command.end(), argv + 1, argv + argc);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <tinymp/dist/transport.h>
+#include <tinymp/dist/wire.h>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace CLI {
 class App;
@@ -16,6 +18,12 @@ namespace tinymp::lab {
 void add_ranks_flag(CLI::App& app, std::int64_t& ranks);
 /// --zero STAGE.
 void add_zero_flag(CLI::App& app, std::int64_t& stage);
+
+/// --wire and --divide.
+void add_wire_flags(CLI::App& app, std::string& format, std::string& divide);
+/// How `ranks` ranks add up their gradients. Throws UsageError for one rank, and for --divide without --wire.
+dist::Wire wire_from(const CLI::App& app, const std::string& format, const std::string& divide,
+                     std::int64_t ranks);
 
 /// The number of ranks of this process: those that mpirun has started, or that --ranks names; 0: it runs alone. Throws
 /// UsageError where the two differ.

@@ -121,6 +121,8 @@ int train_here(Request request, const TrainFlags& flags, dist::Transport* ranks)
   if (data::names_folder(request.options.data)) lab.say("Data: " + data::describe(lab.data()));
   lab.say(concat(plan.question, ", ", plan.optimizer_name, ", ", describe(plan.recipe)));
   if (!segments.empty()) lab.say(segments);
+  if (const std::string wire = dist::describe(plan.wire); !wire.empty())
+    lab.say(concat("The ranks add up their gradients in ", wire, "."));
   if (exempts_all(plan))
     lab.say(concat("No product of this run is in FP8: the recipe exempts all layers of the model (",
                    plan.recipe.eight_bits.exempt.text(), "). Give it more, as in --widths 784,64,64,10."));

@@ -81,6 +81,7 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
   app.add_flag("--pipeline", flags.pipeline,
                "With --ranks: each process takes a part of the blocks of a transformer, and all K batches go "
                "through them one behind the other. No bit changes");
+  add_wire_flags(app, flags.wire, flags.divide);
   add_recompute_flag(app, flags.recompute);
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
       ->type_name("N")
@@ -233,6 +234,7 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   plan.steps = flags.steps;
   plan.batch = flags.batch;
   plan.micro_batches = flags.micro_batches * std::max<std::int64_t>(1, flags.ranks);
+  plan.wire = wire_from(app, flags.wire, flags.divide, flags.ranks);
   plan.recompute = segments_from(app, flags.recompute);
   if (!flags.memory_limit.empty()) plan.memory_limit = bytes_from(flags.memory_limit);
   plan.log_every = flags.log_every;

@@ -29,10 +29,11 @@ struct TrainFlags {
   float momentum = 0, weight_decay = 0, clip = 0;
   std::string schedule = "constant";
   bool augment = false;
-  std::int64_t seeds = 0;  ///< 0: one run, no sweep
-  std::int64_t ranks = 0;  ///< processes; 0: this one alone
-  std::int64_t zero = 0;   ///< the stage of ZeRO
-  bool pipeline = false;   ///< they share the blocks of the model, not the micro-batches
+  std::int64_t seeds = 0;              ///< 0: one run, no sweep
+  std::int64_t ranks = 0;              ///< processes; 0: this one alone
+  std::int64_t zero = 0;               ///< the stage of ZeRO
+  bool pipeline = false;               ///< they share the blocks of the model, not the micro-batches
+  std::string wire, divide = "split";  ///< of several ranks; "": gradients travel as they are
   std::int64_t warmup = 0, steps = 1000, batch = 64, micro_batches = 1, log_every = 10, shadow_every = 50;
   std::string memory_limit{};        ///< "12GB"; empty: none
   std::int64_t validate_every = -1;  ///< -1: 20 times a run
