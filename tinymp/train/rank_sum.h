@@ -46,12 +46,15 @@ class RankSum {
   bool stops() const { return stops_; }
 
   static constexpr std::int64_t compared_every = 50;
+  /// Gradients travel in buckets of so many bytes at least.
+  static constexpr std::size_t bucket_bytes = 1 << 16;
 
  private:
   /// Returns the losses of all micro-batches, from those of this rank.
   std::vector<float> agree(std::int64_t step, const std::vector<float>& losses,
                            std::span<const dist::Part> parts);
-  void sum(std::int64_t step, std::span<const dist::Part> parts) const;
+  std::vector<dist::Owned> owned() const;
+  void add_up(std::int64_t step, dist::ReduceScatter& sum, std::span<const dist::Part> parts) const;
   std::uint64_t mark_of_weights() const;
   void stage_moves(const std::vector<nn::AveragesMove>& own) const;
   void count_dropouts(std::int64_t micro_batches) const;
