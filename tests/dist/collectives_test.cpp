@@ -75,6 +75,18 @@ std::vector<Part> parts_of(int rank) {
           {8, uneven(6, DType::f16, seed + 3)}};
 }
 
+/// The two parts of the last parameter travel in two messages.
+void sum_in_buckets(Transport& ranks, const View& sum) {
+  const std::vector<Part> parts = parts_of(ranks.rank());
+  const std::vector<dist::Owned> owned = dist::equally_owned(ranks.ranks(), sum.size());
+  dist::ReduceScatter own(ranks, owned);
+  own.begin(std::span(parts).first(3));
+  own.begin(std::span(parts).subspan(3));
+  own.wait();
+  own.add_to(sum);
+  dist::all_gather(ranks, sum, owned);
+}
+
 TEST_CASE("sum_in_rank_order: the bits of one thread that adds the parts in the order of the ranks") {
   for (const DType format : {DType::f32, DType::f16, DType::bf16})
     for (int count = 1; count <= 6; ++count) {
@@ -89,17 +101,20 @@ TEST_CASE("sum_in_rank_order: the bits of one thread that adds the parts in the 
           first ? kernels::cast(part.values.view(), into) : kernels::accumulate(part.values.view(), into);
         }
       }
-      std::vector<Tensor> sums;
-      for (int r = 0; r < count; ++r) {
-        sums.push_back(Tensor::like(before));
-        kernels::cast(before.view(), sums.back().view());
+      for (const bool in_buckets : {false, true}) {
+        std::vector<Tensor> sums;
+        for (int r = 0; r < count; ++r) {
+          sums.push_back(Tensor::like(before));
+          kernels::cast(before.view(), sums.back().view());
+        }
+        on_ranks(count, [&](Transport& ranks) {
+          const View sum = sums[static_cast<std::size_t>(ranks.rank())].view();
+          in_buckets ? sum_in_buckets(ranks, sum)
+                     : dist::sum_in_rank_order(ranks, parts_of(ranks.rank()), sum);
+        });
+        INFO(count << " ranks, sums in " << format << (in_buckets ? ", in buckets" : ""));
+        for (const Tensor& sum : sums) CHECK(bits_equal(sum, expected));
       }
-      on_ranks(count, [&](Transport& ranks) {
-        const std::vector<Part> parts = parts_of(ranks.rank());
-        dist::sum_in_rank_order(ranks, parts, sums[static_cast<std::size_t>(ranks.rank())].view());
-      });
-      INFO(count << " ranks, sums in " << format);
-      for (const Tensor& sum : sums) CHECK(bits_equal(sum, expected));
     }
 }
 

@@ -69,6 +69,12 @@ Owned owned_by(int rank, int ranks, std::int64_t size) {
   return {size * rank / ranks, size * (rank + 1) / ranks};
 }
 
+std::vector<Owned> equally_owned(int ranks, std::int64_t size) {
+  std::vector<Owned> owned;
+  for (int r = 0; r < ranks; ++r) owned.push_back(owned_by(r, ranks, size));
+  return owned;
+}
+
 namespace {
 
 /// The elements of a part that a rank owns, counted from the first of the sum.
@@ -121,22 +127,34 @@ void add(std::span<const Part> parts, const Owned& owned, std::vector<std::byte>
 
 }  // namespace
 
-void reduce_scatter_in_rank_order(Transport& ranks, std::span<const Part> parts, const View& sum,
-                                  std::span<const Owned> owned) {
-  expect(sum.device == Device::cpu, "sum_in_rank_order: the sum lies on ", sum.device, ", not on the CPU");
+void ReduceScatter::begin(std::span<const Part> parts) {
+  Bucket& bucket = buckets_.emplace_back();
+  bucket.parts.assign(parts.begin(), parts.end());
   for (const Part& part : parts)
-    expect(part.first >= 0 && part.first + part.values.size() <= sum.size(),
+    expect(part.first >= 0 && part.first + part.values.size() <= owned_.back().end,
            "sum_in_rank_order: ", part.values.size(), " values from element ", part.first,
-           " on do not lie in a sum of ", sum.size());
-  std::vector<std::vector<std::byte>> sent, received(count_of(ranks));
-  for (const Owned& range : owned) sent.push_back(message_for(parts, range));
-  const std::size_t own = own_place(ranks);
-  for (std::vector<std::byte>& from : received) from.resize(sent[own].size());
-  received[own] = sent[own];
-  ranks.exchange(Outgoing(sent.begin(), sent.end()), Incoming(received.begin(), received.end()));
-  sent.clear();
+           " on do not lie in a sum of ", owned_.back().end);
+  for (const Owned& range : owned_) bucket.sent.push_back(message_for(parts, range));
+  const std::size_t own = own_place(ranks_);
+  bucket.received.resize(bucket.sent.size(), std::vector<std::byte>(bucket.sent[own].size()));
+  bucket.under_way = ranks_.begin(Outgoing(bucket.sent.begin(), bucket.sent.end()),
+                                  Incoming(bucket.received.begin(), bucket.received.end()));
+}
+
+void ReduceScatter::wait() {
+  for (Bucket& bucket : buckets_) {
+    bucket.under_way->wait();
+    bucket.received[own_place(ranks_)] = std::move(bucket.sent[own_place(ranks_)]);
+    bucket.sent.clear();
+  }
+}
+
+void ReduceScatter::add_to(const View& sum) {
+  expect(sum.device == Device::cpu, "sum_in_rank_order: the sum lies on ", sum.device, ", not on the CPU");
   std::set<std::int64_t> begun;
-  for (std::vector<std::byte>& from : received) add(parts, owned[own], from, sum, begun);
+  for (std::size_t r = 0; r < owned_.size(); ++r)
+    for (Bucket& bucket : buckets_)
+      add(bucket.parts, owned_[own_place(ranks_)], bucket.received[r], sum, begun);
 }
 
 void all_gather(Transport& ranks, const View& values, std::span<const Owned> owned) {
@@ -147,9 +165,11 @@ void all_gather(Transport& ranks, const View& values, std::span<const Owned> own
 }
 
 void sum_in_rank_order(Transport& ranks, std::span<const Part> parts, const View& sum) {
-  std::vector<Owned> owned;
-  for (int r = 0; r < ranks.ranks(); ++r) owned.push_back(owned_by(r, ranks.ranks(), sum.size()));
-  reduce_scatter_in_rank_order(ranks, parts, sum, owned);
+  const std::vector<Owned> owned = equally_owned(ranks.ranks(), sum.size());
+  ReduceScatter own(ranks, owned);
+  own.begin(parts);
+  own.wait();
+  own.add_to(sum);
   all_gather(ranks, sum, owned);
 }
 

@@ -35,11 +35,33 @@ struct Owned {
   std::int64_t begin, end;
 };
 Owned owned_by(int rank, int ranks, std::int64_t size);
+/// Those of each rank.
+std::vector<Owned> equally_owned(int ranks, std::int64_t size);
 
-/// The parts of all ranks, added up into the elements of `sum` that this rank owns, as sum_in_rank_order() does; the others
-/// keep their values. `owned` has the elements of each rank.
-void reduce_scatter_in_rank_order(Transport& ranks, std::span<const Part> parts, const View& sum,
-                                  std::span<const Owned> owned);
+/// The parts of all ranks, added up into the elements that this rank owns, as sum_in_rank_order() does. The parts may come one
+/// after another: those that are there travel while the next ones are computed.
+class ReduceScatter {
+ public:
+  /// `owned` has the elements of each rank.
+  ReduceScatter(Transport& ranks, std::vector<Owned> owned) : ranks_(ranks), owned_(std::move(owned)) {}
+
+  /// Sends the next parts, one message to each rank. Does not wait.
+  void begin(std::span<const Part> parts);
+  /// Waits for all messages.
+  void wait();
+  /// Adds all parts up, after wait(). The elements of other ranks keep their values.
+  void add_to(const View& sum);
+
+ private:
+  struct Bucket {
+    std::vector<Part> parts;
+    std::vector<std::vector<std::byte>> sent, received;  ///< by rank
+    std::unique_ptr<Exchange> under_way;
+  };
+  Transport& ranks_;
+  std::vector<Owned> owned_;
+  std::vector<Bucket> buckets_{};
+};
 /// Gives all ranks the elements of `values` that each owns.
 void all_gather(Transport& ranks, const View& values, std::span<const Owned> owned);
 

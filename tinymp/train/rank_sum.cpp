@@ -9,10 +9,16 @@
 namespace tinymp::train {
 namespace {
 
-/// Takes each gradient of a parameter as backward hands it over, before it is added to others.
+std::span<const std::byte> bytes_of(const Tensor& x) {
+  return {x.view().data<std::byte>(), static_cast<std::size_t>(x.size()) * size_of(x.dtype())};
+}
+
+/// Takes each gradient of a parameter as backward hands it over, before it is added to others. A bucket of them travels as
+/// soon as it is full, while backward goes on.
 class PartsTaker final : public Observer {
  public:
-  PartsTaker(const std::vector<Tensor>& parameters, Observer* other) : other_(other) {
+  PartsTaker(const std::vector<Tensor>& parameters, Observer* other, dist::ReduceScatter& sum)
+      : other_(other), sum_(sum) {
     std::int64_t first = 0;
     for (const Tensor& p : parameters) {
       first_of_[p.id()] = first;
@@ -33,6 +39,8 @@ class PartsTaker final : public Observer {
       const Tensor values = Tensor::like(gradients[i]);
       kernels::cast(gradients[i].view(), values.view());
       parts_.push_back({found->second, values});
+      bytes_ += bytes_of(values).size();
+      if (bytes_ >= RankSum::bucket_bytes) send();
       inputs[i].clear_grad();  // the next one is added by the ranks, not by the tape
     }
   }
@@ -47,16 +55,20 @@ class PartsTaker final : public Observer {
   }
 
   const std::vector<dist::Part>& parts() const { return parts_; }
+  /// Sends the parts that wait for others.
+  void send() {
+    if (sent_ < parts_.size()) sum_.begin(std::span(parts_).subspan(sent_));
+    sent_ = parts_.size();
+    bytes_ = 0;
+  }
 
  private:
   Observer* other_;
   std::map<const void*, std::int64_t> first_of_;  ///< the place of each parameter in the arena
+  dist::ReduceScatter& sum_;
   std::vector<dist::Part> parts_;
+  std::size_t sent_ = 0, bytes_ = 0;  ///< parts that travel, and the bytes of the others
 };
-
-std::span<const std::byte> bytes_of(const Tensor& x) {
-  return {x.view().data<std::byte>(), static_cast<std::size_t>(x.size()) * size_of(x.dtype())};
-}
 
 /// Which elements the parts are of, and in which formats.
 std::uint64_t mark_of(std::span<const dist::Part> parts) {
@@ -131,7 +143,8 @@ Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer*
   if (shards_ != nullptr) shards_->tell(RankShards::Next::step);
   const std::int64_t own = plan_.micro_batches / ranks_.ranks(), first = own * ranks_.rank();
   const bool rounds = plan_.wire.rounds();
-  PartsTaker taker(parameters_, observer);
+  dist::ReduceScatter sum(ranks_, owned());
+  PartsTaker taker(parameters_, observer, sum);
   Observer* const seen_by = rounds ? observer : &taker;  // else this rank adds up its own as one process does
   std::vector<dist::Part> parts;
   std::vector<float> losses;
@@ -143,12 +156,16 @@ Accumulated RankSum::accumulate(std::int64_t step, LossScaler& scaler, Observer*
       losses.push_back(static_cast<float>(loss.item()));
     }
     count_dropouts(plan_.micro_batches - first - own);
+    if (!rounds) {
+      taker.send();
+      sum.wait();
+    }
     parts = rounds ? wire_.own() : taker.parts();
     losses = agree(step, losses, parts);
     stage_moves(moves.all());
   }
   if (plan_.found_inf != FoundInf::of_sum) own_nonfinite_ = nonfinite_in(parts);
-  rounds ? sum_on_wire(parts) : sum(step, parts);
+  rounds ? sum_on_wire(parts) : add_up(step, sum, parts);
   // All passes are over: this computes the mean of their losses, in the same way.
   const std::vector<std::int64_t> sizes(losses.size(), plan_.batch);
   const Accumulated mean = train::accumulate(sizes, plan_.device, scaler, [&](std::int64_t i, const Tensor&) {
@@ -201,19 +218,19 @@ std::uint64_t RankSum::mark_of_weights() const {
   return mark;
 }
 
-void RankSum::sum(std::int64_t step, std::span<const dist::Part> parts) const {
-  std::int64_t size = 0;
-  for (const Tensor& p : parameters_) size += p.size();
+/// The elements of the gradients that each rank adds up.
+std::vector<dist::Owned> RankSum::owned() const {
+  return shards_ != nullptr ? shards_->owned()
+                            : dist::equally_owned(ranks_.ranks(), optimizer_.weights().size());
+}
+
+void RankSum::add_up(std::int64_t step, dist::ReduceScatter& sum, std::span<const dist::Part> parts) const {
   View arena =
       parameters_.front().bound_grad().view();  // the first of all gradients, which lie one after another
-  arena.shape = Shape{size};
-  if (shards_ == nullptr) {
-    dist::sum_in_rank_order(ranks_, parts, arena);
-  } else {
-    dist::reduce_scatter_in_rank_order(ranks_, parts, arena, shards_->owned());
-    if (is_due(step, plan_.shadow_every) || is_due(step, plan_.histogram_every))
-      dist::all_gather(ranks_, arena, shards_->owned());
-  }
+  arena.shape = optimizer_.weights().shape();
+  sum.add_to(arena);
+  if (shards_ == nullptr || is_due(step, plan_.shadow_every) || is_due(step, plan_.histogram_every))
+    dist::all_gather(ranks_, arena, owned());
   std::int64_t first = 0;
   for (const Tensor& p : parameters_) {
     const bool has_part =

@@ -49,11 +49,15 @@ class RankSum {
   /// True when a rank was asked to stop (Plan::stop) before this step: no rank takes another one.
   bool stops() const { return stops_; }
 
+  /// Gradients travel in buckets of so many bytes at least.
+  static constexpr std::size_t bucket_bytes = 1 << 16;
+
  private:
   /// Returns the losses of all micro-batches, from those of this rank.
   std::vector<float> agree(std::int64_t step, const std::vector<float>& losses,
                            std::span<const dist::Part> parts);
-  void sum(std::int64_t step, std::span<const dist::Part> parts) const;
+  std::vector<dist::Owned> owned() const;
+  void add_up(std::int64_t step, dist::ReduceScatter& sum, std::span<const dist::Part> parts) const;
   std::uint64_t mark_of_weights() const;
   void sum_on_wire(std::span<const dist::Part> parts) const;
   void stage_moves(const std::vector<nn::AveragesMove>& own) const;
