@@ -192,7 +192,10 @@ class Ranks {
 
 class MpiExchange final : public Exchange {
  public:
-  MpiExchange(Ranks& all, const Outgoing& out, const Incoming& in) : all_(all) {
+  enum class Then : std::uint8_t { waits, computes };  ///< what its rank does next
+
+  MpiExchange(Ranks& all, const Outgoing& out, const Incoming& in, Then then)
+      : all_(all), is_alone_(then == Then::computes) {
     const std::lock_guard lock(all.mutex);
     for (int r = 0; r < all.ranks; ++r) {
       if (r == all.rank) continue;
@@ -209,8 +212,7 @@ class MpiExchange final : public Exchange {
         check(MPI_Isend(bytes.data() + at, size, MPI_BYTE, r, data_tag, MPI_COMM_WORLD, next()), "MPI_Isend");
       });
     }
-    all.leave_alone(1);
-    is_alone_ = true;
+    if (is_alone_) all.leave_alone(1);
   }
 
   ~MpiExchange() override {
@@ -286,7 +288,7 @@ class MpiExchange final : public Exchange {
   }
 
   Ranks& all_;
-  bool is_alone_ = false;  ///< nothing waits for it yet
+  bool is_alone_;  ///< nothing waits for it yet
   std::vector<MPI_Request> requests_;
   std::vector<Received> receives_;  ///< the first of the requests
 };
@@ -298,7 +300,10 @@ class Mpi final : public Transport {
   int rank() const override { return all_.rank; }
   int ranks() const override { return all_.ranks; }
   std::unique_ptr<Exchange> begin(const Outgoing& out, const Incoming& in) override {
-    return std::make_unique<MpiExchange>(all_, out, in);
+    return std::make_unique<MpiExchange>(all_, out, in, MpiExchange::Then::computes);
+  }
+  void exchange(const Outgoing& out, const Incoming& in) override {
+    MpiExchange(all_, out, in, MpiExchange::Then::waits).wait();
   }
   void fail(const std::string& message) override { all_.fail(message); }
 
