@@ -22,6 +22,9 @@ Tape::~Tape() {
 }
 void Tape::stop() {
   expect(current_tape == this, "Tape::stop(): this is not the current tape");
+  rest();
+}
+void Tape::rest() {
   memory_.reset();
   current_tape = outer_;
   is_stopped_ = true;
@@ -145,28 +148,41 @@ void Tape::walk() {
 }
 // </exercise tape_walk>
 
-/// What any backward begins with. `from` is where it starts.
-void Tape::begin_backward(const Tensor& from) {
+/// A tape that was stopped is the current one in its backward alone.
+struct Tape::Turn {
+  explicit Turn(Tape& of) : tape(of), was_stopped(of.is_stopped_) {
+    if (!was_stopped) return;
+    tape.memory_.emplace(MemoryKind::workspace);
+    tape.outer_ = std::exchange(current_tape, &tape);
+    tape.is_stopped_ = false;
+  }
+  ~Turn() {
+    if (was_stopped) tape.rest();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  Tape& tape;
+  const bool was_stopped;
+};
+
+void Tape::expect_ready(const Tensor& from) const {
   expect(!has_run_,
          "backward() was called before on this tape, and its activations are gone: make a new Tape");
   const bool recorded =
       std::ranges::any_of(nodes_, [&](const Node& n) { return n.output.id() == from.id(); });
   expect(recorded,
          "backward(): the loss was not computed under this tape out of anything that requires a gradient");
-  if (is_stopped_) {
-    memory_.emplace(MemoryKind::workspace);
-    outer_ = std::exchange(current_tape, this);
-    is_stopped_ = false;
-  }
 }
 
 void Tape::backward(const Tensor& loss) {
   expect(loss.size() == 1, "backward() starts from a scalar loss, this tensor has shape ", loss.shape());
-  begin_backward(loss);
+  expect_ready(loss);
   Tensor seed = seed_;
   expect(!seed || (seed.size() == 1 && seed.dtype() == loss.dtype() && seed.device() == loss.device()),
          "backward(): the loss is ", loss.dtype(), " on ", loss.device(),
          "; the tape was made for the gradient of another one");
+  const Turn turn(*this);
   has_run_ = true;
   memory_->set_kind(MemoryKind::workspace);
   if (!seed) {
@@ -182,7 +198,8 @@ void Tape::backward(const Tensor& output, const Tensor& gradient) {
              gradient.device() == output.device(),
          "backward(): the output is ", output.dtype(), output.shape(), " and its gradient is ",
          gradient.dtype(), gradient.shape());
-  begin_backward(output);
+  expect_ready(output);
+  const Turn turn(*this);
   has_run_ = true;
   memory_->set_kind(MemoryKind::workspace);
   output.set_grad(gradient);

@@ -91,8 +91,8 @@ class Tape {
   /// tape, that of another process perhaps. Throws Error where the other one does.
   void backward(const Tensor& output, const Tensor& gradient);
 
-  /// Ops record on the outer tape again. This one waits for its backward(), in which it is the current tape once more, until
-  /// its end. So the tapes of several micro-batches wait side by side; they need not end in the order of the stack.
+  /// Ops record on the outer tape again. This one waits for its backward(), in which it is the current tape once more. So the
+  /// tapes of several micro-batches wait side by side; they need not end in the order of the stack.
   void stop();
 
   std::size_t size() const { return nodes_.size(); }  ///< ops recorded so far
@@ -124,8 +124,10 @@ class Tape {
     Tensor output;
     Backward backward;
   };
-  void begin_backward(const Tensor& from);
-  void walk();  ///< runs the ops backwards, newest first
+  struct Turn;
+  void rest();
+  void expect_ready(const Tensor& from) const;  ///< to run backward from there
+  void walk();                                  ///< runs the ops backwards, newest first
   /// Shows an op that ran forwards to the observer.
   static void tell(const Op& op, const std::vector<Tensor>& inputs, const Tensor& output);
   static bool has_observer();  ///< of ops that run forwards

@@ -44,7 +44,8 @@ class Transport {
   /// Sends out[r] to rank r, and receives in[r] from it. Does not wait. Messages between two ranks arrive in the order of
   /// these calls, so all ranks make the same ones.
   virtual std::unique_ptr<Exchange> begin(const Outgoing& out, const Incoming& in) = 0;
-  void exchange(const Outgoing& out, const Incoming& in) { begin(out, in)->wait(); }
+  /// The same, and waits at once.
+  virtual void exchange(const Outgoing& out, const Incoming& in) { begin(out, in)->wait(); }
 
   /// For a rank that cannot go on: the others throw LostRank with this message from their next wait.
   virtual void fail(const std::string& message) = 0;

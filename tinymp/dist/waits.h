@@ -16,19 +16,35 @@ class WatchedRanks final : public Transport {
   std::unique_ptr<Exchange> begin(const Outgoing& out, const Incoming& in) override {
     return std::make_unique<Watched>(ranks_.begin(out, in), waited_);
   }
+  void exchange(const Outgoing& out, const Incoming& in) override {
+    const Added time(waited_);
+    ranks_.exchange(out, in);
+  }
   void fail(const std::string& message) override { ranks_.fail(message); }
 
   double waited() const { return waited_; }  ///< in seconds, so far
 
  private:
+  /// Adds the seconds that it lives.
+  class Added {
+   public:
+    explicit Added(double& seconds) : seconds_(seconds) {}
+    ~Added() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+    Added(const Added&) = delete;
+    Added& operator=(const Added&) = delete;
+
+   private:
+    double& seconds_;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  };
+
   class Watched final : public Exchange {
    public:
     Watched(std::unique_ptr<Exchange> exchange, double& waited)
         : exchange_(std::move(exchange)), waited_(waited) {}
     void wait() override {
-      const auto begin = std::chrono::steady_clock::now();
+      const Added time(waited_);
       exchange_->wait();
-      waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
 
    private:
