@@ -95,6 +95,19 @@ json 'not any(k["kernel"] == "gemm" and "-> (64,784)" in k["operands"] for p in 
 json 'all(k["calls"] % p["steps"] == 0 for p in j["parts"]["profiles"] for k in p["kernels"])'
 [ -e "$(dirname "$program")/microbench" ] || { learn 3 micro && complains './learn bench micro builds them'; }
 
+# Several processes, where there is MPI: two models, one rank with one and two threads, two ranks in four ways.
+if "$program" bench ranks --quick --plain --out "$work/cpu.json" >"$work/out" 2>"$work/err" </dev/null; then
+  what='ranks --quick' code=0
+  prints '^Several processes$' && lines_with 6 '^mlp ' && lines_with 6 '^lenet ' && lines_with 4 'strong'
+  json 'len(j["parts"]["ranks"]["rows"]) == 12'
+  json 'all(r["samples_per_second"] > 0 and 0 <= r["share_on_the_wire"] <= 1 for r in j["parts"]["ranks"]["rows"])'
+  json 'all(r["speedup"] == 1 for r in j["parts"]["ranks"]["rows"] if r["ranks"] == r["threads"] == 1)'
+  # FP16 sends half of the bytes, but for the words that ranks exchange in each step.
+  json 'all(0.49 < r["bytes_sent"] / q["bytes_sent"] < 0.52 for q, r in zip(j["parts"]["ranks"]["rows"], j["parts"]["ranks"]["rows"][1:]) if r["wire"] == "f16")'
+else
+  learn 3 ranks --quick && complains 'this build has no MPI'
+fi
+
 # A process that answers as PyTorch would, and badly: wrong values are not timed, an error or an end is told.
 # shellcheck disable=SC2016  # a script in quotes
 printf '%s\n' '#!/usr/bin/env bash' 'echo noise' 'while read -r what rest; do case $what in' \
