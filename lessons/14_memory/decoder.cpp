@@ -101,7 +101,7 @@ std::unique_ptr<data::Text> characters(Lab& lab) {
     text->validation.resize(lab.options().smoke ? 2048 : 16384);  // enough to compare runs in pairs
     return text;
   } catch (const MissingError&) {
-    if (lab.options().verify && !lab.options().smoke) throw;
+    if (lab.options().full || (lab.options().verify && !lab.options().smoke)) throw;
     lab.say("\nThe text for the decoder is not here: ./learn data text fetches it.");
     return nullptr;
   }

@@ -16,10 +16,7 @@ namespace {
 
 void experiment(Lab& lab) {
   const std::unique_ptr<data::Text> text = characters(lab);
-  if (lab.options().full) {
-    if (text) ask_parity(lab, *text);
-    return;
-  }
+  if (lab.options().full) return ask_parity(lab, *text);
   show_bytes(lab);
   show_attention(lab);
   show_sums(lab, text.get());

@@ -33,7 +33,8 @@ void ask_by_hand(Lab& lab, const data::Text& text);  ///< decoder.cpp
 void ask_small_batch(Lab& lab);                      ///< small_batch.cpp
 void ask_norms(Lab& lab);                            ///< small_batch.cpp
 
-/// Shakespeare's plays in characters, or nothing where they are not here; with --verify that is a MissingError. (decoder.cpp)
+/// Shakespeare's plays in characters, or nothing where they are not here. With --verify, and with --full, which trains on
+/// nothing else, that is a MissingError. (decoder.cpp)
 std::unique_ptr<data::Text> characters(Lab& lab);
 
 /// The widths of the decoders that this lesson trains.

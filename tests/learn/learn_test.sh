@@ -110,14 +110,18 @@ plans_memory() {
     prints '^The peak comes in: backward of' && prints '^the batch  *(100, 784)  *f32  *1 '
   learn 0 memory --recipe fp16_dynamic --batch 100 && prints 'at the peak  *FP32$' && prints '^weights  *101780 ' &&
     prints '^masters  *203560 ' && prints '^Beside FP32: [01][.][0-9]* of its peak, 0[.]5[0-9]* of its activations'
-  learn 0 memory --batch 100 --accumulate 4 && prints '^A step of 4 x 100 images, 400 in all[.]' && prints '^50890 parameters[.]$'
+  learn 0 memory --batch 100 --accumulate 4 && prints '^A step of 100 x 4 images, 400 in all[.]' && prints '^50890 parameters[.]$'
   learn 0 memory --batch 1 --momentum 0.9 && prints '^A step of 1 image[.]' && prints '; sgd momentum=0.9; f32$'
   learn 0 memory --model bert-base --batch 8 --recompute sqrt && prints '^Runs 12 blocks again in backward, in 3 segments[.]$'
   learn 2 memory --recompute 2 && complains '2 segments of a model that has 1 block'
+  learn 0 memory --recompute && prints '^Beside a step without recomputation: 1[.]00 of its peak' &&
+    prints '^Recomputation saves nothing here[.]$'
+  learn 0 memory --model bert-base --batch 8 --recompute && prints '^Beside a step without recomputation: 0[.]' &&
+    if grep -q 'saves nothing' out; then fail 'recomputation of bert-base saves memory'; fi
   learn 0 memory --model bert-base --batch 8 --recompute --saved all && prints '^attention, again  *(8, 128, 768)  *f32  *1 '
 
   # The search ends where one more does not fit, and a training agrees.
-  learn 0 memory --budget 2MB && prints '^largest batch [1-9]'
+  learn 0 memory --budget 2MB && prints '^largest batch [1-9]' && prints '^With at most 2000000 bytes:$'
   local largest
   largest=$(sed -n 's/^largest batch //p' out)
   [ "$(tail -n 1 out)" = "largest batch $largest" ] || fail 'does not end with the largest batch'
@@ -183,6 +187,7 @@ use() {
   learn 2 run 6 --smok && complains "did you mean '--smoke'"
   learn 2 run 6 --seeds 0 && complains 'whole number from 1'
   learn 2 run 6 --full && complains "there is no option '--full'"
+  [ -e "$source_folder/datasets/text" ] || { learn 3 run 14 --full --data cut && complains 'data text'; }
   learn 2 run 6 --seeds 2.5 && complains 'whole number'
   learn 2 run 6 --seeds && complains '--seeds'
   learn 2 run 6 --data cifar10 && complains 'cifar10'
@@ -280,7 +285,7 @@ use() {
   learn 2 memory --model transformer --data mnist && complains 'transformer reads texts'
   learn 2 memory --model transformer --context 8 && complains "no option '--context'"
   learn 2 memory --budget 12 GB && complains 'one argument too many'
-  for size in 12Gb GB -1GB 0 0.1B 1e30GB 12GB5; do
+  for size in 12 999999 12Gb GB -1GB 0 0.1B 1e30GB 12GB5; do
     learn 2 memory --budget $size && complains "'$size' is no size of memory; write 12GB"
   done
   learn 2 memory --optimizer adam --momentum 0.9 && complains '--momentum is for sgd'

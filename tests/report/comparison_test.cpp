@@ -203,11 +203,28 @@ TEST_CASE("final and best, of the metric or of the loss") {
         std::string::npos);
   runs[0].header.higher_is_better = false;
   CHECK(compared(runs, {}).groups[0].best == 85.0);
+  runs[0].header.metric = "validation loss";  // a text has no test set
+  CHECK(
+      comparison_note(compared({runs[0]}, {}))
+          .ends_with(" on the first 8,192 tokens of the validation text; final: at the end, on all of it."));
+  CHECK(comparison_note(compared(runs, {}))
+            .ends_with("on the test set, and of a text on all of its validation data."));
   CHECK(metric.groups[0].seeds == "0 1");
   CHECK(metric.groups[0].skips == 1.0);
   CHECK(metric.groups[0].seconds == 2.5);
   CHECK_FALSE(metric.groups[0].peak_bytes);
   CHECK_FALSE(metric.groups[0].lost);
+}
+
+TEST_CASE("a baseline is named with or without the mark of a learner's pieces") {
+  std::vector<Run> runs = two_recipes({90, 91}, {80, 81});
+  for (Run& run : runs) run.header.name += " (YOURS: half)";
+  for (const char* const name : {"FP32", "fp32 (yours: half)"}) {
+    const RunsView view{.against = name};
+    const std::vector<std::vector<Group>> questions{groups_of(runs, view)};
+    CHECK_NOTHROW(expect_baseline(questions, view));
+    CHECK(compared(runs, view).groups[1].difference->mean == -10);
+  }
 }
 
 TEST_CASE("the table of a comparison fits 80 columns") {

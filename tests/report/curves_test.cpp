@@ -212,6 +212,28 @@ TEST_CASE("a page draws skips, norms and learning rates, too, where they say som
   CHECK(titles({a, b}) == "Training loss; Steps skipped so far; Learning rate; ");
 }
 
+TEST_CASE("the validation loss of a text, which is its metric too, is drawn once") {
+  Run text = run_of("a", 0, {3, 2, 1}), image = run_of("b", 0, {3, 2, 1});
+  text.header.metric = "validation loss";
+  text.steps[1].metric = text.steps[1].validation_loss = 2.5;
+  text.steps[2].metric = text.steps[2].validation_loss = not_a_number;
+  image.header.metric = "test accuracy (%)";
+  const auto titles = [](const std::vector<Run>& runs) {
+    std::string all;
+    for (const Panel& panel : make_panels(group_by_recipe(runs)))
+      all += tinymp::concat(panel.title, " of ", panel.curves.size(), "; ");
+    return all;
+  };
+  CHECK(titles({text}) == "Training loss of 1; Validation loss of 1; ");
+  // It does not take the place of another metric.
+  image.steps[1].metric = 90;
+  image.steps[1].validation_loss = 0.3;
+  CHECK(titles({text, image}) == "Training loss of 2; Validation loss of 2; Validation accuracy (%) of 1; ");
+  // Another program may have measured it under this name alone.
+  text.steps[1].validation_loss = text.steps[2].validation_loss = tinymp::train::not_measured;
+  CHECK(titles({text}) == "Training loss of 1; Validation loss of 1; ");
+}
+
 TEST_CASE("on the way a metric is that of the validation data, and two metrics share no panel") {
   Run a = run_of("a", 0, {3, 2}), b = run_of("b", 0, {3, 2});
   a.header.metric = "test accuracy (%)";

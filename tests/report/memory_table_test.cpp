@@ -49,8 +49,8 @@ TEST_CASE("memory table: a row a group, in one unit, within 80 columns") {
   const std::vector<Run> runs = two_runs();
   const std::vector<Group> groups = group_by_recipe(runs);
   const Table table = memory_table(groups);
-  CHECK(table.header == std::vector<std::string>{"run", "weights", "masters", "moments", "gradients",
-                                                 "activations", "other", "peak"});
+  CHECK(table.header == std::vector<std::string>{"run", "weights", "masters", "optimizer", "gradients",
+                                                 "activations", "workspace", "peak"});
   REQUIRE(table.rows.size() == 2);
   CHECK(table.rows[0] ==
         std::vector<std::string>{"FP32", "0.400", "-", "0.800", "0.400", "2.00", "0.0500", "3.60"});
@@ -71,13 +71,13 @@ TEST_CASE("memory table: the note says from the figures whether the state shrank
   CHECK(note.starts_with("In MB, measured in the steps"));
   CHECK(has(
       note,
-      "FP16, dynamic; FP16, S = 8: the model's state (weights, masters, moments) takes 1.17 times the bytes "
-      "of FP32's, so it does not shrink; the activations take 0.505 times the bytes of FP32's, and the peak "
+      "FP16, dynamic; FP16, S = 8: the state (weights, masters, optimizer, gradients) takes as many bytes as "
+      "FP32's, so it does not shrink; the activations take 0.505 times the bytes of FP32's, and the peak "
       "is 0.736 times FP32's."));
   CHECK(has(note,
-            "FP16 weights: the model's state (weights, masters, moments) takes 0.833 times the bytes of "
+            "FP16 weights: the state (weights, masters, optimizer, gradients) takes 0.75 times the bytes of "
             "FP32's; the activations"));
-  CHECK_FALSE(has(note, "FP32: the model"));
+  CHECK_FALSE(has(note, "FP32: the state"));
 }
 
 TEST_CASE("memory table: only what is alike is compared, and only with FP32") {
@@ -135,7 +135,7 @@ TEST_CASE("memory table: recomputation and micro-batches stand beside the run wi
             concat(" ", groups[4].name, ": in 8 micro-batches the activations take 0.5 times the bytes")));
   CHECK_FALSE(has(note, concat(groups[4].name, ": in 8 micro-batches the activations take 0.125")));
   // FP16 is compared with the FP32 run that neither recomputes nor accumulates.
-  CHECK(has(note, "FP16, dynamic: the model's state (weights, masters, moments) takes 1.17 times"));
+  CHECK(has(note, "FP16, dynamic: the state (weights, masters, optimizer, gradients) takes as many bytes"));
   CHECK(
       has(note, "the activations take 0.505 times the bytes of FP32's, and the peak is 0.736 times FP32's."));
 }
@@ -155,7 +155,7 @@ TEST_CASE("memory table: the mean over the seeds that measured it, nothing where
   const std::vector<Group> groups = group_by_recipe(runs);
   REQUIRE(groups.size() == 1);
   CHECK(memory_of(groups[0])->peak == 2'650'001);
-  CHECK(memory_of(groups[0])->state() == 1'400'000);
+  CHECK(memory_of(groups[0])->state() == 1'600'000);
 
   const std::vector<Run> none(runs.begin() + 2, runs.end());
   CHECK(memory_table(group_by_recipe(none)).rows.empty());

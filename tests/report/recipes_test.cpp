@@ -97,7 +97,7 @@ TEST_CASE("memory is told where it was measured: a row a group, a column a kind"
   const std::string html = memory_html(group_by_recipe(section.runs));
   CHECK(html.find("<h3>Memory</h3>") != std::string::npos);
   CHECK(count(html, "<tr><th scope=\"row\"><svg class=\"swatch\"") == 3);
-  CHECK(html.find("the model&#39;s state (weights, masters, moments) takes ") != std::string::npos);
+  CHECK(html.find("the state (weights, masters, optimizer, gradients) takes ") != std::string::npos);
   ReportSection gap =
       section;  // a group that did not measure it has no row, and those below keep their colours
   for (Run& run : gap.runs)

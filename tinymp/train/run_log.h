@@ -59,7 +59,7 @@ struct RunHeader {
 
   std::int64_t samples() const { return batch * micro_batches; }  ///< that a step sees
 };
-/// "64", or "32 x 8" of micro-batches
+/// "64", or "32 x 8" of 8 micro-batches of 32: the batch x their number
 std::string describe_batch(const RunHeader& header);
 
 /// One logged step. Shares lie between 0 and 1. What the step did not measure is not_measured.

@@ -3,6 +3,8 @@
 #include <lessons/lab/classroom/files.h>
 #include <lessons/lab/classroom/similarity.h>
 #include <lessons/lab/learn/words.h>
+#include <tuple>
+#include <utility>
 
 namespace tinymp::classroom {
 
@@ -18,6 +20,18 @@ const Exercise* next_of(const std::vector<Exercise>& exercises, const lab::Progr
   for (const Exercise& exercise : exercises)
     if (!has_passed(exercise, progress)) return &exercise;
   return nullptr;
+}
+
+const Exercise* next_after(const Exercise& exercise, const std::vector<Exercise>& exercises,
+                           const lab::Progress& progress) {
+  const Exercise* best = nullptr;
+  const auto rank = [&](const Exercise& other) {
+    const bool is_behind = std::tie(other.chapter, other.place) > std::tie(exercise.chapter, exercise.place);
+    return std::pair(other.chapter != exercise.chapter, !is_behind);
+  };
+  for (const Exercise& other : exercises)
+    if (!has_passed(other, progress) && (best == nullptr || rank(other) < rank(*best))) best = &other;
+  return best;
 }
 
 std::string shown(const fs::path& path) {

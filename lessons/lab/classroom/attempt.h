@@ -13,6 +13,9 @@ std::string progress_key(const Exercise& exercise);
 bool has_passed(const Exercise& exercise, const lab::Progress& progress);
 /// The first exercise that has not passed; null when all have.
 const Exercise* next_of(const std::vector<Exercise>& exercises, const lab::Progress& progress);
+/// Of those that have not passed: the next of the same chapter, else the first of it, else the next one, else the first.
+const Exercise* next_after(const Exercise& exercise, const std::vector<Exercise>& exercises,
+                           const lab::Progress& progress);
 
 /// The path relative to the current folder when it lies below that folder, otherwise unchanged.
 std::string shown(const std::filesystem::path& path);

@@ -81,7 +81,8 @@ int check(int argc, const char* const* argv) {
   if (which.empty()) return list(workbook, progress);
   Json verdicts = Json::array();
   bool all = true;
-  for (const Exercise& exercise : exercises_named(which)) {
+  const std::vector<Exercise> meant = exercises_named(which);
+  for (const Exercise& exercise : meant) {
     const Attempt made = attempt_aloud(exercise, workbook, progress, patience);
     if (made.verdict.outcome == Verdict::Outcome::machine) throw MissingError(made.verdict.message);
     all = all && made.verdict.passed();
@@ -91,9 +92,11 @@ int check(int argc, const char* const* argv) {
     if (!made.verdict.passed()) break;  // one at a time
   }
   if (json) std::cout << verdicts.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  if (all && !json)
-    if (const Exercise* next = next_of(exercises(), progress))
+  if (all && !json) {
+    const std::vector<Exercise> every = exercises();
+    if (const Exercise* next = next_after(meant.back(), every, progress))
       std::cout << fmt::format("Next: ./learn check {}\n", next->number());
+  }
   return all ? 0 : 1;
 }
 

@@ -78,8 +78,9 @@ inline std::string half_fields(std::uint16_t bits) {
   return text;
 }
 
-/// The shortest decimal that converts back to x; "inf", "-inf" and "nan" for these.
+/// The shortest decimal that converts back to x; "inf", "-inf" and "NaN" for these.
 inline std::string decimal(float x) {
+  if (x != x) return "NaN";  // whose sign says nothing
   std::array<char, 64> text{};
   const auto [end, _] = std::to_chars(text.data(), text.data() + text.size(), x);
   return {text.data(), end};

@@ -17,7 +17,6 @@
 #include <ctime>
 #include <iostream>
 #include <optional>
-#include <tuple>
 
 // ./learn watch: judges a file each time it is saved. It reads the text itself several times a second. That
 // works where a file system sends no events (WSL, network mounts), and however an editor saves.
@@ -133,18 +132,6 @@ Exercise first_of(const std::string& which, const lab::Progress& progress) {
   return next == nullptr ? meant.front() : *next;
 }
 
-/// The next exercise after `exercise` that does not pass yet, or else the first that does not.
-std::optional<Exercise> next_after(const Exercise& exercise, const lab::Progress& progress) {
-  const std::vector<Exercise> all = exercises();
-  const auto behind = std::ranges::find_if(all, [&](const Exercise& other) {
-    return std::tie(other.chapter, other.place) > std::tie(exercise.chapter, exercise.place) &&
-           !has_passed(other, progress);
-  });
-  if (behind != all.end()) return *behind;
-  const Exercise* const first = next_of(all, progress);
-  return first == nullptr ? std::nullopt : std::optional(*first);
-}
-
 void give_hint(const Exercise& exercise) {
   const std::string number = exercise.number();
   const std::array<const char*, 2> words{"hint", number.c_str()};
@@ -190,7 +177,8 @@ int watch(int argc, const char* const* argv) {
     if (key == 'q') return 0;
     if (key == 'h') give_hint(watcher->exercise());
     if (key == 'n') {
-      const std::optional<Exercise> next = next_after(watcher->exercise(), progress);
+      const std::vector<Exercise> all = exercises();
+      const Exercise* const next = next_after(watcher->exercise(), all, progress);
       if (!next) {
         std::cout << "\nAll exercises pass. Train with them: ./learn run 7 --mine\n";
         return 0;

@@ -89,13 +89,21 @@ std::string as_word(std::string_view argument) {
                                                                       : quoted(argument);
 }
 
+/// Whether a line of --help is that of an option or an argument, with its description in the second column, or goes on
+/// with one. Lines of a footer have columns of their own.
+bool has_description(std::string_view line) {
+  if (line.size() <= names_width || line[names_width - 1] != ' ') return false;
+  const std::size_t first = line.find_first_not_of(' ');
+  return first >= names_width || (first == 2 && (line[2] == '-' || (line[2] >= 'A' && line[2] <= 'Z')));
+}
+
 /// What CLI11 says, which breaks no lines: descriptions go on below themselves.
 std::string fitted_help(const std::string& help) {
   const int width = report::terminal_width(STDOUT_FILENO);
   std::istringstream lines(help);
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    const bool has_columns = line.starts_with(' ') && line.size() > names_width && width > 2 * names_width;
+    const bool has_columns = has_description(line) && width > 2 * names_width;
     if (report::display_width(line) <= width || !has_columns) {
       text += fitted(line, width) + "\n";
       continue;

@@ -65,13 +65,6 @@ std::vector<std::uint64_t> Lab::seeds() const {
   return seeds;
 }
 
-std::string without_pieces(const std::string& name) {
-  const std::size_t mark = name.find(" (YOURS: ");
-  if (mark == std::string::npos) return name;
-  const std::size_t end = std::min(name.find(')', mark), name.size() - 1);
-  return name.substr(0, mark) + name.substr(end + 1);
-}
-
 std::string Lab::marked(const std::string& name) const {
   const std::string mine = train::learner_pieces(train::pieces());
   const std::string text = mine.empty() ? name : concat(name, " (YOURS: ", mine, ")");

@@ -107,7 +107,7 @@ std::vector<report::ReportSection> Lab::Impl::take_sections() {
   std::vector<train::Run> shown(std::make_move_iterator(runs.begin()), std::make_move_iterator(runs.end()));
   runs.clear();
   if (!pieces.empty())
-    for (train::Run& run : shown) run.header.name = without_pieces(run.header.name);
+    for (train::Run& run : shown) run.header.name = report::without_pieces(run.header.name);
   std::vector<report::ReportSection> sections = report::sections_by_question(std::move(shown));
   for (const auto& verdict : verdicts) {
     auto section = std::ranges::find(sections, verdict.first, &report::ReportSection::question);

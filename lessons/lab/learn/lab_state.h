@@ -12,9 +12,6 @@ namespace tinymp::lab {
 
 inline constexpr std::string_view cut_name = "fashion-mnist-cut", course_name = "course";
 
-/// The name of a curve without the mark of a learner's pieces, which a page and a terminal tell once.
-std::string without_pieces(const std::string& name);
-
 /// What a lab remembers from its first run to its report.
 struct Lab::Impl {
   Lesson lesson{};

@@ -44,7 +44,7 @@ LastWords::~LastWords() {
 
 RunProgress::RunProgress(train::RunHeader header, const std::string& log, const Options& options,
                          report::LiveCurves* live, bool stops)
-    : name_(without_pieces(header.name)),
+    : name_(report::without_pieces(header.name)),
       live_(live),
       bar_(stderr, report::pad(name_, name_width), header.steps, options.plain) {
   if (!stops)

@@ -99,7 +99,8 @@ std::vector<Condition> conditions_in(const std::string& text) {
   }
 }
 
-/// The runs of the baseline: a group by its name, else a run by its name or path, else a recipe, else FIELD=VALUE.
+/// The runs of the baseline: a group by its name, else a run by its name, with or without the mark of a learner's pieces, or
+/// path, else a recipe, else FIELD=VALUE.
 std::vector<const Run*> baseline_runs(std::span<const Group> groups, const std::string& wanted) {
   for (const Group& group : groups)
     if (is_same_text(group.name, wanted)) return group.runs;
@@ -107,6 +108,7 @@ std::vector<const Run*> baseline_runs(std::span<const Group> groups, const std::
   const std::vector<std::function<bool(const Run&)>> ways = {
       [&](const Run& run) { return run.path == wanted || run_name(run) == wanted; },
       [&](const Run& run) { return is_same_text(run.header.name, wanted); },
+      [&](const Run& run) { return is_same_text(without_pieces(run.header.name), wanted); },
       [&](const Run& run) {
         return fits(run, {"recipe", wanted});
       },

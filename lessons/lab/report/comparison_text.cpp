@@ -56,6 +56,18 @@ std::string pairs_cell(const Compared& row) {
   return concat(row.difference ? row.difference->pairs : 0);
 }
 
+/// A text has no test set.
+std::string best_and_final(const std::string& measure) {
+  if (measure == "training loss") return "best: the smallest training loss on the way.";
+  if (measure == "validation loss")
+    return "best: the smallest on the way, which ./learn train measures on the first 8,192 tokens of the "
+           "validation text; final: at the end, on all of it.";
+  return concat(
+      "best: the best on the way, which ./learn train measures on the validation data; final: at the end, on "
+      "the test set",
+      measure == "result" ? ", and of a text on all of its validation data." : ".");
+}
+
 }  // namespace
 
 bool says_more(const Comparison& comparison, const RunsView& view) {
@@ -94,11 +106,7 @@ Table comparison_table(const Comparison& comparison) {
 std::string comparison_note(const Comparison& comparison) {
   std::string note;
   if (std::ranges::any_of(comparison.groups, [](const Compared& row) { return row.best.has_value(); }))
-    note =
-        comparison.measure == "training loss"
-            ? "best: the smallest training loss on the way."
-            : "best: the best on the way, which ./learn train measures on the validation data; final: at the "
-              "end, on the test set.";
+    note = best_and_final(comparison.measure);
   if (comparison.repeats > 0 && !comparison.baseline.empty())
     note += concat(note.empty() ? "" : " ",
                    "Repeats of a run with its seed and result are no further pair: ", comparison.repeats,

@@ -109,6 +109,13 @@ std::string lost_how(const Group& group) {
 
 }  // namespace
 
+std::string without_pieces(const std::string& name) {
+  const std::size_t mark = name.find(" (YOURS: ");
+  if (mark == std::string::npos) return name;
+  const std::size_t end = std::min(name.find(')', mark), name.size() - 1);
+  return name.substr(0, mark) + name.substr(end + 1);
+}
+
 std::vector<Group> group_by_recipe(std::span<const Run> runs) {
   std::vector<Group> groups;
   std::map<std::pair<std::string, std::vector<std::string>>, std::vector<std::size_t>> alike;

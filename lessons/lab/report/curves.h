@@ -17,6 +17,9 @@ struct Group {
   std::vector<const Run*> runs;
 };
 
+/// The name of a curve without the mark of a learner's pieces, "FP32 (YOURS: half)".
+std::string without_pieces(const std::string& name);
+
 /// In the order in which the names first appear.
 std::vector<Group> group_by_recipe(std::span<const Run> runs);
 
@@ -91,7 +94,8 @@ inline constexpr Quantity page_quantities[] = {
 
 /// The charts worth drawing, one after the other (those of a hundred runs of 10,000 steps take 30 MB each): the loss
 /// always (if any step was logged); the scale where one of them is dynamic; skips where there are some; the learning
-/// rate where it moves or the groups differ in it; the others where they were measured. Of several metrics the first.
+/// rate where it moves or the groups differ in it; the others where they were measured. Of several metrics the first that is
+/// not the validation loss again.
 void each_panel(std::span<const Group> groups, std::span<const Quantity> quantities,
                 const std::function<void(Panel)>& draw);
 

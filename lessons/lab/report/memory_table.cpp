@@ -15,19 +15,19 @@ using train::MemoryBytes;
 
 struct Kind {
   const char* name;
-  const char* column;  ///< in a table of 80 columns; null: in that of the kind before it
+  bool has_column;  ///< in a table of 80 columns; else it is in that of the kind before it
   std::int64_t MemoryBytes::*bytes;
   double MemoryFigures::*mean;
 };
 
 constexpr Kind kinds[] = {
-    {"weights", "weights", &MemoryBytes::weights, &MemoryFigures::weights},
-    {"masters", "masters", &MemoryBytes::masters, &MemoryFigures::masters},
-    {"optimizer", "moments", &MemoryBytes::optimizer, &MemoryFigures::optimizer},
-    {"gradients", "gradients", &MemoryBytes::gradients, &MemoryFigures::gradients},
-    {"activations", "activations", &MemoryBytes::activations, &MemoryFigures::activations},
-    {"workspace", "other", &MemoryBytes::workspace, &MemoryFigures::workspace},
-    {"scratch", nullptr, &MemoryBytes::scratch, &MemoryFigures::scratch},
+    {"weights", true, &MemoryBytes::weights, &MemoryFigures::weights},
+    {"masters", true, &MemoryBytes::masters, &MemoryFigures::masters},
+    {"optimizer", true, &MemoryBytes::optimizer, &MemoryFigures::optimizer},
+    {"gradients", true, &MemoryBytes::gradients, &MemoryFigures::gradients},
+    {"activations", true, &MemoryBytes::activations, &MemoryFigures::activations},
+    {"workspace", true, &MemoryBytes::workspace, &MemoryFigures::workspace},
+    {"scratch", false, &MemoryBytes::scratch, &MemoryFigures::scratch},
 };
 
 bool is_measured(const Run& run) {
@@ -86,7 +86,7 @@ std::string beside(const std::string& how, const char* than, const Measured& row
 
 std::string beside_fp32(const Measured& row, const Measured& wide) {
   const double state = row.figures.state() / wide.figures.state();
-  return concat("the model's state (weights, masters, moments) takes ", times(state),
+  return concat("the state (weights, masters, optimizer, gradients) takes ", times(state),
                 state >= 1 ? ", so it does not shrink" : "", "; the activations take ",
                 times(row.figures.activations / wide.figures.activations), ", and the peak is ",
                 short_number(row.figures.peak / wide.figures.peak, 3), " times FP32's.");
@@ -150,7 +150,7 @@ Table memory_table(std::span<const Group> groups) {
   const double unit = unit_of(rows).second;
   table = {{"run"}, {Align::left}, {}};
   for (const Kind& kind : kinds)
-    if (kind.column != nullptr) table.header.emplace_back(kind.column);
+    if (kind.has_column) table.header.emplace_back(kind.name);
   table.header.emplace_back("peak");
   table.align.resize(table.header.size(), Align::right);
   for (const Measured& row : rows) {
@@ -158,7 +158,7 @@ Table memory_table(std::span<const Group> groups) {
     double bytes = 0;
     for (const Kind* kind = std::begin(kinds); kind != std::end(kinds); ++kind) {
       bytes += row.figures.*kind->mean;
-      if (const Kind* const next = kind + 1; next != std::end(kinds) && next->column == nullptr) continue;
+      if (const Kind* const next = kind + 1; next != std::end(kinds) && !next->has_column) continue;
       cells.push_back(cell(std::exchange(bytes, 0), unit));
     }
     cells.push_back(cell(row.figures.peak, unit));
@@ -171,9 +171,9 @@ std::string memory_note(std::span<const Group> groups) {
   if (rows.empty()) return "";
   return concat(
       "In ", unit_of(rows).first,
-      ", measured in the steps: the most of each kind, and of their sum (peak). Moments: all that the "
-      "optimizer keeps. Activations: what forward leaves for backward, autocast's copies of weights "
-      "among it. Other: the batch, temporaries of an op, and what kernels took while they ran.",
+      ", measured in the steps: the most of each kind, and of their sum (peak). Optimizer: its moments, and "
+      "all else that it keeps. Activations: what forward leaves for backward, autocast's copies of weights "
+      "among it. Workspace: the batch, temporaries of an op, and what kernels took while they ran (scratch).",
       beside_each_other(rows));
 }
 

@@ -14,7 +14,7 @@ struct MemoryFigures {
   double scratch = 0;  ///< of kernels; 0 in older logs, where it is among the workspace
   double peak = 0;     ///< of the sum
 
-  double state() const { return weights + masters + optimizer; }
+  double state() const { return weights + masters + optimizer + gradients; }
 };
 
 /// Nothing when no run measured it.

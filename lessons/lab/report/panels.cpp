@@ -79,14 +79,30 @@ Scale scale_of(const Panel& panel) {
   return scale_of_values(panel);
 }
 
+void erase_curve(Panel& panel, std::size_t i) {
+  panel.curves.erase(panel.curves.begin() + static_cast<std::ptrdiff_t>(i));
+  panel.group.erase(panel.group.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+/// The metric of a text is its validation loss, which has a chart already.
+void drop_validation_losses(Panel& panel, std::span<const Group> groups) {
+  const auto is_drawn = [&](const Run* run) {
+    return std::ranges::all_of(run->steps, [](const train::LogRecord& r) {
+      return !train::is_measured(r.metric) || r.metric == r.validation_loss ||
+             (std::isnan(r.metric) && train::is_measured(r.validation_loss) && std::isnan(r.validation_loss));
+    });
+  };
+  for (std::size_t i = panel.curves.size(); i-- > 0;)
+    if (std::ranges::all_of(groups[panel.group[i]].runs, is_drawn)) erase_curve(panel, i);
+}
+
 /// Two metrics share no axis: the first one stays.
 void keep_one_metric(Panel& panel, std::span<const Group> groups) {
   const auto metric_of = [&](std::size_t g) { return groups[g].runs[0]->header.metric; };
   for (std::size_t i = panel.curves.size(); i-- > 1;) {
-    if (metric_of(panel.group[i]) == metric_of(panel.group[0])) continue;
-    panel.curves.erase(panel.curves.begin() + static_cast<std::ptrdiff_t>(i));
-    panel.group.erase(panel.group.begin() + static_cast<std::ptrdiff_t>(i));
+    if (metric_of(panel.group[i]) != metric_of(panel.group[0])) erase_curve(panel, i);
   }
+  panel.title = title_of(panel, groups);
 }
 
 }  // namespace
@@ -116,7 +132,10 @@ void each_panel(std::span<const Group> groups, std::span<const Quantity> quantit
   for (const Quantity quantity : quantities) {
     if (quantity == Quantity::scale && !scale_may_move(groups)) continue;
     Panel panel = make_panel(groups, quantity);
-    if (quantity == Quantity::metric) keep_one_metric(panel, groups);
+    if (quantity == Quantity::metric) {
+      drop_validation_losses(panel, groups);
+      keep_one_metric(panel, groups);
+    }
     const bool may_be_silent = quantity == Quantity::skips || quantity == Quantity::lr;
     if (may_be_silent && !says_something(panel)) continue;
     if (!panel.curves.empty()) draw(std::move(panel));

@@ -86,6 +86,16 @@ void expect_calls(Judge& judge, const Trial& t, const std::vector<Call>& calls) 
 
 // ---- The gradient.
 
+/// Whether the seeds are S times a quotient of integers, and some remainder is lost.
+bool divides_seeds_as_integers(const Trial& t, const std::vector<Call>& calls) {
+  const std::int64_t usual = t.batches[0].size;
+  const auto has_rest = [&](const MicroBatch& b) { return b.size % usual != 0; };
+  return std::ranges::any_of(t.batches, has_rest) &&
+         std::ranges::equal(calls, t.batches, [&](const Call& call, const MicroBatch& b) {
+           return call.seed == static_cast<float>(b.size / usual) * t.scale;
+         });
+}
+
 std::string why_gradient(const Trial& t, const Sums& right, const Answer& yours,
                          const std::vector<Call>& calls, double off) {
   const auto is = [&](double v) { return near(static_cast<double>(yours.gradient), v, off); };
@@ -95,6 +105,15 @@ std::string why_gradient(const Trial& t, const Sums& right, const Answer& yours,
   if (one_seed && !right.equal && is(right.mean_of_means))
     return "Your code takes the mean of the means: a micro-batch of one sample counts as much as one of "
            "three.";
+  if (divides_seeds_as_integers(t, calls))
+    return "Your code divides sizes[i] by another size as whole numbers: of a smaller micro-batch nothing is "
+           "left. "
+           "Divide in double.";
+  if (const double whole = std::floor(right.samples / usual);
+      whole * usual != right.samples && yours.micro_batches == whole)
+    return "Your code divides the number of samples as whole numbers, which drops the remainder: "
+           "micro_batches is a "
+           "double. Divide in double.";
   if (is(right.gradient * right.samples / usual / count))
     return "Your code gives the number of micro-batches, although they are not equally large: give it in "
            "micro-batches as large as the one whose seed is S.";
@@ -140,6 +159,8 @@ const char* why_loss(const Trial& t, const Sums& right, const Answer& yours, dou
   if (yours.has_loss == 0) return "Your code returns no loss.";
   if (!std::isfinite(right.loss))
     return "Your loss leaves out one that is not finite: the log has to show it.";
+  if (loss == 0 && t.batches.size() > 1)
+    return "Your loss is 0: sizes[i] / samples is 0 where both are whole numbers. Divide in double.";
   if (near(loss, right.loss_of_means, off))
     return "Your loss is the mean of the means: it counts samples, as the gradient does.";
   if (near(loss, right.loss_of_means * count, count * off))

@@ -169,8 +169,10 @@ void expect_gradients(Judge& judge, const Trial& t, const Answer& yours) {
 }
 
 void run(Judge& judge, const Trial& t) {
-  Message reply = judge.ask(Message().put(Asked::gradient).put(t.setting).put_all(t.numbers),
-                            [&] { return "  in recompute" + shown(t); });
+  Message reply = judge.ask(Message().put(Asked::gradient).put(t.setting).put_all(t.numbers), [&] {
+    return "  in recompute" + shown(t) +
+           (in_force(t.setting.autocast) ? "" : "\n  cast_policy() is nullptr in forward: it has no kept().");
+  });
   const auto yours = reply.take<Answer>();
   const std::vector<Run> runs = reply.take_all<Run>();
   expect_course(judge, t, yours, reply.text());

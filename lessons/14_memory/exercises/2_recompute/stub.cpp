@@ -19,7 +19,8 @@
 //                                           while `run` lives: is_first true: remembered() calls the effect, and writes what it
 //                                           returns into journal_; false: it calls nothing, and reads from journal_
 //     run.expect_end()                      behind the second run: throws Error if the journal holds more
-//     cast_policy()                         autocast that is in force, or nullptr; cast_policy()->kept() is the same for later
+//     cast_policy()                         autocast that is in force, or nullptr; cast_policy()->kept() is the same for later:
+//                                           ask for it only where there is one
 //     product_policy()                      that of FP8, a shared_ptr
 //     casts_, products_                     members, to keep the two in: shared_ptrs
 //     InForce name(casts_.get(), products_);

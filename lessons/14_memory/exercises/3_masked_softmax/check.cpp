@@ -38,8 +38,11 @@ std::string why_nan(const Row& row) {
     return "Your code does not subtract the largest score: exp of 89 is infinite in FP32, and infinity / "
            "infinity is NaN.";
   if (*std::max_element(begin, row.scores.end()) > top + 80)
-    return "Your code subtracts the largest score of the whole row: beside one that is masked, all that is "
-           "seen is e^-100 = 0, and 0 / 0 NaN. Take the largest of those that are seen.";
+    return "Your code subtracts the largest score of the whole row. Where one that is masked is larger by "
+           "104 "
+           "or more, exp of all that is seen is 0 in FP32, and 0 / 0 is NaN. Take the largest of those that "
+           "are "
+           "seen.";
   return "Your mask multiplies by infinity: 0 x infinity is NaN where a key is seen. FP16 has infinity for "
          "1e9.";
 }

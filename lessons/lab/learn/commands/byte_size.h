@@ -12,7 +12,8 @@ namespace tinymp::lab {
 
 CLI::Validator byte_size();
 
-/// "12GB", "1.5 GiB", "800kB", "4096": bytes. Throws UsageError for anything else, and for less than one byte.
+/// "12GB", "1.5 GiB", "800kB", "4096B", "4096000": bytes. Throws UsageError for anything else, for less than one byte, and
+/// for less than 1000000 without a unit.
 std::int64_t bytes_from(const std::string& text);
 
 }  // namespace tinymp::lab

@@ -83,9 +83,9 @@ constexpr const char* about =
     "        became FP8\n"
     "  all   as in a framework that writes all of that as ops which save their inputs\n"
     "        and outputs: nothing that forward made goes before backward has run\n"
-    "        through the op that made it. So the FP32 scores of attention stay, and its\n"
-    "        probabilities after dropout. With --recompute: as soon as a segment runs\n"
-    "        again\n";
+    "        through the op that made it. So the FP32 scores of attention stay, and\n"
+    "        its probabilities after dropout. With --recompute: as soon as a segment\n"
+    "        runs again\n";
 
 std::string in(double unit, std::int64_t bytes) {
   const double value = static_cast<double>(bytes) / unit;
@@ -153,9 +153,10 @@ struct Question {
   bool searches;        ///< for the largest batch
 
   MemoryUse use() const { return dry_run(plan, train::blank(model.batch), saved); }
-  std::string things(std::int64_t count) const {
-    return concat(count, model.batch.pixels > 0 ? " image" : " text", count == 1 ? "" : "s");
+  std::string kind(std::int64_t count) const {
+    return concat(model.batch.pixels > 0 ? " image" : " text", count == 1 ? "" : "s");
   }
+  std::string things(std::int64_t count) const { return concat(count, kind(count)); }
 };
 
 Question question_from(const CLI::App& app, const MemoryFlags& flags) {
@@ -191,9 +192,10 @@ void tell_plan(const Question& asked, const std::string& name) {
 
 void tell_batch(const Question& asked, bool fits) {
   const std::int64_t k = asked.plan.micro_batches, n = asked.plan.batch;
-  std::cout << fitted(concat("A step of ", k == 1 ? "" : concat(k, " x "), asked.things(n),
-                             k == 1 ? "" : concat(", ", k * n, " in all"), fits ? "" : ", which does not fit",
-                             ".\n\n"));
+  const std::string samples = k == 1 ? asked.things(n)
+                                     : concat(train::describe_batch({.batch = n, .micro_batches = k}),
+                                              asked.kind(k * n), ", ", k * n, " in all");
+  std::cout << fitted(concat("A step of ", samples, fits ? "" : ", which does not fit", ".\n\n"));
 }
 
 /// One sentence: the bytes of a plan beside those of another.
@@ -218,6 +220,7 @@ void tell_use(const Question& asked, const MemoryUse& use, std::int64_t ops) {
   if (!(asked.plan.recipe == recipes::fp32)) {
     other.plan.recipe = recipes::fp32;
     in_fp32 = other.use();
+    other.plan.recipe = asked.plan.recipe;
   }
   std::vector<Column> columns{{"bytes", use.most, use.peak, 0},
                               {"MB", use.most, use.peak, 1e6},
@@ -232,6 +235,12 @@ void tell_use(const Question& asked, const MemoryUse& use, std::int64_t ops) {
             << fitted(concat("\nThe peak comes in: ", describe(use.heaviest), ".\n"));
   if (in_fp32) tell_beside("FP32", use, *in_fp32);
   if (lean) tell_beside("lean", use, *lean);
+  if (asked.plan.recompute.any()) {
+    other.plan.recompute = {};
+    const MemoryUse kept = other.use();
+    tell_beside("a step without recomputation", use, kept);
+    if (use.peak >= kept.peak) std::cout << "Recomputation saves nothing here.\n";
+  }
   if (ops > 0)
     std::cout << fitted("\nThe activations when they are most, by the ops that keep them:\n\n")
               << fitted(table_of_ops(use, ops));
@@ -241,7 +250,8 @@ void tell_use(const Question& asked, const MemoryUse& use, std::int64_t ops) {
 int answer(const Question& asked, std::int64_t largest, std::int64_t peak) {
   if (asked.searches) {
     const bool is_all = largest == train::most_in_batch(asked.model.batch);
-    std::cout << "\nlargest batch " << largest << (is_all ? " or more" : "") << "\n";
+    std::cout << "\nWith at most " << asked.budget << " bytes:\nlargest batch " << largest
+              << (is_all ? " or more" : "") << "\n";
     return 0;
   }
   if (asked.budget == 0) return 0;

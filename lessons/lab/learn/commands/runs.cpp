@@ -25,9 +25,9 @@ int runs_command(int argc, char** argv) {
       ->type_name("DIR")
       ->capture_default_str();
   bool hash = false;
-  app.add_flag("--hash", hash,
-               "The hash of each run's weights, as ./learn train --hash ends with, in the place\n"
-               "of model and data");
+  app.add_flag(
+      "--hash", hash,
+      "The hash of each run's weights, as ./learn train --hash ends with, in the place of model and data");
   app.add_flag("--plain", options.plain, "ASCII only, no colour");
   app.footer(
       "States:\n"

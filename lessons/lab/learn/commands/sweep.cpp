@@ -128,7 +128,9 @@ int tell_stopped(const std::vector<Cell>& cells, const std::string& command) {
 std::string baseline_of(const std::vector<Cell>& cells) {
   const auto is_fp32 = [](const Cell& cell) { return cell.typed->flags.recipe.recipe == "fp32"; };
   const auto found = std::ranges::find_if(cells, is_fp32);
-  return found == cells.end() || std::ranges::all_of(cells, is_fp32) ? "" : without_pieces(found->plan.name);
+  return found == cells.end() || std::ranges::all_of(cells, is_fp32)
+             ? ""
+             : report::without_pieces(found->plan.name);
 }
 
 /// As ./learn compare shows them.
