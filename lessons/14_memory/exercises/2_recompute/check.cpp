@@ -1,7 +1,7 @@
 // Exercise 14.2: blocks that run again in backward. What is right follows from the setting: y + draw (y w) has the gradients
 // of a product of factors 1 + draw w, where autocast rounds w to 1.
 
-#include <lessons/14_memory/exercises/2_recompute/setting.h>
+#include <lessons/14_memory/exercises/2_recompute/check_others.h>
 #include <lessons/lab/classroom/judge.h>
 #include <algorithm>
 #include <cmath>
@@ -225,6 +225,7 @@ void check(Judge& judge) {
   expect_error(judge, Course::the_same, "the same effects");
   expect_error(judge, Course::more_effects, "one effect more");
   expect_error(judge, Course::fewer_effects, "one effect fewer");
+  check_others(judge);
   for (const bool nested : {false, true})
     for (const std::int32_t blocks : {1, 2, 3})
       for (const When autocast : all)

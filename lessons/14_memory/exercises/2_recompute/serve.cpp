@@ -1,4 +1,4 @@
-#include <lessons/14_memory/exercises/2_recompute/setting.h>
+#include <lessons/14_memory/exercises/2_recompute/serve_others.h>
 #include <lessons/lab/classroom/serve.h>
 #include <tinymp/amp/autocast.h>
 #include <tinymp/autograd/product_policy.h>
@@ -13,36 +13,9 @@
 namespace tinymp::exercise {
 namespace {
 
-Tensor parameter(float value, bool wants = true) {
-  return Tensor::from({1, 1}, std::vector<float>{value}).set_requires_grad(wants);
-}
-float value_of(const Tensor& x) { return x ? x.to_floats().at(0) : -1; }
-
-/// A policy for products that leaves them alone.
-struct NoProducts final : ProductPolicy {
-  bool covers(const Tensor&) const override { return false; }
-  Float8Tensor activation(const Tensor& x, const Tensor&) override { return {x}; }
-  Float8Tensor weight(const Tensor& w) override { return {w}; }
-  Float8Tensor error(const Tensor& dy, const Tensor&) override { return {dy}; }
-  bool rounds_gradients() const override { return false; }
-  void round_gradient(const Tensor&, const Tensor&, const Tensor&) override {}
-};
-
 bool holds(When when, bool forwards) {
   return when == When::always || when == (forwards ? When::forwards : When::backwards);
 }
-
-/// A policy for products, while it lives.
-class Products {
- public:
-  Products() : before_(set_product_policy(std::make_shared<NoProducts>())) {}
-  ~Products() { set_product_policy(before_); }
-  Products(const Products&) = delete;
-  Products& operator=(const Products&) = delete;
-
- private:
-  std::shared_ptr<ProductPolicy> before_;
-};
 
 /// The policies that a setting asks for, forwards and then backwards.
 class Policies {
@@ -180,8 +153,18 @@ void course(Message& request, Message& reply) {
 }  // namespace
 
 void serve(Message& request, Message& reply) {
-  if (request.take<Asked>() == Asked::gradient) return gradient(request, reply);
-  course(request, reply);
+  switch (request.take<Asked>()) {
+    case Asked::gradient:
+      return gradient(request, reply);
+    case Asked::course:
+      return course(request, reply);
+    case Asked::several:
+      return several(request, reply);
+    case Asked::policies:
+      return policies(request, reply);
+    case Asked::failure:
+      return failure(request, reply);
+  }
 }
 
 }  // namespace tinymp::exercise

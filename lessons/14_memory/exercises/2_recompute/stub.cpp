@@ -7,6 +7,9 @@
 //               is kept. Keep what the second run needs of this moment: the regions of autocast and FP8 may be over by then.
 //   run_again   runs block_(inputs_) once more, recorded, and then backward through it.
 //
+// A block has one input and one result, or several of each; some results may never reach the loss. Each block may run under
+// policies of its own. A block may throw: policies, tape and journal are as before then. When all is over nothing is kept.
+//
 // In both runs everything must be the same: the random numbers, the casts, the results. What a block does beside its result
 // (it draws, it moves running averages) goes through remembered(), and happens in the first run only.
 //

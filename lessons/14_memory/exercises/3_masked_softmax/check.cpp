@@ -1,93 +1,12 @@
-// Exercise 14.3: softmax over what is seen, asked through the kernel that attention calls. The oracle adds up logarithms,
-// score by score, in double.
+// Exercise 14.3: softmax over what is seen, asked through the kernel that attention calls.
 
+#include <lessons/14_memory/exercises/3_masked_softmax/oracle.h>
 #include <lessons/lab/classroom/judge.h>
-#include <lessons/lab/classroom/tensors.h>
 #include <tinymp/base/error.h>
-#include <tinymp/numeric/exp_log.h>
-#include <algorithm>
-#include <limits>
-#include <span>
+#include <string>
 
 namespace tinymp::exercise {
 namespace {
-
-using enum DType;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-bool is_nan(double v) { return v != v; }
-double size_of(double v) { return v < 0 ? -v : v; }
-
-struct Trial {
-  Shape shape;  ///< (B,H,T,S)
-  std::vector<double> scores;
-  double scale = 1;
-  bool causal = false;
-  std::vector<std::int32_t> lengths{};  ///< (B), or empty
-  DType in = f32, out = f32;
-};
-
-/// A row: its scores as the kernel reads them, times scale in the format of the computation.
-struct Row {
-  std::vector<double> scores;
-  std::size_t seen;
-};
-
-Row row_of(const Trial& t, const std::vector<double>& read, std::size_t r) {
-  const auto columns = static_cast<std::size_t>(t.shape[3]);
-  Row row{{read.begin() + static_cast<std::ptrdiff_t>(r * columns),
-           read.begin() + static_cast<std::ptrdiff_t>((r + 1) * columns)},
-          columns};
-  for (double& v : row.scores)
-    v = t.in == f64 ? t.scale * v : static_cast<double>(static_cast<float>(t.scale) * static_cast<float>(v));
-  const std::int64_t step = static_cast<std::int64_t>(r) % t.shape[2],
-                     text = static_cast<std::int64_t>(r) / (t.shape[1] * t.shape[2]);
-  if (t.causal) row.seen = std::min(row.seen, static_cast<std::size_t>(step + 1));
-  if (!t.lengths.empty())
-    row.seen = std::min(row.seen, static_cast<std::size_t>(t.lengths[static_cast<std::size_t>(text)]));
-  return row;
-}
-
-/// log of the sum of e^score, value by value: log(e^a + e^b) = max + log(1 + e^(min - max)).
-double log_of_sum(std::span<const double> scores) {
-  double so_far = -infinity;
-  for (const double v : scores) {
-    const double high = std::max(so_far, v), low = std::min(so_far, v);
-    so_far = low == -infinity ? high : high + log(1 + exp(low - high));
-  }
-  return so_far;
-}
-
-/// The shares of the first `over` scores of a row; 0 for all others.
-std::vector<double> shares_of(const std::vector<double>& scores, std::size_t over) {
-  std::vector<double> below(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(over));
-  const auto some = std::ranges::find_if(below, [](double v) { return v != -infinity; });
-  const double from = some == below.end() ? 0 : *some;
-  for (double& v : below) v -= from;
-  const double all = log_of_sum(below);
-  std::vector<double> shares(scores.size(), 0.0);
-  for (std::size_t c = 0; c < over; ++c) shares[c] = exp(below[c] - all);
-  return shares;
-}
-
-/// A share is rounded to the format of the result; below its smallest number there is a grid.
-double tolerance(const Trial& t, double right) {
-  const double unit = t.out == f16                  ? 0x1p-11
-                      : t.out == bf16               ? 0x1p-8
-                      : t.in == f64 && t.out == f64 ? 0x1p-40
-                                                    : 0x1p-19;
-  const double grid = t.out == f16 ? 0x1p-25 : 1e-38;
-  return 1.001 * unit * right + 1e-6 * (t.in == f64 ? 1e-6 : 1) * right + grid;
-}
-
-bool are_right(const Trial& t, std::span<const double> yours, const std::vector<double>& right,
-               double unit = 0) {
-  for (std::size_t c = 0; c < right.size(); ++c)
-    if (is_nan(yours[c]) || size_of(yours[c] - right[c]) > tolerance(t, right[c]) + unit * right[c])
-      return false;
-  return true;
-}
 
 // ---- What people write, and how it gives itself away.
 
@@ -112,6 +31,9 @@ std::string why_nan(const Row& row) {
     return "Your code lets in what a row does not see: 0 x infinity is NaN, and so is a NaN that is added "
            "to. End the loop at the last key that is seen.";
   const double top = *std::max_element(begin, end_of_seen);
+  if (top - *std::min_element(begin, end_of_seen) > 80)
+    return "Your code subtracts another score than the largest of those that are seen: exp of what is far "
+           "above it is infinite, and infinity / infinity is NaN.";
   if (top > 80)
     return "Your code does not subtract the largest score: exp of 89 is infinite in FP32, and infinity / "
            "infinity is NaN.";
@@ -123,6 +45,39 @@ std::string why_nan(const Row& row) {
            "seen.";
   return "Your mask multiplies by infinity: 0 x infinity is NaN where a key is seen. FP16 has infinity for "
          "1e9.";
+}
+
+/// The factor of the scores that explains the first two different shares; NaN where none does.
+double scale_in(const Trial& t, const Row& row, std::span<const double> yours) {
+  for (std::size_t c = 1; c < row.seen; ++c)
+    if (row.scores[c] != row.scores[0] && yours[c] > 1e-4 && yours[0] > 1e-4)
+      return t.scale * (log(yours[c]) - log(yours[0])) / (row.scores[c] - row.scores[0]);
+  return nan;
+}
+
+std::string why_scale(const Trial& t, const Row& row, std::span<const double> yours) {
+  const double scale = t.scale == 1 ? nan : scale_in(t, row, yours);
+  if (is_nan(scale)) return {};
+  std::vector<double> scores = row.scores;
+  for (double& v : scores) v *= scale / t.scale;
+  if (!are_right(t, yours, shares_of(scores, row.seen), 0x1p-8)) return {};
+  return size_of(scale - 1) < 1e-2 ? "Your code forgets the scale."
+                                   : "Your code multiplies by another scale than the one that it is given.";
+}
+
+std::string why_sum(const Row& row, std::span<const double> yours) {
+  if (std::all_of(yours.begin(), yours.begin() + static_cast<std::ptrdiff_t>(row.seen),
+                  [](double v) { return v == 0; }))
+    return "Your sum is infinite: there are so many scores, and so large, that each share is a number / "
+           "infinity. Subtract the largest of those that are seen.";
+  return "Your shares do not add up to 1: the sum has to go over what is seen, no further, and in FP32.";
+}
+
+/// True if all shares but those below 1 in 1000 are right.
+bool only_small_are_wrong(const Trial& t, std::span<const double> yours, const std::vector<double>& right) {
+  for (std::size_t c = 0; c < right.size(); ++c)
+    if (size_of(yours[c] - right[c]) > (right[c] < 1e-3 ? 1e-3 : tolerance(t, right[c]))) return false;
+  return true;
 }
 
 std::string why(const Trial& t, const Row& row, std::span<const double> yours, std::size_t r,
@@ -143,16 +98,14 @@ std::string why(const Trial& t, const Row& row, std::span<const double> yours, s
   if (leaked > 0)
     return "Your mask is a finite number: scores may be further below, and then what is masked gets a share. "
            "Leave it out instead.";
-  if (t.scale != 1) {
-    std::vector<double> unscaled = row.scores;
-    for (double& v : unscaled) v /= t.scale;
-    if (are_right(t, yours, shares_of(unscaled, row.seen))) return "Your code forgets the scale.";
-  }
+  if (const std::string other = why_scale(t, row, yours); !other.empty()) return other;
+  if (sum < 0.99 || sum > 1.01) return why_sum(row, yours);
+  if (only_small_are_wrong(t, yours, right))
+    return "Your small shares are wrong: far below the largest score, e^(score - top) is cut off, or top is "
+           "not the largest score, and what is small falls among the subnormal numbers.";
   if (are_right(t, yours, right, 0x1p-8))
     return "Your shares have some three right digits: something was rounded to 16 bits on the way. Only the "
            "result is, where it is stored.";
-  if (sum < 0.99 || sum > 1.01)
-    return "Your shares do not add up to 1: the sum has to go over what is seen, no further, and in FP32.";
   return "Your shares are not the softmax of what is seen.";
 }
 
@@ -163,6 +116,29 @@ std::string shown(std::span<const double> values) {
   for (std::size_t i = 0; i < std::min<std::size_t>(values.size(), 6); ++i)
     text += (i > 0 ? "  " : "") + shown(values[i]);
   return text + (values.size() > 6 ? concat("  ... (", values.size(), ")") : "");
+}
+
+/// True if the definition says NaN: infinity - infinity, or a NaN.
+bool has_no_softmax(const Row& row) {
+  const auto below_infinity = [](double v) { return v < infinity; };
+  return row.seen > 0 && (!std::ranges::all_of(row.seen_scores(), below_infinity) ||
+                          std::ranges::none_of(row.seen_scores(), is_finite));
+}
+
+/// What is seen is NaN then, and the rest 0: a NaN stays in its own row, and the log shows it.
+void expect_nan(Judge& judge, const Row& row, std::span<const double> yours) {
+  const auto seen = yours.first(row.seen), rest = yours.subspan(row.seen);
+  const bool is_right =
+      std::ranges::all_of(seen, is_nan) && std::ranges::all_of(rest, [](double v) { return v == 0; });
+  judge.expect(is_right, [&] {
+    return concat(
+        std::ranges::any_of(row.seen_scores(), is_nan)
+            ? "Your code hides a NaN of a score that is seen."
+            : "Your code hides an infinity: infinity - infinity is NaN, for +infinity in a row, and for a "
+              "row of -infinity alone.",
+        " All shares of what is seen are NaN then, and all others 0.\n  scores   = ", shown(row.scores),
+        "\n  expected = NaN for ", row.seen, " of ", row.scores.size(), " keys\n  yours    = ", shown(yours));
+  });
 }
 
 void run(Judge& judge, const Trial& t) {
@@ -178,13 +154,8 @@ void run(Judge& judge, const Trial& t) {
   for (std::size_t r = 0; r < all.size() / columns; ++r) {
     const std::span<const double> yours = std::span(all).subspan(r * columns, columns);
     const Row row = row_of(t, read, r);
-    const bool has_nan =
-        std::any_of(row.scores.begin(), row.scores.begin() + static_cast<std::ptrdiff_t>(row.seen), is_nan);
-    if (has_nan) {  // it may spread in its own row only
-      judge.expect(std::ranges::any_of(yours, is_nan), [&] {
-        return "Your code hides a NaN of a score that is seen.\n  expected = NaN\n  yours    = " +
-               shown(yours);
-      });
+    if (has_no_softmax(row)) {
+      expect_nan(judge, row, yours);
       continue;
     }
     const std::vector<double> right = shares_of(row.scores, row.seen);
@@ -203,9 +174,37 @@ Trial one(std::vector<double> row, std::int32_t length) {
   return {.shape = {1, 1, 1, columns}, .scores = std::move(row), .lengths = {length}};
 }
 
+/// A scale of 12 bits: times scores of 12 bits it is exact.
+double drawn_scale(Judge& judge) { return static_cast<double>(1 + judge.draw_below(4095)) / 1024; }
+
+/// Rows whose scores fall, rise, or have their top anywhere, and lie far apart. The largest is `height`.
+Trial far_apart(Judge& judge, double height, DType in, DType out) {
+  Trial t{.shape = {5, 1, 1, 41}, .scores = {}, .in = in, .out = out};
+  for (std::int64_t r = 0; r < 5; ++r) {
+    const std::int64_t seen = 2 + judge.draw_below(39), any = judge.draw_below(seen);
+    const std::int64_t top = r == 0 ? 0 : r == 1 ? seen - 1 : any;
+    const auto step = static_cast<double>(1 + judge.draw_below(r < 2 ? 8 : 200));
+    t.lengths.push_back(static_cast<std::int32_t>(seen));
+    for (std::int64_t c = 0; c < 41; ++c) {
+      const std::int64_t away = r < 2 || c == top ? (c < top ? top - c : c - top) : 1 + judge.draw_below(3);
+      t.scores.push_back(height - step * static_cast<double>(away));
+    }
+  }
+  return t;
+}
+
+/// Many equal scores: each exp is finite, and their sum is not. Then some whose exp is subnormal.
+void run_tall(Judge& judge, DType in) {
+  const double height = in == f64 ? 700 : 79;
+  run(judge,
+      {.shape = {1, 1, 1, 100000}, .scores = std::vector<double>(100000, height), .in = in, .out = in});
+  run(judge,
+      {.shape = {1, 1, 1, 3}, .scores = {-height - 10, -height - 20, -height - 25}, .in = in, .out = in});
+}
+
 /// Rows at very different heights; what lies behind the lengths is anything.
 Trial drawn(Judge& judge, Shape shape, bool causal, bool padded, DType in, DType out) {
-  Trial t{.shape = shape, .scores = {}, .scale = 0.125, .causal = causal, .in = in, .out = out};
+  Trial t{.shape = shape, .scores = {}, .scale = drawn_scale(judge), .causal = causal, .in = in, .out = out};
   const std::int64_t columns = shape[3];
   for (std::int64_t b = 0; padded && b < shape[0]; ++b)
     t.lengths.push_back(static_cast<std::int32_t>(judge.draw_below(columns + 1)));
@@ -232,9 +231,16 @@ void check(Judge& judge) {
   run(judge, one({3, 2, 400}, 2));
   run(judge, one({-10000, -10001, 0}, 2));
   run(judge, one({-30000, -30001, 0}, 2));
+  run(judge, one({-70000, -70001, 0, 9}, 2));
+  run(judge, one({-1e30, -1e30, 0, 9}, 2));
+  run(judge, one({lowest, lowest, 0, 9}, 2));
   run(judge, one({1, 2, 3}, 0));
   run(judge, one({-200, -201, 0}, 2));
   run(judge, one({-infinity, 2, 3, 1}, 3));
+  run(judge, one({0, 100, -100}, 3));
+  run(judge, one({100, 0, -100}, 3));
+  run(judge, one({-100, 0, -100}, 3));
+  run(judge, one({0, -30, -60, -80}, 4));
   run(judge, one({2, 3, infinity}, 2));
   run(judge, one({2, 3, -infinity}, 2));
   run(judge, one({2, 3, nan}, 2));
@@ -242,9 +248,16 @@ void check(Judge& judge) {
   run(judge, {.shape = {1, 1, 3, 3}, .scores = {1, 2, 3, 4, 5, 6, 1, nan, 2}});
   run(judge, {.shape = {1, 1, 3, 3}, .scores = {1, 2, 3, 4, 5, 6, 7, 8, 9}, .scale = 0.5, .causal = true});
   run(judge, {.shape = {2, 2, 1, 3}, .scores = {1, 2, 3, 3, 2, 1, 1, 2, 3, 3, 2, 1}, .lengths = {3, 1}});
+  run(judge, {.shape = {1, 1, 3, 3}, .scores = {1, 2, 3, 4, 5, 6, 7, 8, 9}, .scale = 0.375});
+  run(judge, one({nan, 1, 2}, 2));
+  run(judge, one({1, nan, 2}, 2));
+  run(judge, one({1, infinity, 2}, 2));
+  run(judge, one({-infinity, -infinity, 2}, 2));
   Trial two_groups{.shape = {1, 1, 3, 500}, .scores = {}, .causal = true};
   for (int i = 0; i < 1500; ++i) two_groups.scores.push_back(i % 7);
   run(judge, two_groups);
+  run_tall(judge, f32);
+  run_tall(judge, f64);
   const std::pair<DType, DType> formats[] = {{f32, f32}, {f32, f16}, {f32, bf16}, {f16, f16}, {f64, f64}};
   for (const auto& [in, out] : formats) {
     for (const bool causal : {false, true}) {
@@ -256,6 +269,11 @@ void check(Judge& judge) {
     }
     Trial alike{.shape = {1, 1, 1, 5000}, .scores = std::vector<double>(5000, 0.5), .in = in, .out = out};
     run(judge, alike);  // a sum in FP16 ends at 2048
+    for (const double height : {0, 70, -70, 500, -500, 2000, -2000})
+      for (int i = 0; i < 3; ++i) run(judge, far_apart(judge, height, in, out));
+    Trial low = one({-65504, -65504, -65504, 0, 9}, 3);
+    low.in = in, low.out = out;
+    run(judge, low);
   }
 }
 

@@ -17,7 +17,9 @@
 //   - Nobody knows what lies behind `seen`: large numbers, infinities, NaN. No share depends on it, so no mask may be
 //     multiplied with it, or added to it: 0 x infinity is NaN.
 //   - A row that sees nothing, padding for example, is all 0, and not NaN.
-//   - Scores of any size give shares that add up to 1.
+//   - Finite scores of any size give shares that add up to 1, however far they lie apart.
+//   - A NaN or +infinity that is seen gives NaN to all shares of what its row sees, and so does a row that sees -infinity alone:
+//     infinity - infinity. The formula does that by itself; hide none of them. All others of the row are 0, as ever.
 //
 // You can use exp(v) of a C, largest<C>(row, n), the largest of n values (NaN if one of them is), and
 // long_lane_sum<C>(n, [row](std::int64_t i) { return row[i]; }), their sum. For speed: exp_all(n, x) replaces n values by their
