@@ -13,9 +13,14 @@ void experiment(Lab& lab) {
   show_order(lab);
   show_window(lab);
   ask_same(lab);
+  ask_overflow(lab);
+  ask_underflow(lab);
   ask_decision(lab);
   ask_shards(lab);
-  if (const std::unique_ptr<data::Text> text = characters(lab)) ask_pipeline(lab, *text);
+  if (const std::unique_ptr<data::Text> text = characters(lab)) {
+    ask_pipeline(lab, *text);
+    show_bubble(lab, *text);
+  }
 }
 
 }  // namespace

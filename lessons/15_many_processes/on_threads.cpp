@@ -25,7 +25,7 @@ void rethrow(const std::vector<std::exception_ptr>& thrown) {
 
 }  // namespace
 
-train::Run train_on_ranks(Lab& lab, train::Plan plan, int ranks, Models* models) {
+train::Run train_on_ranks(Lab& lab, train::Plan plan, int ranks, Models* models, Report report) {
   const dist::ThreadRanks group(ranks);
   Models own(static_cast<std::size_t>(ranks));
   Models& kept = models == nullptr ? own : *models;
@@ -37,8 +37,10 @@ train::Run train_on_ranks(Lab& lab, train::Plan plan, int ranks, Models* models)
     try {
       train::Plan of_rank = rank == 0 ? plan : completed;
       of_rank.ranks = &group.at(rank);
-      return rank == 0 ? lab.train(std::move(of_rank), &kept[place])
-                       : train::run(of_rank, "", {}, &kept[place]);
+      if (rank > 0) return train::run(of_rank, "", {}, &kept[place]);
+      if (report == Report::yes) return lab.train(std::move(of_rank), &kept[place]);
+      of_rank = lab.complete(std::move(of_rank));
+      return lab.train_apart(of_rank, lab.log_path(of_rank.name, of_rank.seed));
     } catch (...) {
       thrown[place] = std::current_exception();
       return train::Run();

@@ -97,6 +97,16 @@ void show_window(Lab& lab) {
           "  {:<20} {:>10} {:>15} {:>10.2g} %", name, fmt::format("2^{}", window.low),
           format == DType::bf16 && window.high >= 40 ? "any" : fmt::format("2^{}", window.high), window.off));
     }
+  const Window &late = found["f16, divided after"], &part = found["f16, divided split"],
+               &early = found["f16, divided first"];
+  lab.claim(
+      early.high - late.high == 3 && early.low - late.low >= 2,
+      fmt::format("FP16, 8 ranks: divided after the sum they overflow {} powers of two earlier than divided "
+                  "first (3 asked), and lose small gradients {} later (2 asked)",
+                  early.high - late.high, early.low - late.low),
+      Lab::Judged::in_smoke_too);
+  lab.claim(late.high < part.high && part.high < early.high && late.low < part.low && part.low < early.low,
+            "... and split lies between the two at either end", Lab::Judged::in_smoke_too);
 }
 
 }  // namespace tinymp::lab

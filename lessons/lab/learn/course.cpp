@@ -80,7 +80,7 @@ constexpr Lesson lessons[] = {
      .title = "Many processes: does a step that they share stay the step of one?",
      .question =
          "Shares steps among ranks: order of sums, FP16 on the wire, one decision, shards, a pipeline",
-     .sabotage = "order"}};
+     .sabotage = "order wire decide shard"}};
 
 }  // namespace
 
