@@ -53,7 +53,7 @@ staged() { # ARGUMENT...: 2 and 4 ranks that share the blocks of a model end in 
   for ranks in 2 4; do
     learn 0 "$@" --hash --pipeline --ranks $ranks
     [ "$(hash_of)" = "$alone" ] || bad "learn train $*: $(hash_of) in $ranks stages, $alone in one process"
-    grep -q '^Waited by rank: .*; equal parts would wait' out || bad 'it does not say how long the ranks waited'
+    grep -q '^Waited by rank: ' out || bad 'it does not say how long the ranks waited'
   done
 }
 
