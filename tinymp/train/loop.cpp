@@ -72,6 +72,9 @@ void expect_complete(const Plan& plan) {
   expect(plan.compare_every >= 1, "train::run: weights that are compared every ", plan.compare_every,
          " steps");
   if (plan.pipeline) return expect_pipelined(plan);
+  if (plan.zero > 0 && plan.wire.rounds())
+    throw UsageError(concat("the plan '", plan.name, "' adds up gradients in ", plan.wire.format,
+                            ", and its ranks share masters and moments; take one of the two"));
   if (plan.ranks != nullptr) return expect_shareable(plan);
   if (plan.wire.rounds())
     throw UsageError(concat("the plan '", plan.name, "' adds up the gradients of several ranks in ",
