@@ -10,7 +10,7 @@
 namespace tinymp::lab {
 namespace {
 
-constexpr int ranks = 8;
+constexpr int ranks = 8, widest = 40;  // powers of two that are tried for S
 
 /// The first gradients of each rank, from 16 images.
 std::vector<Tensor> gradients_of(Lab& lab) {
@@ -61,7 +61,7 @@ struct Window {
 Window window_of(const std::vector<Tensor>& all, const dist::Wire& wire) {
   const std::vector<float> exact = mean_by_wire(all, 1, {.format = DType::f32, .divide = wire.divide});
   Window window;
-  for (int power = -20; power <= 40; ++power) {
+  for (int power = -widest; power <= widest; ++power) {
     const std::vector<float> found = mean_by_wire(all, std::ldexp(1.0, power), wire);
     if (!std::ranges::all_of(found, [](float g) { return std::isfinite(g); })) break;
     window.high = power;
@@ -85,7 +85,7 @@ Window window_of(const std::vector<Tensor>& all, const dist::Wire& wire) {
 void show_window(Lab& lab) {
   const std::vector<Tensor> all = gradients_of(lab);
   lab.say(fmt::format("\nThe gradients of {} ranks, added in 16 bits: the S that they allow", ranks));
-  lab.say("                      all but 1 % kept   all finite   off by");
+  lab.say("                       all but 1 % kept   all finite   off by");
   std::map<std::string, Window> found;
   for (const DType format : {DType::f16, DType::bf16})
     for (const dist::Divide divide : {dist::Divide::after, dist::Divide::split, dist::Divide::first}) {
@@ -93,9 +93,9 @@ void show_window(Lab& lab) {
       const Window window = window_of(all, {format, wrong ? dist::Divide::first : divide});
       const std::string name = fmt::format("{}, divided {}", name_of(format), dist::name_of(divide));
       found[name] = window;
-      lab.say(fmt::format(
-          "  {:<20} {:>10} {:>15} {:>10.2g} %", name, fmt::format("2^{}", window.low),
-          format == DType::bf16 && window.high >= 40 ? "any" : fmt::format("2^{}", window.high), window.off));
+      const auto power = [&](int p) { return std::abs(p) >= widest ? "any" : fmt::format("2^{}", p); };
+      lab.say(fmt::format("  {:<20} {:>17} {:>12} {:>6.2g} %", name, power(window.low), power(window.high),
+                          window.off));
     }
   const Window &late = found["f16, divided after"], &part = found["f16, divided split"],
                &early = found["f16, divided first"];
