@@ -64,9 +64,9 @@ Counts drawn(Judge& judge, bool has_infinity) {
 }  // namespace
 
 void check(Judge& judge) {
-  std::vector<Question> questions{{{100, 0, 5, 7}, {300, 0, 6, 8}},  // all is finite
+  std::vector<Question> questions{{{100, 0, 5, 7}, {300, 1, 6, 8}},  // another one has found an infinity
+                                  {{100, 0, 5, 7}, {300, 0, 6, 8}},  // all is finite
                                   {{100, 2, 5, 7}, {300, 1, 6, 8}},  // some of both
-                                  {{100, 0, 5, 7}, {300, 1, 6, 8}},  // another one has found an infinity
                                   {{100, 1, 5, 7}, {300, 0, 6, 8}},
                                   {{4096, 0, 1, 2}, {0, 0, 0, 0}},  // ranks without gradients of their own
                                   {{100, 3, 5, 7}, {300, 4, 0, 0}}};
