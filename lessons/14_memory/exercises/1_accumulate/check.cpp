@@ -86,16 +86,6 @@ void expect_calls(Judge& judge, const Trial& t, const std::vector<Call>& calls) 
 
 // ---- The gradient.
 
-/// Whether the seeds are S times a quotient of integers, and some remainder is lost.
-bool divides_seeds_as_integers(const Trial& t, const std::vector<Call>& calls) {
-  const std::int64_t usual = t.batches[0].size;
-  const auto has_rest = [&](const MicroBatch& b) { return b.size % usual != 0; };
-  return std::ranges::any_of(t.batches, has_rest) &&
-         std::ranges::equal(calls, t.batches, [&](const Call& call, const MicroBatch& b) {
-           return call.seed == static_cast<float>(b.size / usual) * t.scale;
-         });
-}
-
 std::string why_gradient(const Trial& t, const Sums& right, const Answer& yours,
                          const std::vector<Call>& calls, double off) {
   const auto is = [&](double v) { return near(static_cast<double>(yours.gradient), v, off); };
@@ -105,10 +95,6 @@ std::string why_gradient(const Trial& t, const Sums& right, const Answer& yours,
   if (one_seed && !right.equal && is(right.mean_of_means))
     return "Your code takes the mean of the means: a micro-batch of one sample counts as much as one of "
            "three.";
-  if (divides_seeds_as_integers(t, calls))
-    return "Your code divides sizes[i] by another size as whole numbers: of a smaller micro-batch nothing is "
-           "left. "
-           "Divide in double.";
   if (const double whole = std::floor(right.samples / usual);
       whole * usual != right.samples && yours.micro_batches == whole)
     return "Your code divides the number of samples as whole numbers, which drops the remainder: "
@@ -198,10 +184,23 @@ void expect_skipped(Judge& judge, const Trial& t, const Answer& yours) {
       });
 }
 
+Message answer_of(Judge& judge, const Trial& t) {
+  try {
+    return judge.ask(Message().put(Setting{.half = t.half ? 1 : 0, .scale = t.scale}).put_all(t.batches),
+                     [&] { return "  in accumulate" + shown(t); });
+  } catch (const Threw& threw) {
+    const std::string why = threw.what();
+    if (why.find("of 0 times the usual samples") == std::string::npos) throw;
+    judge.fail(
+        "Your code gives a micro-batch the seed 0: sizes[i] / sizes[0] of whole numbers has no fraction. "
+        "Divide in "
+        "double." +
+        lines(t, "a seed above 0", why));
+  }
+}
+
 void run(Judge& judge, const Trial& t) {
-  Message reply =
-      judge.ask(Message().put(Setting{.half = t.half ? 1 : 0, .scale = t.scale}).put_all(t.batches),
-                [&] { return "  in accumulate" + shown(t); });
+  Message reply = answer_of(judge, t);
   const auto yours = reply.take<Answer>();
   const std::vector<Call> calls = reply.take_all<Call>();
   const Sums right = sums_of(t);
