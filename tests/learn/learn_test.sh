@@ -114,6 +114,8 @@ plans_memory() {
   learn 0 memory --batch 1 --momentum 0.9 && prints '^A step of 1 image[.]' && prints '; sgd momentum=0.9; f32$'
   learn 0 memory --model bert-base --batch 8 --recompute sqrt && prints '^Runs 12 blocks again in backward, in 3 segments[.]$'
   learn 2 memory --recompute 2 && complains '2 segments of a model that has 1 block'
+  learn 0 memory --help && prints '^        its probabilities after dropout' &&
+    prints '^                first,last, S dynamic from' # a line that is too long goes on in its own column
   learn 0 memory --recompute && prints '^Beside a step without recomputation: 1[.]00 of its peak' &&
     prints '^Recomputation saves nothing here[.]$'
   learn 0 memory --model bert-base --batch 8 --recompute && prints '^Beside a step without recomputation: 0[.]' &&
@@ -284,7 +286,7 @@ use() {
   learn 2 memory --model mlp --sequence 8 && complains 'for models of texts, not for mlp'
   learn 2 memory --model transformer --data mnist && complains 'transformer reads texts'
   learn 2 memory --model transformer --context 8 && complains "no option '--context'"
-  learn 2 memory --budget 12 GB && complains 'one argument too many'
+  learn 2 memory --budget 12 GB && complains "'12' is no size of memory; write 12GB"
   for size in 12 999999 12Gb GB -1GB 0 0.1B 1e30GB 12GB5; do
     learn 2 memory --budget $size && complains "'$size' is no size of memory; write 12GB"
   done

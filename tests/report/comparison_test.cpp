@@ -218,12 +218,13 @@ TEST_CASE("final and best, of the metric or of the loss") {
 
 TEST_CASE("a baseline is named with or without the mark of a learner's pieces") {
   std::vector<Run> runs = two_recipes({90, 91}, {80, 81});
-  for (Run& run : runs) run.header.name += " (YOURS: half)";
-  for (const char* const name : {"FP32", "fp32 (yours: half)"}) {
+  for (Run& run : runs)
+    run.header.name = (run.header.name == "FP32" ? "batch 32" : "batch 2") + std::string(" (YOURS: half)");
+  for (const char* const name : {"batch 32", "Batch 32 (yours: half)"}) {
     const RunsView view{.against = name};
     const std::vector<std::vector<Group>> questions{groups_of(runs, view)};
     CHECK_NOTHROW(expect_baseline(questions, view));
-    CHECK(compared(runs, view).groups[1].difference->mean == -10);
+    CHECK(compared(runs, view).groups[1].difference.value().mean == -10);
   }
 }
 

@@ -72,11 +72,10 @@ std::string why_gradient(const Trial& t, const Sums& right, const Answer& yours,
   const double usual = static_cast<double>(t.batches[0].size);
   if (one_seed && !right.equal && is(right.mean_of_means))
     return "Your code takes the mean of the means: a sample of a smaller micro-batch counts more than one of "
-           "a "
-           "larger one.";
+           "a larger one.";
   if (divides_seeds_as_integers(t, calls))
-    return "Your code divides sizes[i] by another size as whole numbers: of a smaller micro-batch nothing is "
-           "left. Divide in double.";
+    return "Your code divides sizes[i] by another size as whole numbers, which drops the remainder. "
+           "Divide in double.";
   if (const double whole = std::floor(right.samples / usual);
       whole * usual != right.samples && yours.micro_batches == whole)
     return "Your code divides the number of samples as whole numbers, which drops the remainder: "
@@ -187,10 +186,23 @@ void expect_skipped(Judge& judge, const Trial& t, const Answer& yours) {
       });
 }
 
+Message answer_of(Judge& judge, const Trial& t) {
+  try {
+    return judge.ask(Message().put(Setting{.half = t.half ? 1 : 0, .scale = t.scale}).put_all(t.batches),
+                     [&] { return "  in accumulate" + shown(t); });
+  } catch (const Threw& threw) {
+    const std::string why = threw.what();
+    if (why.find("of 0 times the usual samples") == std::string::npos) throw;
+    judge.fail(
+        "Your code gives a micro-batch the seed 0: sizes[i] / sizes[0] of whole numbers has no fraction. "
+        "Divide in "
+        "double." +
+        lines(t, "a seed above 0", why));
+  }
+}
+
 void run(Judge& judge, const Trial& t) {
-  Message reply =
-      judge.ask(Message().put(Setting{.half = t.half ? 1 : 0, .scale = t.scale}).put_all(t.batches),
-                [&] { return "  in accumulate" + shown(t); });
+  Message reply = answer_of(judge, t);
   const auto yours = reply.take<Answer>();
   const std::vector<Call> calls = reply.take_all<Call>();
   const Sums right = sums_of(t);
