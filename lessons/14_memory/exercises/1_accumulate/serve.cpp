@@ -30,18 +30,32 @@ void finish(const Tensor& w, Sgd& optimizer, LossScaler& scaler, Answer& answer)
   answer.next_scale = scaler.factor();
 }
 
+std::int64_t seeds_not_on_meta(std::span<const std::int64_t> sizes, float scale) {
+  LossScaler scaler(DynamicScaling{.initial = scale});
+  std::int64_t elsewhere = 0;
+  train::accumulate(sizes, Device::meta, scaler, [&](std::int64_t, const Tensor& seed) {
+    elsewhere += !seed || seed.device() != Device::meta ? 1 : 0;
+    return Tensor({}, DType::f32, Device::meta);
+  });
+  return elsewhere;
+}
+
 }  // namespace
 
 void serve(Message& request, Message& reply) {
   const auto setting = request.take<Setting>();
   const auto batches = request.take_all<MicroBatch>();
+  std::vector<std::int64_t> sizes;
+  for (const MicroBatch& batch : batches) sizes.push_back(batch.size);
+  if (setting.meta != 0) {
+    reply.put(seeds_not_on_meta(sizes, setting.scale));
+    return;
+  }
   Recipe recipe = setting.half != 0 ? recipes::fp16_dynamic : recipes::fp32;
   recipe.gradient = recipe.compute;
   const Tensor w = Tensor::from({1}, std::vector<float>{1}, recipe.compute).set_requires_grad(true);
   Sgd optimizer({w}, {.lr = 1}, recipe);
   LossScaler scaler(DynamicScaling{.initial = setting.scale});
-  std::vector<std::int64_t> sizes;
-  for (const MicroBatch& batch : batches) sizes.push_back(batch.size);
   std::vector<Call> calls;
   const train::Accumulated sum =
       train::accumulate(sizes, Device::cpu, scaler, [&](std::int64_t i, const Tensor& seed) {

@@ -5,10 +5,11 @@
 /// The request and the reply of exercise 14.1: one step of a model with one weight, which is 1.
 namespace tinymp::exercise {
 
-/// Behind it in the request: a list of MicroBatch.
+/// Behind it in the request: a list of MicroBatch. On meta the reply is the number of seeds that lie elsewhere.
 struct Setting {
   std::int32_t half;  ///< 1: weight and gradients are FP16; 0: FP32
   float scale;        ///< S
+  std::int32_t meta = 0;
 };
 struct MicroBatch {
   std::int64_t size;

@@ -17,6 +17,9 @@
 //   - Where all micro-batches are equally large, their gradients are added as they are, with the seed S: nothing is divided
 //     before the sum, since small gradients of FP16 would become 0, and nothing multiplied, since large ones would overflow.
 //     micro_batches is then their number.
+//   - Where they are not, the first counts as usual: its seed is S. The others have sizes[i] / sizes[0] x S, so a smaller last
+//     one has less than S, and micro_batches is the number of samples / sizes[0].
+//   - There may be any number of micro-batches, of any number of samples each, on any device: the seeds lie on `device`.
 //   - What is not finite goes into the sum as anything else does.
 //   - loss: the mean over all samples. MeanLoss adds up losses: mean.add(loss, share of all samples), mean.value().
 Accumulated accumulate(std::span<const std::int64_t> sizes, Device device, LossScaler& scaler,
