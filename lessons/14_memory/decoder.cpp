@@ -103,6 +103,7 @@ std::unique_ptr<data::Text> characters(Lab& lab) {
   } catch (const MissingError&) {
     if (lab.options().full || (lab.options().verify && !lab.options().smoke)) throw;
     lab.say("\nThe text for the decoder is not here: ./learn data text fetches it.");
+    if (lab.sabotaged("mask")) lab.say(not_tried + "mask");
     return nullptr;
   }
 }

@@ -309,11 +309,13 @@ TEST_CASE("dry run: the largest batch of many micro-batches is that of a search 
   }
 }
 
-TEST_CASE("dry run: no batch has more than 2^24 images, or more than 2^31 - 1 tokens") {
+TEST_CASE(
+    "dry run: no batch has more than 2^24 images, more than 2^31 - 1 tokens, or more than 2^24 labels") {
   constexpr std::int64_t images = 1 << 24, texts = (std::int64_t{1} << 31) / 4096 - 1;
   CHECK(train::most_in_batch({.pixels = 784}) == images);
-  CHECK(train::most_in_batch({.steps = 8}) == images);
-  CHECK(train::most_in_batch({.steps = 4096}) == texts);
+  CHECK(train::most_in_batch({.steps = 8}) == images / 8);
+  CHECK(train::most_in_batch({.steps = 8, .asked = 2}) == images / 2);
+  CHECK(train::most_in_batch({.steps = 4096, .asked = 1}) == texts);
   nn::TransformerSizes sizes = small;
   sizes.context = 4096, sizes.classes = 3;
   const Planned of{"classifier",

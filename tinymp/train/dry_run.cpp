@@ -123,7 +123,9 @@ void expect_tellable(const BatchShape& shape, std::int64_t count) {
 
 std::int64_t most_in_batch(const BatchShape& shape) {
   constexpr std::int64_t most = std::int64_t{1} << 24, tokens = std::numeric_limits<std::int32_t>::max();
-  return shape.steps > 0 ? std::min(most, tokens / shape.steps) : most;
+  constexpr std::int64_t labels = std::int64_t{1} << 24;  // the CPU holds them, on meta too
+  if (shape.steps == 0) return most;
+  return std::min({most, tokens / shape.steps, labels / (shape.asked > 0 ? shape.asked : shape.steps)});
 }
 
 BatchMaker blank(const BatchShape& shape) {

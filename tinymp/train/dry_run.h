@@ -28,7 +28,8 @@ struct BatchShape {
 
 /// Makes a batch of so many images or texts on a device. Its values do not matter.
 using BatchMaker = std::function<data::Batch(std::int64_t count, Device device)>;
-/// The most images or texts in a batch: 2^24, and not more texts than 2^31 - 1 tokens make, for no more can be told apart.
+/// The most images or texts in a batch: 2^24, and not more texts than 2^31 - 1 tokens make, for no more can be told apart, or
+/// 2^24 labels.
 std::int64_t most_in_batch(const BatchShape& shape);
 
 /// Black images of class 0, or texts of token 0. Tensors on Device::meta take no memory; labels take 4 bytes each, there too.

@@ -130,6 +130,11 @@ Float8Products make_products(const Plan& plan, const nn::Model& model) {
 data::Loader make_loader(const Plan& plan) {
   const std::uint64_t seed = Rng(plan.seed).split(order_stream).seed();
   const std::int64_t samples = plan.batch * plan.micro_batches;
+  const std::int64_t all = plan.text ? plan.text->training().count() : plan.data->train.count;
+  if (plan.micro_batches > 1 && samples > all)
+    throw UsageError(concat("a step of ", plan.batch, " x ", plan.micro_batches,
+                            plan.text ? " texts, " : " images, ", samples, " in all, cannot be drawn from ",
+                            all, "; choose a smaller batch, or fewer of them (--accumulate, --ranks)"));
   if (plan.text) return {plan.text->training(), samples, seed};
   return {plan.data->train, samples, seed, plan.pixels};
 }

@@ -61,6 +61,9 @@ void MemoryLedger::add(MemoryKind kind, std::int64_t bytes) {
 }
 
 void MemoryLedger::taken(const void* block, MemoryKind kind, std::int64_t bytes) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;  // beyond it sums of 64 bits would wrap
+  if (bytes < 0 || bytes > most - sum_)
+    throw MemoryLimitError("too many bytes to count: the tensors of the step take more than 2^62");
   blocks_[block] = {kind, bytes, parts_.size(), step_};
   if (saved_ == Saved::all && kept_.size() <= parts_.size())
     kept_.resize(parts_.size() + 1);  // given_back() cannot: it may not throw

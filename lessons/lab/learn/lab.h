@@ -53,6 +53,12 @@ std::vector<std::string> sabotages_of(const Lesson& lesson);
 
 /// Does it read data::Text, not images? Then --data cut, by which all that comes with tinymp is meant, is the
 /// course itself.
+/// The text of that name: text or course; of no name text, else course.
+data::Text chosen_text(const std::string& name, std::int64_t vocabulary, data::TextUnit unit);
+
+/// A lesson says it, with the name of a sabotage, where it cannot run what that breaks.
+inline const std::string not_tried = "Not tried, for its data are not here: --sabotage ";
+
 inline bool reads_text(const Lesson& lesson) { return lesson.data[0] == std::string_view("text"); }
 
 /// The command line that all lessons understand.

@@ -36,6 +36,8 @@ data::Text course(std::int64_t vocabulary, data::TextUnit unit) {
   return data::text_from(std::string(course_name), text, vocabulary, unit);
 }
 
+}  // namespace
+
 data::Text chosen_text(const std::string& name, std::int64_t vocabulary, data::TextUnit unit) {
   if (name == "text") return data::load_text(vocabulary, unit);
   if (!name.empty()) return course(vocabulary, unit);
@@ -45,8 +47,6 @@ data::Text chosen_text(const std::string& name, std::int64_t vocabulary, data::T
     return course(vocabulary, unit);
   }
 }
-
-}  // namespace
 
 const data::Split& Lab::data() {
   if (!impl_->data) {

@@ -103,8 +103,7 @@ std::string why_seed(const Trial& t, const Sums& right, const Call& call, double
   if (right.equal)
     return "Your code begins backward with another seed than S, though all micro-batches are equally large.";
   return "Your code begins backward with another seed than sizes[i] / sizes[0] x S: the first micro-batch "
-         "has S, "
-         "one half as large S / 2.";
+         "has S, one half as large S / 2.";
 }
 
 /// Where all are equally large, a gradient goes into the sum as it is.

@@ -1,5 +1,7 @@
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/memory_models.h>
+#include <lessons/lab/learn/commands/train_flags.h>
+#include <lessons/lab/learn/lab.h>
 #include <tinymp/nn/language_model.h>
 #include <tinymp/nn/transformer.h>
 #include <CLI/CLI.hpp>
@@ -56,11 +58,18 @@ PlannedModel bert(const CLI::App& app, const ModelFlags& flags) {
           shape, train::Task::name_tokens, reads(shape, flags.masked)};
 }
 
+constexpr std::int64_t most_steps_of_lstm = 4096;
+
 PlannedModel lstm(const CLI::App& app, const ModelFlags& flags) {
   for (const char* const flag :
        {"--widths", "--blocks", "--layers", "--heads", "--words", "--masked-words", "--dropout"})
     if (app.count(flag) > 0)
       throw UsageError(concat(flag, " is for other models; lstm has --width, --vocabulary and --sequence"));
+  if (flags.context > most_steps_of_lstm)
+    throw UsageError(concat("--sequence ", flags.context,
+                            ": a dry run of lstm takes each token as a step of its own; "
+                            "choose at most ",
+                            most_steps_of_lstm));
   const train::BatchShape shape{.steps = flags.context};
   return {[flags](const Recipe& recipe, Rng& rng) {
             return std::make_unique<nn::LanguageModel>(flags.vocabulary, flags.width, recipe, rng);
@@ -68,27 +77,42 @@ PlannedModel lstm(const CLI::App& app, const ModelFlags& flags) {
           shape, train::Task::name_tokens, reads(shape, false)};
 }
 
-/// Characters of Shakespeare's plays, <unk> among them.
-constexpr std::int64_t characters = 66;
+/// What the model is made for: --vocabulary, or what ./learn train takes without it.
+struct Vocabulary {
+  std::int64_t size;
+  std::string of;
+};
+Vocabulary vocabulary_of(const CLI::App& app, const ModelFlags& flags) {
+  if (app.count("--vocabulary") > 0) return {flags.vocabulary, "--vocabulary"};
+  const data::Text text = chosen_text("", most_tokens(flags), flags.unit());
+  return {std::ssize(text.vocabulary), text.name};
+}
 
 PlannedModel transformer(const CLI::App& app, const ModelFlags& flags) {
   const train::TextPlan plan = text_plan_of(app, flags).value();
   const train::BatchShape shape{.steps = plan.context, .asked = flags.masked ? masked_of(plan.context) : 0};
-  return {text_model_maker(flags, flags.words ? flags.vocabulary : characters), shape,
-          train::Task::name_tokens, reads(shape, flags.masked)};
+  const Vocabulary vocabulary = vocabulary_of(app, flags);
+  return {
+      text_model_maker(flags, vocabulary.size), shape, train::Task::name_tokens,
+      concat(reads(shape, flags.masked), "; a vocabulary of ", vocabulary.size, " (", vocabulary.of, ")")};
 }
 
 }  // namespace
 
 void add_planned_model_flags(CLI::App& app, ModelFlags& flags) {
-  add_model_flags(
-      app, flags,
-      {.context = "--sequence", .masked = "--masked-words", .more = {"lstm", "bert-base", "bert-large"}});
+  add_model_flags(app, flags,
+                  {.context = "--sequence",
+                   .masked = "--masked-words",
+                   .more = {"lstm", "bert-base", "bert-large"},
+                   .names_vocabulary = true});
   app.get_option("--width")->description("Of residual, transformer and lstm");
   app.get_option("--sequence")
       ->description("Of transformer, lstm (64) and bert (128, at most 512): tokens of a text")
       ->default_str("");
-  app.get_option("--vocabulary")->description("Of lstm, and of transformer with --words");
+  app.get_option("--vocabulary")
+      ->description(
+          "Of lstm (8192); of transformer: that of the text which ./learn train reads without --data")
+      ->default_str("");
   app.get_option("--masked-words")
       ->description(
           "Of transformer: an encoder. Of bert: the output over the vocabulary for 15 % of the tokens, as in "

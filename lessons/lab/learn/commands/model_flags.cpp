@@ -108,7 +108,7 @@ std::optional<train::TextPlan> text_plan_of(const CLI::App& app, const ModelFlag
   }
   if (app.count("--widths") + app.count("--blocks") > 0)
     throw UsageError("--widths and --blocks are for other models; transformer has --width and --layers");
-  if (!flags.words && app.count("--vocabulary") > 0)
+  if (!flags.words && !flags.words_of.names_vocabulary && app.count("--vocabulary") > 0)
     throw UsageError("--vocabulary is for --words; of characters all are known");
   if (flags.width % flags.heads != 0)
     throw UsageError(concat("--heads ", flags.heads, " do not share --width ", flags.width,

@@ -16,6 +16,7 @@ namespace tinymp::lab {
 struct ModelWords {
   std::string context = "--context", masked = "--masked";
   std::vector<std::string> more{};  ///< models that only this command knows
+  bool names_vocabulary = false;    ///< --vocabulary is for characters, too
 };
 
 struct ModelFlags {

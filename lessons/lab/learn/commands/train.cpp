@@ -198,8 +198,14 @@ int train_command(int argc, char** argv) {
   // mpirun alone has told how many; the command in the log must tell it, too.
   if (flags.ranks > 0 && !says_ranks) flags.options.command += concat(" --ranks ", flags.ranks);
   const auto request = [&] {
-    return flags.resume.goes_on() ? recorded_request(app, flags)
-                                  : Request{plan_from(app, flags), flags.options, flags.model};
+    Request asked = flags.resume.goes_on() ? recorded_request(app, flags)
+                                           : Request{plan_from(app, flags), flags.options, flags.model};
+    if (flags.ranks > 0 && asked.plan.memory_limit > 0)
+      throw UsageError(
+          "--memory-limit is for a run of one process: what --ranks send each other is not planned; leave "
+          "one of "
+          "the two out");
+    return asked;
   };
   if (flags.ranks == 0) return train_here(request(), flags, nullptr);
   if (!dist::ranks_started()) {

@@ -7,7 +7,9 @@
 #include <tinymp/train/pipeline.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
+#include <string_view>
 
 // The flags of ./learn train, and the plan that they make.
 namespace tinymp::lab {
@@ -58,12 +60,23 @@ nn::Segments segments_named(const std::string& text) {
 /// --accumulate was the name of another flag once, and is so in other programs.
 CLI::Validator no_format() {
   return CLI::Validator(
-      [](const std::string& text) {
-        const bool names_format = std::ranges::any_of(
-            format_table, [&](const FormatRow& format) { return text == std::string_view(format.name); });
-        return names_format
-                   ? "takes a number of batches; the running sum inside a matmul is --accumulator " + text
-                   : std::string();
+      [](std::string text) {
+        std::ranges::transform(text, text.begin(),
+                               [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+        const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+          return std::ranges::find(names, text) != names.end();
+        };
+        const bool is_f16 = is_one_of({"f16", "fp16", "float16", "half"});
+        const bool is_f32 = is_one_of({"f32", "fp32", "float32", "float", "single"});
+        const bool is_other = is_one_of({"bfloat16", "double", "float64", "fp64", "tf32", "fp8"}) ||
+                              std::ranges::any_of(format_table, [&](const FormatRow& format) {
+                                return text == std::string_view(format.name);
+                              });
+        if (!is_f16 && !is_f32 && !is_other) return std::string();
+        return concat("takes a number of batches; the running sum inside a matmul is --accumulator ",
+                      is_f16   ? "f16"
+                      : is_f32 ? "f32"
+                               : "f32 or f16");
       },
       "");
 }
@@ -249,10 +262,14 @@ train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   return plan;
 }
 
+std::int64_t most_tokens(const ModelFlags& flags) {
+  constexpr std::int64_t characters = 1 << 21;  // more than Unicode has
+  return flags.words ? flags.vocabulary : characters;
+}
+
 void give_text(Lab& lab, const ModelFlags& flags, train::Plan& plan) {
   if (!plan.text) return;
-  constexpr std::int64_t characters = 1 << 21;  // more than Unicode has
-  plan.text->text = &lab.text(flags.words ? flags.vocabulary : characters, flags.unit());
+  plan.text->text = &lab.text(most_tokens(flags), flags.unit());
   plan.model = text_model_maker(flags, std::ssize(plan.text->text->vocabulary));
 }
 

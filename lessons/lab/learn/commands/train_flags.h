@@ -71,6 +71,8 @@ struct TypedCommand {
   std::unique_ptr<CLI::App> app;
 };
 
+/// The most tokens that a vocabulary of the model's texts may have.
+std::int64_t most_tokens(const ModelFlags& flags);
 /// Gives a plan of texts its text, which the lab reads, and a model of its vocabulary. Leaves a plan of images as it is.
 void give_text(Lab& lab, const ModelFlags& flags, train::Plan& plan);
 
