@@ -65,9 +65,8 @@ std::string still_wide(const MemoryUse& fp16, const MemoryUse& fp32) {
       same->second += stays;
   }
   std::string told;
-  for (const auto& [op, bytes] : ops)
-    told += fmt::format("{}{} {} bytes", told.empty() ? "" : ", ", op, bytes);
-  return told.empty() ? "nothing" : told;
+  for (const auto& [op, bytes] : ops) told += fmt::format("{}{} {}", told.empty() ? "" : ", ", op, bytes);
+  return told.empty() ? "nothing" : told + " bytes";
 }
 
 void show_kinds(Lab& lab) {
@@ -97,7 +96,7 @@ void show_kinds(Lab& lab) {
       share >= 0.5 && share <= 0.56,
       fmt::format("BERT-base: FP16's activations are {} of FP32's (0.50 to 0.56 asked)", fixed(share, 3)),
       Lab::Judged::in_smoke_too);
-  lab.say("FP32 in FP16's activations: " + still_wide(uses[2], uses[0]));
+  lab.say("Not halved: " + still_wide(uses[2], uses[0]));
   lab.say("What the ops keep most of, lean in FP32");
   for (std::size_t i = 0; i < std::min<std::size_t>(8, uses[0].kept.size()); ++i) {
     const train::KeptBytes& op = uses[0].kept[i];
