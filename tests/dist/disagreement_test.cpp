@@ -99,7 +99,8 @@ std::vector<std::string> with_overflow(train::FoundInf decision, int odd, const 
 }
 
 TEST_CASE(
-    "ranks: where each decides alone, an overflow of one drives them apart; agreed by maximum it does not") {
+    "ranks: where each decides alone, an overflow of one drives them apart, and agreed by maximum it does "
+    "not") {
   for (const int odd : {0, 2}) {
     INFO("rank " << odd);
     const OwnRun apart, agreed, usual;

@@ -3,9 +3,11 @@
 
 #include <lessons/lab/learn/command_line.h>
 #include <lessons/lab/learn/commands/ranks.h>
+#include <lessons/lab/learn/commands/train_flags.h>
 #include <lessons/lab/learn/mpirun.h>
 #include <lessons/lab/learn/process.h>
 #include <tinymp/dist/mpi.h>
+#include <tinymp/train/pipeline.h>
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
@@ -72,6 +74,21 @@ void add_zero_flag(CLI::App& app, std::int64_t& stage) {
          "0: each rank keeps all")
       ->type_name("STAGE")
       ->check(whole(0, 1));
+}
+
+void add_pipeline_flag(CLI::App& app, bool& pipeline) {
+  app.add_flag("--pipeline", pipeline,
+               "With --ranks: each process takes a part of the blocks of a transformer, and all K batches go "
+               "through them one behind the other. No bit changes");
+}
+
+void choose_pipeline(const CLI::App& app, const TrainFlags& flags, train::Plan& plan) {
+  plan.micro_batches = flags.micro_batches;
+  if (app.count("--shadow-every") == 0) plan.shadow_every = plan.histogram_every = 0;
+  train::expect_pipelined(plan);
+  if (flags.model.layers < flags.ranks)
+    throw UsageError(concat("--pipeline takes a block or more for each rank, and there are ", flags.ranks,
+                            " ranks; --layers ", flags.ranks, " or more, or fewer ranks"));
 }
 
 void add_wire_flags(CLI::App& app, std::string& format, std::string& divide) {

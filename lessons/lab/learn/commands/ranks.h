@@ -11,13 +11,25 @@ namespace CLI {
 class App;
 }
 
+namespace tinymp::train {
+struct Plan;
+}
+
 /// ./learn train with several processes: --ranks starts them, and mpirun may.
 namespace tinymp::lab {
+
+struct TrainFlags;
 
 /// --ranks N.
 void add_ranks_flag(CLI::App& app, std::int64_t& ranks);
 /// --zero STAGE.
 void add_zero_flag(CLI::App& app, std::int64_t& stage);
+
+/// --pipeline.
+void add_pipeline_flag(CLI::App& app, bool& pipeline);
+/// Shares blocks: a step sees no more samples for it, and what measures the whole model is off. Throws UsageError for a plan that
+/// cannot run as a pipeline, and for more ranks than blocks.
+void choose_pipeline(const CLI::App& app, const TrainFlags& flags, train::Plan& plan);
 
 /// --wire and --divide.
 void add_wire_flags(CLI::App& app, std::string& format, std::string& divide);

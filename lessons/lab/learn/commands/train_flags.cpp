@@ -4,7 +4,6 @@
 #include <lessons/lab/learn/commands/train_flags.h>
 #include <tinymp/nn/first_values.h>
 #include <tinymp/optim/optimizers.h>
-#include <tinymp/train/pipeline.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <initializer_list>
@@ -91,9 +90,7 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
   add_accumulate_flag(app, flags.micro_batches, 1'000'000);
   add_ranks_flag(app, flags.ranks);
   add_zero_flag(app, flags.zero);
-  app.add_flag("--pipeline", flags.pipeline,
-               "With --ranks: each process takes a part of the blocks of a transformer, and all K batches go "
-               "through them one behind the other. No bit changes");
+  add_pipeline_flag(app, flags.pipeline);
   add_wire_flags(app, flags.wire, flags.divide);
   add_recompute_flag(app, flags.recompute);
   app.add_option("--seed", flags.options.first_seed, "Of first weights and order of images or texts")
@@ -222,20 +219,6 @@ train::OptimizerMaker optimizer_named(const std::string& name, float lr, float m
   if (name == "adamw") return train::optimizer_of<AdamW>({.lr = lr, .weight_decay = weight_decay});
   return train::optimizer_of<Adagrad>({.lr = lr, .weight_decay = weight_decay});
 }
-
-namespace {
-
-/// Blocks are shared, and a step sees no more samples for it. What measures the whole model is off.
-void choose_pipeline(const CLI::App& app, const TrainFlags& flags, train::Plan& plan) {
-  plan.micro_batches = flags.micro_batches;
-  if (app.count("--shadow-every") == 0) plan.shadow_every = plan.histogram_every = 0;
-  train::expect_pipelined(plan);
-  if (flags.model.layers < flags.ranks)
-    throw UsageError(concat("--pipeline takes a block or more for each rank, and there are ", flags.ranks,
-                            " ranks; --layers ", flags.ranks, " or more, or fewer ranks"));
-}
-
-}  // namespace
 
 train::Plan plan_from(const CLI::App& app, const TrainFlags& flags) {
   train::Plan plan;
