@@ -34,7 +34,7 @@ train::Plan plan_of(const Lab& lab, const std::string& name, std::uint64_t seed)
 /// "rank 2 has other weights than the others before step 50: ..."; empty: no rank has drifted.
 std::string complaint(Lab& lab, train::Plan plan) {
   try {
-    train_on_ranks(lab, std::move(plan), ranks);
+    train_on_ranks(lab, std::move(plan), ranks, nullptr, Report::no);
     return "";
   } catch (const dist::LostRank&) {
     throw;

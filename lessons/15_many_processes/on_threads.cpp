@@ -1,7 +1,9 @@
 #include <lessons/15_many_processes/on_threads.h>
 #include <tinymp/dist/threads.h>
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,6 +25,21 @@ void rethrow(const std::vector<std::exception_ptr>& thrown) {
   if (lost) std::rethrow_exception(lost);
 }
 
+/// A folder for the log of a run that is no part of the report, and may have no end.
+struct Aside {
+  Aside() {
+    if (mkdtemp(path.data()) == nullptr) throw Error(concat("cannot make a folder like ", path));
+  }
+  ~Aside() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+  std::string path = (std::filesystem::temp_directory_path() / "tinymp-ranks-XXXXXX").string();
+};
+
 }  // namespace
 
 train::Run train_on_ranks(Lab& lab, train::Plan plan, int ranks, Models* models, Report report) {
@@ -32,6 +49,7 @@ train::Run train_on_ranks(Lab& lab, train::Plan plan, int ranks, Models* models,
   kept.resize(static_cast<std::size_t>(ranks));
   std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(ranks));
   const train::Plan completed = lab.complete(plan);
+  const Aside aside;
   const auto take_part = [&](int rank) {
     const auto place = static_cast<std::size_t>(rank);
     try {
@@ -39,8 +57,7 @@ train::Run train_on_ranks(Lab& lab, train::Plan plan, int ranks, Models* models,
       of_rank.ranks = &group.at(rank);
       if (rank > 0) return train::run(of_rank, "", {}, &kept[place]);
       if (report == Report::yes) return lab.train(std::move(of_rank), &kept[place]);
-      of_rank = lab.complete(std::move(of_rank));
-      return lab.train_apart(of_rank, lab.log_path(of_rank.name, of_rank.seed));
+      return lab.train_apart(lab.complete(std::move(of_rank)), aside.path + "/log.jsonl");
     } catch (...) {
       thrown[place] = std::current_exception();
       return train::Run();

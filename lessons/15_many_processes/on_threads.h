@@ -11,7 +11,7 @@ namespace tinymp::lab {
 /// A model of each rank, by rank.
 using Models = std::vector<std::unique_ptr<nn::Model>>;
 
-/// Whether a run is shown on the page and counted in claims.
+/// Whether a run is shown on the page and counted in claims. The log of one that is not is removed.
 enum class Report : std::uint8_t { yes, no };
 
 /// Trains with so many ranks. The report has the run of rank 0. `models` receives what each rank has trained. Throws what a
