@@ -11,6 +11,7 @@ install(EXPORT tinympTargets NAMESPACE tinymp:: DESTINATION ${package_dir})
 install(DIRECTORY tinymp kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
         REGEX "kernels/(cpu|cuda|emu|no_cuda|numerics)$" EXCLUDE  # all that kernels.h does not include
+        REGEX "tinymp/dist/mpi$" EXCLUDE  # mpi.h is asked of nobody
         PATTERN "*_json.h" EXCLUDE)       # nlohmann-json is asked of nobody
 
 configure_package_config_file(cmake/tinympConfig.cmake.in ${PROJECT_BINARY_DIR}/tinympConfig.cmake
