@@ -28,8 +28,11 @@ void compare(const std::vector<train::Run>& runs) {
       std::istringstream csv(report::comparison_csv(found));
       report::CsvReader reader(csv, "own");
       std::size_t rows = 0;
-      for (std::vector<std::string> fields; reader.next(fields); ++rows)
-        if (fields.size() != 16) std::abort();
+      std::size_t columns = 0;
+      for (std::vector<std::string> fields; reader.next(fields); ++rows) {
+        if (rows == 0) columns = fields.size();
+        if (fields.size() != columns || columns < 16) std::abort();
+      }
       if (rows != groups.size() + 1) std::abort();
       (void)report::comparison_json(found);
       std::ostringstream out;
