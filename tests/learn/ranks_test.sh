@@ -119,7 +119,8 @@ in_16_bits() {
   grep -q 'wire bf16, divided first' out || bad 'compare does not tell the wires'
 }
 
-broken() { # WHAT RANK [SECONDS]: begins a run with 4 ranks, and does something to it after its first checkpoint, and SECONDS
+broken() { # SIGNAL|RM RANK [SECONDS]: begins a run with 4 ranks; after its first checkpoint, and SECONDS, a rank gets the signal,
+  # or the folder of the run is removed
   local what=$1 rank=$2 job run i
   rm -rf runs
   "$program" train "${run_of[@]}" --ranks 4 --hash >out 2>err </dev/null &
@@ -130,7 +131,9 @@ broken() { # WHAT RANK [SECONDS]: begins a run with 4 ranks, and does something 
     sleep 0.1
   done
   sleep "${3-0}"
-  if [ "$what" = INT ]; then kill -INT $job; else kill -"$what" "$(pgrep -P "$(pgrep -P $job)" | sort -n | sed -n "$((rank + 1))p")"; fi
+  if [ "$what" = RM ]; then
+    until rm -rf runs 2>/dev/null; do :; done
+  elif [ "$what" = INT ]; then kill -INT $job; else kill -"$what" "$(pgrep -P "$(pgrep -P $job)" | sort -n | sed -n "$((rank + 1))p")"; fi
   SECONDS=0
   wait $job
   code=$? took=$SECONDS
@@ -165,6 +168,8 @@ lost() {
     complains "rank $rank of 4 has not answered for 10 s: it has ended, or it hangs"
     resumes 4
   done
+  broken RM 0
+  complains 'cannot write the (checkpoint|run log)' # by rank 0 alone, which has failed
   lost_stage
 }
 

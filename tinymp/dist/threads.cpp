@@ -54,7 +54,7 @@ class ThreadRanks::One final : public Transport {
 
   void fail(const std::string& message) override {
     const std::lock_guard lock(shared_.mutex);
-    if (!shared_.failed) shared_.failed.emplace(rank_, message);
+    if (!shared_.failed) shared_.failed.emplace(rank_, message, true);
     shared_.changed.notify_all();
   }
 

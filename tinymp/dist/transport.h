@@ -13,8 +13,10 @@ namespace tinymp::dist {
 
 /// Another rank does not answer, or has told that it failed.
 struct LostRank : Error {
-  LostRank(int lost, const std::string& message) : Error(message), rank(lost) {}
-  int rank;  ///< which one
+  LostRank(int lost, const std::string& message, bool told = false)
+      : Error(message), rank(lost), has_told(told) {}
+  int rank;       ///< which one
+  bool has_told;  ///< by Transport::fail(): it knows its fault, and can tell the user
 };
 
 /// What goes to each rank, by rank; empty: nothing. The entry of the own rank is not looked at, here and below.
@@ -42,7 +44,7 @@ class Transport {
   virtual int ranks() const = 0;
 
   /// Sends out[r] to rank r, and receives in[r] from it. Does not wait. Messages between two ranks arrive in the order of
-  /// these calls, so all ranks make the same ones.
+  /// these calls: both name each of them, in the same order.
   virtual std::unique_ptr<Exchange> begin(const Outgoing& out, const Incoming& in) = 0;
   /// The same, and waits at once.
   virtual void exchange(const Outgoing& out, const Incoming& in) { begin(out, in)->wait(); }

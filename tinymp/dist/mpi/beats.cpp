@@ -60,7 +60,7 @@ void Beats::fail(const std::string& message) {
   const std::lock_guard lock(mutex);
   if (!told_.empty() || ranks == 1) return;
   failure_ = message;
-  if (!lost_) lost_.emplace(rank, message);
+  if (!lost_) lost_.emplace(rank, message, true);
   for (int r = 0; r < ranks; ++r) {
     if (r == rank) continue;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -127,7 +127,7 @@ void Beats::listen() {
     while (const std::optional<int> size = waiting(r, failure_tag)) {
       std::string message(static_cast<std::size_t>(*size), '\0');
       MPI_Recv(message.data(), *size, MPI_BYTE, r, failure_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (!lost_) lost_.emplace(r, message);
+      if (!lost_) lost_.emplace(r, message, true);
     }
   }
 }

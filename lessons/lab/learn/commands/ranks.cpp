@@ -154,14 +154,15 @@ int on_ranks(const std::function<int(dist::Transport&)>& work) {
   const std::unique_ptr<dist::Transport> ranks = dist::join_mpi();
   const int rank = ranks->rank();
   if (rank > 0 && std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("cannot open /dev/null");
-  const auto give_way = [] {  // rank 0 speaks, and with it all end
+  const auto give_way = [] {  // rank 0 speaks, or rank 1 where that is gone; with it all end
     std::this_thread::sleep_for(std::chrono::seconds(5));
     dist::end_all(1);
   };
   try {
     return work(*ranks);
   } catch (const dist::LostRank& lost) {
-    if (rank > (lost.rank == 0 ? 1 : 0)) give_way();
+    const int speaker = lost.rank == 0 && !lost.has_told ? 1 : 0;
+    if (rank > speaker) give_way();
     throw;
   } catch (const std::exception& error) {
     ranks->fail(concat("rank ", rank, ": ", error.what()));
