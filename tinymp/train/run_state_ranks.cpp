@@ -31,7 +31,10 @@ std::int64_t begin_alike(const Plan& plan, std::int64_t step, const nn::Model& m
   const auto contents = [&] {
     return contents_of({.counts = {.taken = step}, .moment = moment_of(running, step)}, owner);
   };
-  const std::string metadata = concat(contents().metadata.at("tinymp.plan"), plan.zero);
+  // What moves no bit decides, too, when the ranks meet.
+  const std::string metadata =
+      concat(contents().metadata.at("tinymp.plan"), ", zero ", plan.zero, ", pipeline ", plan.pipeline,
+             ", saved every ", plan.pipeline ? plan.save_every : 0, ", compared every ", plan.compare_every);
   if (const auto r = other_than_first(dist::all_gather(ranks, metadata)))
     throw Error(concat("rank ", *r,
                        " trains by another plan than rank 0: a flag, or the version of tinymp, differs"));
