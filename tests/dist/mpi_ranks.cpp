@@ -7,8 +7,9 @@
 #include <iostream>
 #include <thread>
 
-// What mpi_test.sh starts with mpirun: mpi_ranks collectives | large | alone-message | train DIR | kill RANK SIGNAL | fail RANK.
-// Rank 0 prints what was found; a rank that finds a fault says so and ends all.
+// What mpi_test.sh and link_test.sh start with mpirun: mpi_ranks collectives | large | gather BYTES | train DIR |
+// meet RANK SIGNAL | slow | unlike, and alone: mpi_ranks alone. Rank 0 prints what was found; a rank that finds a fault says so
+// and ends all.
 namespace {
 
 using namespace tinymp;

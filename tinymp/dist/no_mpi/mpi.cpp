@@ -9,8 +9,7 @@ bool has_mpi() { return false; }
 std::unique_ptr<Transport> join_mpi(const MpiOptions&) {
   throw MissingError(
       "this build has no MPI; install it (Debian: libopenmpi-dev and openmpi-bin), then build again: CMake "
-      "takes it where it "
-      "is there");
+      "takes it where it is there");
 }
 
 void end_all(int exit_code) { std::_Exit(exit_code); }

@@ -203,8 +203,7 @@ int train_command(int argc, char** argv) {
     if (flags.ranks > 0 && asked.plan.memory_limit > 0)
       throw UsageError(
           "--memory-limit is for a run of one process: what --ranks send each other is not planned; leave "
-          "one of "
-          "the two out");
+          "one of the two out");
     return asked;
   };
   if (flags.ranks == 0) return train_here(request(), flags, nullptr);
