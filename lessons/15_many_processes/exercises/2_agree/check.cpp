@@ -33,6 +33,7 @@ std::string why(const Question& q, const Counts& right, const Counts& yours) {
            "on each process.";
   if (yours.values == q.own.values && q.others.values > 0)
     return "Your values are those of this process alone, and the others are shares of all.";
+  if (yours.values != right.values) return "Your values are not those of all processes.";
   return "Your zeros or subnormals are not those of all processes.";
 }
 
@@ -55,7 +56,7 @@ void expect(Judge& judge, const Question& q, const Answer& yours) {
                [&] { return why(q, right, f) + lines(q, shown(right), shown(f)); });
 }
 
-/// Of one process, all four numbers different: so the fake sum can tell which is which.
+/// Of one process, all four numbers different.
 Counts drawn(Judge& judge, bool has_infinity) {
   const std::int64_t step = 1 + judge.draw_below(1000), nonfinite = has_infinity ? step : 0;
   return {nonfinite + 7 * step + 4096, nonfinite, nonfinite + 2 * step + 1, nonfinite + 3 * step + 2};
@@ -64,12 +65,18 @@ Counts drawn(Judge& judge, bool has_infinity) {
 }  // namespace
 
 void check(Judge& judge) {
-  std::vector<Question> questions{{{100, 0, 5, 7}, {300, 1, 6, 8}},  // another one has found an infinity
-                                  {{100, 0, 5, 7}, {300, 0, 6, 8}},  // all is finite
-                                  {{100, 2, 5, 7}, {300, 1, 6, 8}},  // some of both
-                                  {{100, 1, 5, 7}, {300, 0, 6, 8}},
-                                  {{4096, 0, 1, 2}, {0, 0, 0, 0}},  // ranks without gradients of their own
-                                  {{100, 3, 5, 7}, {300, 4, 0, 0}}};
+  std::vector<Question> questions{
+      {{100, 0, 5, 7}, {300, 1, 6, 8}},  // another one has found an infinity
+      {{100, 0, 5, 7}, {300, 0, 6, 8}},  // all is finite
+      {{100, 2, 5, 7}, {300, 1, 6, 8}},  // some of both
+      {{100, 1, 5, 7}, {300, 0, 6, 8}},
+      {{4096, 0, 1, 2}, {0, 0, 0, 0}},  // ranks without gradients of their own
+      {{100, 3, 5, 7}, {300, 4, 0, 0}},
+      {{0, 0, 0, 0}, {4096, 1, 1, 2}},  // a rank without gradients has to call sum(), too
+      {{0, 0, 0, 0}, {4096, 0, 1, 2}},
+      {{100, 0, 100, 0}, {300, 0, 6, 300}},  // numbers that are alike
+      {{7, 7, 0, 0}, {300, 70000, 6, 8}},
+      {{5'000'000'000, 0, 3'000'000'001, 7}, {6'000'000'001, 0, 8, 3'000'000'000}}};
   for (int i = 0; i < 1000; ++i) questions.push_back({drawn(judge, i % 2 == 0), drawn(judge, i % 3 == 0)});
   const std::vector<Answer> answers = judge.ask_each<Answer>(questions);
   for (std::size_t i = 0; i < questions.size(); ++i) expect(judge, questions[i], answers[i]);

@@ -1,6 +1,9 @@
 #include <lessons/15_many_processes/exercises/2_agree/found.h>
 #include <lessons/lab/classroom/serve.h>
 #include <tinymp/optim/shards.h>
+#include <algorithm>
+#include <array>
+#include <vector>
 
 namespace tinymp::exercise {
 namespace {
@@ -13,16 +16,11 @@ class Others final : public Shards {
   void sum(std::span<std::int64_t> counts) const override {
     ++calls;
     length = std::ssize(counts);
-    // In whatever order they are given: each process gives them in the same.
-    for (std::int64_t& count : counts) {
-      if (count == own.values)
-        count += found_.values;
-      else if (count == own.nonfinite)
-        count += found_.nonfinite;
-      else if (count == own.zeros)
-        count += found_.zeros;
-      else if (count == own.subnormals)
-        count += found_.subnormals;
+    if (places.empty()) {
+      for (const std::int64_t count : counts) places.push_back(number_of(own, count));
+    } else if (places.size() == counts.size()) {
+      for (std::size_t i = 0; i < places.size(); ++i)
+        if (places[i] >= 0) counts[i] += in_order(found_)[static_cast<std::size_t>(places[i])];
     }
   }
   void all_gather(const View&, const std::vector<Range>&) const override {}
@@ -30,18 +28,37 @@ class Others final : public Shards {
   void begin_collecting() const override {}
 
   Counts own{};
+  /// Which of the four numbers lies where, in whatever order: each process gives them in the same, in each step. Where this
+  /// is empty, the next call tells.
+  mutable std::vector<int> places{};
   mutable std::int64_t calls = 0, length = 0;
 
  private:
+  static std::array<std::int64_t, 4> in_order(const Counts& c) {
+    return {c.values, c.nonfinite, c.zeros, c.subnormals};
+  }
+  static int number_of(const Counts& among, std::int64_t count) {
+    const std::array<std::int64_t, 4> all = in_order(among);
+    const auto found = std::ranges::find(all, count);
+    return found == all.end() ? -1 : static_cast<int>(found - all.begin());
+  }
   Counts found_;
 };
 
 }  // namespace
 
 void serve(Message& request, Message& reply) {
-  serve_each<Question>(request, reply, [](const Question& q) {
+  // A first step, whose four numbers are all different, tells which of them lies where.
+  Others first{Counts{}};
+  first.own = {.values = 1 << 20, .nonfinite = 3, .zeros = 1 << 10, .subnormals = 1 << 12};
+  kernels::GradientCounts of_first{first.own.values, first.own.nonfinite, first.own.zeros,
+                                   first.own.subnormals};
+  agree(first, of_first);
+
+  serve_each<Question>(request, reply, [&](const Question& q) {
     Others others(q.others);
     others.own = q.own;
+    others.places = first.places;
     kernels::GradientCounts found{q.own.values, q.own.nonfinite, q.own.zeros, q.own.subnormals};
     agree(others, found);
     return Answer{
